@@ -1,0 +1,90 @@
+"""Finds and reads the project's YAML files: where the configs folder is, how a name becomes a path, how strictly a file is read.
+
+Shared by every kind of configuration, so that all of them are found in the same places and complain in the same way.
+"""
+
+from collections.abc import Hashable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+__all__ = ["close_matches", "configs_folder", "find_yaml", "list_yaml", "read_yaml"]
+
+
+def configs_folder() -> Path:
+    """Return the folder of the shipped configurations: inside the package when installed as a wheel, else the repository's."""
+    package = Path(__file__).resolve().parent
+    inside = package / "configs"
+    return inside if inside.is_dir() else package.parent / "configs"
+
+
+def list_yaml(kind: str) -> list[str]:
+    """Return the names (no suffix, sorted) of the shipped files of one kind, such as ``"components"`` or ``"game"``."""
+    return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
+
+
+def close_matches(word: object, known: list[str]) -> str:
+    """Return a hint such as ``"did you mean 'win'? "``, or an empty string if nothing known is close to the word."""
+    near = get_close_matches(str(word), known, n=2)
+    return f"did you mean {' or '.join(repr(name) for name in near)}? " if near else ""
+
+
+def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
+    """Return the path of a YAML file.
+
+    Args:
+        name_or_path: a bare name stands for ``configs/<kind>/<name>.yaml``; a ``Path``, and text that ends in ``.yaml`` or
+            ``.yml`` or holds a slash, is a path.
+        kind: the folder of the shipped files.
+        error: the class to raise.
+
+    Raises:
+        error: if there is no such file; names the shipped ones.
+    """
+    text = str(name_or_path)
+    is_path = (
+        isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
+    )
+    path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
+    if path.is_file():
+        return path
+    known = list_yaml(kind)
+    raise error(
+        f"{kind}: found {text!r}, which is no file: {close_matches(text, known)}"
+        f"expected one of {', '.join(known)} or the path of a .yaml file"
+    )
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """The safe loader, but a key written twice is an error: plain YAML silently keeps the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Hashable] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is written twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path, error: type[ValueError]) -> dict[str, Any]:
+    """Return the mapping that a YAML file holds (an empty file is an empty mapping).
+
+    Raises:
+        error: if the file cannot be read, is no YAML, writes a key twice, or holds something else than a mapping with text keys.
+    """
+    try:
+        # The strict loader is yaml's SafeLoader: it constructs plain data only.
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        raise error(f"{path}: cannot be read as YAML: {' '.join(str(problem).split())}") from problem
+    if data is None:
+        return {}
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise error(f"{path}: found {data!r:.80}, expected a mapping of names to values")
+    return data
