@@ -1,0 +1,125 @@
+"""The one decorator of every compiled function, and where its machine code is kept.
+
+Flags are set here and nowhere else. Compiled code is cached on disk in a folder named by a digest of
+all kernel sources: Numba itself only notices changes of the file in which a function stands, not
+of the functions it calls, and would go on running yesterday's rules.
+
+Environment variables
+---------------------
+HELSINKI_DEBUG=1
+    Check every array index (an index out of range otherwise reads garbage).
+NUMBA_DISABLE_JIT=1
+    Run every kernel as plain Python: slow, for debuggers and branch coverage.
+HELSINKI_CACHE_DIR
+    Folder for the compiled code; default: the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import event
+
+DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
+JIT = not numba.config.DISABLE_JIT
+
+#: Kernels that live outside this folder but belong to the digest: they call kernels of this folder.
+_PACKAGE = Path(__file__).resolve().parent.parent
+_SOURCES = ("core/*.py", "observation.py", "redeal.py", "envs/*.py", "playout.py")
+
+if not JIT:
+    # Machine integers wrap around silently when compiled; the random word relies on it.
+    np.seterr(over="ignore")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def source_digest() -> str:
+    """Return 16 hexadecimal digits that change whenever any kernel source or a flag changes."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} debug={DEBUG}".encode())
+    for pattern in _SOURCES:
+        for path in sorted(_PACKAGE.glob(pattern)):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> str:
+    base = os.environ.get("HELSINKI_CACHE_DIR") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "helsinki-env"
+    )
+    for candidate in (base, os.path.join(tempfile.gettempdir(), "helsinki-env")):
+        folder = os.path.join(candidate, source_digest())
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return tempfile.mkdtemp(prefix="helsinki-env-")
+
+
+CACHE_FOLDER = _cache_folder() if JIT else ""
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` with the project's flags (no GIL, no fast-math, cached on disk)."""
+    if not JIT:
+        return function
+    dispatcher = numba.njit(nogil=True, boundscheck=DEBUG, error_model="numpy")(function)
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = CACHE_FOLDER  # read once, while the cache of this function is set up
+    try:
+        dispatcher.enable_caching()
+    finally:
+        numba.config.CACHE_DIR = previous
+    return dispatcher  # type: ignore[no-any-return]
+
+
+class _Announcer(event.Listener):
+    """Say so, once, when compiling keeps somebody waiting for more than two seconds."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.timer: threading.Timer | None = None
+        self.said = False
+
+    def on_start(self, event: event.Event) -> None:
+        self.depth += 1
+        if self.depth == 1 and not self.said and self._is_ours(event):
+            self.timer = threading.Timer(2.0, self._say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: event.Event) -> None:
+        self.depth = max(0, self.depth - 1)
+        if self.depth == 0 and self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    @staticmethod
+    def _is_ours(event: event.Event) -> bool:
+        function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
+        return str(getattr(function, "__module__", "")).startswith("helsinki_env")
+
+    def _say(self) -> None:
+        self.said = True
+        print(
+            "helsinki-env: compiling the rules for this machine (about a minute, only once; "
+            f"kept in {CACHE_FOLDER}) ...",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+if JIT:
+    event.register("numba:compile", _Announcer())

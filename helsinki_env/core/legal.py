@@ -1,0 +1,253 @@
+"""Legality, as a mask and nowhere else (rules page, section 3, "Decisions" and "Phases").
+
+At every decision the mask holds exactly the legal ones: the turn can be completed after each of them, and no action
+of the action board is offered where it would change nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.core import actions as a
+from helsinki_env.core.bits import CELLS, bit
+from helsinki_env.core.build import (
+
+    any_feasible,
+    coats_to_pay,
+    coats_to_place,
+    fits_elsewhere,
+    free_roofs,
+    hand_by_colour,
+    last_tile,
+    side_of,
+)
+from helsinki_env.core.coats import can_move_superstructure, usable_actions, wild_cells
+from helsinki_env.core.draw import discard_size, hand_size
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.shapes import lanes, profile
+from helsinki_env.core.state import DISCARD, END, LIFT, MAIN, MOVE, PAY, PLACE, ROOF, START, WILD
+
+
+@kernel
+def _any_time(t, g, usable):
+    """Actions of MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
+    legal = usable & (1 << a.TWO_POINTS)
+    wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
+    if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
+        legal |= wild
+    if can_move_superstructure(t, g, g.seat):
+        legal |= usable & (1 << a.MOVE_SUPERSTRUCTURE)
+    return legal
+
+
+@kernel
+def _end_actions(t, g, usable):
+    """END: what may still be bought after drawing or building."""
+    legal = _any_time(t, g, usable)
+    coats = np.int64(g.meadow[g.seat]) - 1
+    if g.has_built:
+        if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
+            legal |= usable & (1 << a.EXTRA_SUPERSTRUCTURE)
+        again = usable & (1 << a.SECOND_PAVILION)
+    else:
+        again = usable & (1 << a.DRAW_AND_BUILD)
+    if again and any_feasible(t, g, coats, usable & ~again):
+        legal |= again
+    return legal
+
+
+@kernel
+def legal_uses(t, g):
+    """Set of actions for which USE is legal now (bit = action)."""
+    usable = usable_actions(g, g.seat)
+    if usable == 0:
+        return usable
+    phase = g.phase
+    if phase == MOVE and g.move == 0:
+        return _any_time(t, g, usable) | usable & (
+            1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK
+        )
+    if phase == MAIN and not g.only_build:
+        legal = _any_time(t, g, usable)
+        if g.pile_size + discard_size(t, g) >= 3:
+            legal |= usable & (1 << a.EXTRA_CARD)
+        return legal
+    if phase == END:
+        return _end_actions(t, g, usable)
+    if phase == DISCARD and g.last_discard < 0 and not g.turn_over:
+        return usable & (1 << a.NO_HAND_LIMIT)
+    if phase == PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
+        return 1 << a.ANY_SIDE if fits_elsewhere(t, g, np.int64(t.kind[g.card])) else np.int64(0)
+    if phase == PAY and g.paid_count == 0 and not g.substitute:
+        return _pay_actions(t, g, usable)
+    return np.int64(0)
+
+
+@kernel
+def _pay_actions(t, g, usable):
+    """PAY, before the first card: one card fewer, a card of another colour, each only if the build can be completed."""
+    usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
+    legal = np.int64(0)
+    coats = np.int64(g.meadow[g.seat]) - 1
+    coats -= coats_to_place(t, g, np.int64(t.kind[g.card]), usable)
+    if coats < 0:
+        return legal
+    same, wild, others = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    same += wild
+    due = np.int64(g.to_pay)
+    fewer, as_wild = 1 << a.ONE_CARD_FEWER, 1 << a.ANY_CARD_AS_WILD
+    if usable & fewer and coats_to_pay(same, others, due - 1, usable & ~fewer) <= coats:
+        legal |= fewer
+    if usable & as_wild and others > 0 and same >= due - 1:
+        legal |= as_wild
+    return legal
+
+
+@kernel
+def _mask_builds(t, g, mask, first):
+    """MAIN: BUILD of every card in hand that is feasible. Hand and board are looked at once for all cards."""
+    seat = g.seat
+    usable = usable_actions(g, seat)
+    coats = np.int64(g.meadow[seat])
+    wild = np.int64(g.hand[seat, t.types - 1])
+    coloured = np.int64(0)
+    for card in range(t.types - 1):
+        coloured += g.hand[seat, card]
+    for colour in range(5):
+        begin = colour * t.variants
+        same = np.int64(0)
+        for card in range(begin, begin + t.variants):
+            same += g.hand[seat, card]
+        if same == 0:
+            continue
+        for card in range(begin, begin + t.variants):
+            if g.hand[seat, card] == 0 or g.supply[t.kind[card]] == 0:
+                continue
+            due = np.int64(t.number[card]) - 1
+            cost = coats_to_pay(same - 1 + wild, coloured - same, due, usable)
+            if cost <= coats and cost + coats_to_place(t, g, np.int64(t.kind[card]), usable) <= coats:
+                mask[first + card] = 1
+
+
+@kernel
+def _mask_ordered(t, g, mask, first, begin, end, wild, floor, due):
+    """Cards from `begin` to `end` (and wild ones) of index `floor` or higher, if `due` cards remain from there on."""
+    left = np.int64(0)
+    last = t.types - 1
+    if wild:
+        left = np.int64(g.hand[g.seat, last])
+        if left >= due and left > 0:
+            mask[first + last] = 1
+    for card in range(end - 1, begin - 1, -1):
+        held = g.hand[g.seat, card]
+        left += held
+        if card >= floor and held > 0 and left >= due:
+            mask[first + card] = 1
+
+
+@kernel
+def _mask_pay(t, g, mask, first):
+    """PAY: cards of the colour or wild, in non-decreasing type order; after any_card_as_wild one of another colour."""
+    begin = np.int64(t.colour[g.card]) * t.variants
+    end = begin + t.variants
+    if g.substitute:
+        for card in range(t.types - 1):
+            if g.hand[g.seat, card] > 0 and not begin <= card < end:
+                mask[first + card] = 1
+        return
+    floor = np.int64(0)
+    if g.paid_count > 0:
+        paid = np.int64(g.paid[g.paid_count - 1])
+        if begin <= paid < end or paid == t.types - 1:  # the substitute stands outside the order
+            floor = paid
+    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    if same + wild >= g.to_pay:
+        _mask_ordered(t, g, mask, first, begin, end, True, floor, np.int64(g.to_pay))
+
+
+@kernel
+def _mask_place(t, g, mask, first):
+    """PLACE: every orientation and lane from the side of the token, or from the other three."""
+    own = side_of(g, g.seat)
+    kind = np.int64(t.kind[g.card])
+    for side in range(4):
+        if (side == own) == (g.any_side != 0):
+            continue
+        packed = profile(g.built[g.seat], side)
+        for orientation in range(t.orientations[kind]):
+            legal = lanes(t, 8 * kind + orientation, side, packed)
+            row = first + (side * a.ORIENTATIONS + orientation) * a.LANES
+            for lane in range(a.LANES):
+                mask[row + lane] = (legal >> lane) & 1
+
+
+@kernel
+def roof_cells(t, g):
+    """ROOF: where the next superstructure may go."""
+    seat = g.seat
+    if g.lifted >= 0:
+        return free_roofs(t, g, seat) & ~bit(g.lifted)
+    cells = last_tile(t, g, seat) & ~g.superstructures[seat]
+    cells &= ~(bit(np.int64(g.last_roof) + 1) - 1)  # increasing cell order
+    for _ in range(g.roofs_left - 1):  # the last ones are kept for those still to come
+        cells &= ~_highest(cells)
+    return cells
+
+
+@kernel
+def _highest(cells):
+    """The highest cell of a set as a set."""
+    above = cells
+    for shift in (1, 2, 4, 8, 16, 32):
+        above |= above >> shift
+    return above & ~(above >> 1)
+
+
+@kernel
+def _mask_cells(mask, first, cells):
+    for cell in range(CELLS):
+        mask[first + cell] = (cells >> cell) & 1
+
+
+@kernel
+def _mask_uses(mask, first, legal):
+    for action in range(15):
+        mask[first + action] = (legal >> action) & 1
+
+
+@kernel
+def write_mask(t, g, mask):
+    """Write the legal decisions of a game: 1 for each legal id, else 0; `mask` is int8 of shape (ids,)."""
+    mask[:] = 0
+    if g.done:
+        return
+    phase = g.phase
+    offset = t.offset
+    if phase == MOVE:
+        if g.move == 0:
+            mask[offset[a.MOVE] : offset[a.MOVE] + 3] = 1
+        else:
+            mask[offset[a.MOVE] + 3 : offset[a.MOVE] + g.move] = 1
+    elif phase == MAIN:
+        if not g.only_build:
+            mask[offset[a.DRAW]] = 1
+        _mask_builds(t, g, mask, offset[a.BUILD])
+    elif phase == PAY:
+        _mask_pay(t, g, mask, offset[a.PAY])
+    elif phase == PLACE:
+        _mask_place(t, g, mask, offset[a.PLACE])
+    elif phase == ROOF:
+        _mask_cells(mask, offset[a.ROOF], roof_cells(t, g))
+    elif phase == DISCARD:
+        due = hand_size(t, g, g.seat) - t.hand_limit
+        floor = np.int64(max(0, g.last_discard))
+        _mask_ordered(t, g, mask, offset[a.DISCARD], 0, t.types - 1, True, floor, due)
+    elif phase == END:
+        mask[offset[a.END]] = 1
+    elif phase == WILD:
+        _mask_cells(mask, offset[a.WILD], wild_cells(t, g, g.seat))
+    elif phase == LIFT:
+        _mask_cells(mask, offset[a.LIFT], g.superstructures[g.seat])
+    elif phase == START:
+        mask[offset[a.START] : offset[a.START] + 8] = 1
+    _mask_uses(mask, offset[a.USE], legal_uses(t, g))

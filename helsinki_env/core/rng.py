@@ -1,0 +1,48 @@
+"""Chance: one 64-bit random word per game (splitmix64), so that results never depend on batch or threads.
+
+Source: Steele, Lea and Flood (2014), "Fast splittable pseudorandom number generators". The words, the shuffle
+and the order in which they are used are part of the rules page (section "Chance"), so that another
+implementation can deal the same games.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.core.kernel import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+
+
+@kernel
+def mix(z):
+    """Scramble one uint64 word (the output function of splitmix64)."""
+    z = (z ^ (z >> _S30)) * _M1
+    z = (z ^ (z >> _S27)) * _M2
+    return z ^ (z >> _S31)
+
+
+@kernel
+def first_word(seed, stream, episode):
+    """Return the random word with which game number `episode` of `stream` begins (all uint64)."""
+    return mix((mix((mix(seed + GOLDEN) ^ stream) + GOLDEN) ^ episode) + GOLDEN)
+
+
+@kernel
+def below(g, n):
+    """Draw an integer from 0 to n - 1 and advance the game's word (multiply-shift on 32 bits)."""
+    g.chance = g.chance + GOLDEN
+    return np.int64(((mix(g.chance) >> _S32) * np.uint64(n)) >> _S32)
+
+
+@kernel
+def shuffle(g, cards, size):
+    """Shuffle the first `size` entries in place (Fisher and Yates, from the top down)."""
+    for top in range(size - 1, 0, -1):
+        other = below(g, top + 1)
+        card = cards[top]
+        cards[top] = cards[other]
+        cards[other] = card
