@@ -1,1 +1,1 @@
-"""helsinki-env: the board game Helsinki as an environment for reinforcement learning, bots and studies of balance."""
+"""The board game Helsinki as an environment for reinforcement learning, bots and studies of balance."""

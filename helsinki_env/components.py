@@ -1,7 +1,8 @@
-"""The facts of the box, read from a component file: tiles, cards, cells, the action board and the scoring values.
+"""The facts of the box, read from a component file: tiles, cards, cells, action board, scoring values.
 
-A component file (``configs/components/*.yaml``) is validated in full when it is loaded; what comes out is immutable and can be
-trusted by everything else. Which of the facts are reconstructions, and where the others come from, stands in the file.
+A component file (``configs/components/*.yaml``) is validated in full when it is loaded; what comes out is
+immutable and can be trusted by everything else. Which of the facts are reconstructions, and where the others
+come from, stands in the file.
 
 Rules page: section 1, Components.
 """
@@ -41,7 +42,7 @@ ACTIONS = (
     "any_card_as_wild",
     "two_points",
 )
-"""The names of the 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
+"""The 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
 
 SIZE = 7
 STATUE = 24
@@ -54,7 +55,7 @@ SEATS = (2, 3, 4)
 
 
 class ComponentError(ValueError):
-    """A component file that cannot be used. The message names the file, the key, the value found and what is expected."""
+    """A component file that cannot be used. The message names file, key, value found and what is expected."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class CardVariant:
         number: cards to be paid in all, this one counted (1..8).
         roofs: size of the tile it shows (2..5).
         superstructures: superstructures it shows (0..5).
-        copies: copies in the box, per colour.
+        copies: copies in the box by colour index, five of them.
         removed3: copies of each colour that go back to the box with three players.
         removed2: the same with two players.
     """
@@ -73,7 +74,7 @@ class CardVariant:
     number: int
     roofs: int
     superstructures: int
-    copies: tuple[int, int, int, int, int]
+    copies: tuple[int, ...]
     removed3: int
     removed2: int
 
@@ -86,7 +87,7 @@ class CardVariant:
 class Components:
     """The content of a component file. Made by `load_components`, which validates it.
 
-    Card types are numbered ``len(variants) * colour + variant``, the wild card last. Cells are ``7 * row + column``.
+    A card type is ``len(variants) * colour + variant``, the wild card last; a cell is ``7 * row + column``.
 
     Attributes:
         name: the file's name without its suffix.
@@ -99,7 +100,7 @@ class Components:
         wild_cards: wild cards in the box.
         wild_removed3: wild cards that go back to the box with three players.
         wild_removed2: the same with two players.
-        any_removed2_number: with two players, one more card of this number goes, chosen by the game's seed and seen by nobody.
+        any_removed2_number: with two players one more card of this number goes, by the seed, unseen.
         wild_tiles: wild tiles in the common supply.
         superstructures: superstructures in the common supply.
         hand_limit: cards that a hand may hold.
@@ -119,8 +120,8 @@ class Components:
     types: int
     wild_type: int
     shapes: Mapping[str, tuple[str, ...]]
-    tiles: tuple[tuple[str, str, str, str], ...]
-    tile_copies: tuple[int, int, int, int]
+    tiles: tuple[tuple[str, ...], ...]
+    tile_copies: tuple[int, ...]
     variants: tuple[CardVariant, ...]
     wild_cards: int
     wild_removed3: int
@@ -163,7 +164,7 @@ class Components:
     def deck(self, players: int) -> tuple[int, ...]:
         """Return the deck by card type after the fixed removals (rules page, section 2, step 1).
 
-        With two players it still holds the one more card that the seed removes: its sum is then ``deck_size(2) + 1``.
+        With two players it still holds the one more card that the seed removes: ``deck_size(2) + 1`` in all.
         """
         if players not in SEATS:
             raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
@@ -181,7 +182,7 @@ class Components:
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the content: the same facts give the same digest, whatever the file's name."""
+        """16 hexadecimal digits that identify the content; the file's name does not count."""
         content = asdict(self)
         del content["name"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -196,10 +197,10 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path. The same unchanged file gives the same object.
+        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read once.
 
     Raises:
-        ComponentError: for everything that is wrong with the file; names file, key, value and what is expected.
+        ComponentError: for anything wrong with the file; names file, key, value and what is expected.
     """
     path = find_yaml(name_or_path, "components", ComponentError).resolve()
     return _load(path, path.stat().st_mtime_ns)
@@ -207,7 +208,7 @@ def load_components(name_or_path: str | Path = "default") -> Components:
 
 @lru_cache(maxsize=32)
 def _load(path: Path, _changed_ns: int) -> Components:
-    """Read one file. The time of its last change is part of the cache's key only: an edited file is read again."""
+    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
     return _File(path).components()
 
 
@@ -338,9 +339,7 @@ class _File:
             shapes[name] = rows
         return shapes
 
-    def tiles(
-        self, value: object, shapes: Mapping[str, tuple[str, ...]]
-    ) -> tuple[tuple[str, str, str, str], ...]:
+    def tiles(self, value: object, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
         """Return the shape name by colour and roofs."""
         colours = self.section(value, "tiles.shapes", COLOURS)
         for colour in COLOURS:
@@ -356,14 +355,11 @@ class _File:
                     )
                 if "".join(shapes[name]).count("X") != roofs:
                     self.fail(where, name, f"a shape of {roofs} roofs; this one is {'/'.join(shapes[name])}")
-        return tuple(tuple(colours[colour]) for colour in COLOURS)  # type: ignore[misc]  # the length is checked above
+        return tuple(tuple(colours[colour]) for colour in COLOURS)
 
-    def tile_copies(self, tiles: Mapping[str, Any]) -> tuple[int, int, int, int]:
-        """Return the tiles of each colour by roofs. No board may be able to take more of them than a state has room for."""
-        two, three, four, five = self.integers(
-            tiles["copies"], "tiles.copies", len(ROOFS), 0, 20, "counts by roofs"
-        )
-        copies = (two, three, four, five)
+    def tile_copies(self, tiles: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
+        copies = self.integers(tiles["copies"], "tiles.copies", len(ROOFS), 0, 20, "counts by roofs")
         total = self.integer(tiles["total"], "tiles.total", 0, 400)
         if total != len(COLOURS) * sum(copies):
             self.fail(
@@ -393,7 +389,7 @@ class _File:
         for i, variant in enumerate(variants):
             face = (variant.number, variant.roofs, variant.superstructures)
             if face in seen:
-                expected = f"a face (number, roofs, superstructures) other than that of cards.variants[{seen[face]}]: add to its copies"
+                expected = f"another face than that of cards.variants[{seen[face]}]: add to its copies"
                 self.fail(f"cards.variants[{i}]", face, expected)
             seen[face] = i
         return variants

@@ -22,21 +22,21 @@ REWARDS = ("win", "rank", "margin")
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be played. The message names the key, the value found and what is expected."""
+    """A configuration that cannot be played. The message names key, value found and what is expected."""
 
 
 @dataclass(frozen=True)
 class GameConfig:
     """How a game is set up.
 
-    Frozen, hashable and picklable. Two configurations are equal if all their values and the component files' content are.
+    Frozen, hashable and picklable. Equal if all values and the content of the component files are.
 
     Attributes:
         num_players: 2, 3 or 4.
-        covered: actions that nobody may use. Given as action ids or names, or as ``"first_game"``, which stands for the bottom
+        covered: actions that nobody may use. Given as action ids or names, or as ``"first_game"``, the bottom
             row of the action board; kept as ascending ids. The rulebook covers five; any subset is taken.
-        denied: for studies only: the actions that single seats may not use, one collection of ids or names for each seat, or
-            None for nothing; kept as one tuple of ascending ids for each seat.
+        denied: for studies only: the actions that single seats may not use, one collection of ids or names
+            for each seat, or None for nothing; kept as one tuple of ascending ids for each seat.
         dry_roads: whether the expansion is played (rules page, section 6).
         components: the component file, a name or a path; see `helsinki_env.components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.
@@ -52,7 +52,7 @@ class GameConfig:
     dry_roads: bool = False
     components: str = "default"
     reward: str = "win"
-    # Kept, pickled and compared with the rest: a game must not change under way because somebody edits the file.
+    # Kept, pickled and compared with the rest: no game may change under way because somebody edits the file.
     _loaded: Components = field(init=False, repr=False)
 
     if TYPE_CHECKING:
@@ -98,12 +98,12 @@ class GameConfig:
 
     @property
     def tables(self) -> Any:
-        """The kernel's tables for this component file: built at the first use, shared by all configurations with the same file."""
+        """The kernel's tables for this component file: built at the first use and shared."""
         return _tables(self._loaded)
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the configuration: the component file counts by its content, not by its name."""
+        """16 hexadecimal digits that identify the values; the component file counts by its content."""
         content = self.to_dict() | {"components": self._loaded.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -127,7 +127,7 @@ class GameConfig:
         """
         if not isinstance(data, Mapping):
             raise ConfigError(
-                f"the configuration: found {data!r}, expected a mapping with some of the keys {', '.join(KEYS)}"
+                f"the configuration: found {data!r}, expected a mapping of some of {', '.join(KEYS)}"
             )
         for key in data:
             if key not in KEYS:
@@ -161,7 +161,7 @@ KEYS = tuple(item.name for item in fields(GameConfig) if item.init)
 
 @lru_cache(maxsize=32)
 def _tables(components: Components) -> Any:
-    """Build the kernel's tables; imported here because reading a configuration should not load the compiler."""
+    """Build the kernel's tables; imported here so that reading a configuration does not load the compiler."""
     from helsinki_env.core.tables import build_tables
 
     return build_tables(components)

@@ -1,6 +1,6 @@
-"""Finds and reads the project's YAML files: where the configs folder is, how a name becomes a path, how strictly a file is read.
+"""Finds and reads the project's YAML files: where they are, how a name becomes a path, how they are read.
 
-Shared by every kind of configuration, so that all of them are found in the same places and complain in the same way.
+Shared by every kind of configuration, so that all are found in the same places and complain in the same way.
 """
 
 from collections.abc import Hashable
@@ -14,19 +14,19 @@ __all__ = ["close_matches", "configs_folder", "find_yaml", "list_yaml", "read_ya
 
 
 def configs_folder() -> Path:
-    """Return the folder of the shipped configurations: inside the package when installed as a wheel, else the repository's."""
+    """Return the folder of the shipped configurations: the installed wheel's, else the repository's."""
     package = Path(__file__).resolve().parent
     inside = package / "configs"
     return inside if inside.is_dir() else package.parent / "configs"
 
 
 def list_yaml(kind: str) -> list[str]:
-    """Return the names (no suffix, sorted) of the shipped files of one kind, such as ``"components"`` or ``"game"``."""
+    """Return the names (no suffix, sorted) of the shipped files of one kind, such as ``"components"``."""
     return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
 
 
 def close_matches(word: object, known: list[str]) -> str:
-    """Return a hint such as ``"did you mean 'win'? "``, or an empty string if nothing known is close to the word."""
+    """Return a hint such as ``"did you mean 'win'? "``, or an empty string if nothing known is close."""
     near = get_close_matches(str(word), known, n=2)
     return f"did you mean {' or '.join(repr(name) for name in near)}? " if near else ""
 
@@ -35,8 +35,8 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     """Return the path of a YAML file.
 
     Args:
-        name_or_path: a bare name stands for ``configs/<kind>/<name>.yaml``; a ``Path``, and text that ends in ``.yaml`` or
-            ``.yml`` or holds a slash, is a path.
+        name_or_path: a bare name stands for ``configs/<kind>/<name>.yaml``; a ``Path``, and text that ends in
+            ``.yaml`` or ``.yml`` or holds a slash, is a path.
         kind: the folder of the shipped files.
         error: the class to raise.
 
@@ -76,11 +76,11 @@ def read_yaml(path: Path, error: type[ValueError]) -> dict[str, Any]:
     """Return the mapping that a YAML file holds (an empty file is an empty mapping).
 
     Raises:
-        error: if the file cannot be read, is no YAML, writes a key twice, or holds something else than a mapping with text keys.
+        error: if the file cannot be read, is no YAML, writes a key twice, or is no mapping with text keys.
     """
     try:
         # The strict loader is yaml's SafeLoader: it constructs plain data only.
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
         raise error(f"{path}: cannot be read as YAML: {' '.join(str(problem).split())}") from problem
     if data is None:

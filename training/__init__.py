@@ -1,0 +1,1 @@
+"""Learning to play Helsinki: networks, self-play and the evaluation of what was learned."""
