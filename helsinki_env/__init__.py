@@ -1,1 +1,27 @@
-"""The board game Helsinki as an environment for reinforcement learning, bots and studies of balance."""
+"""helsinki-env: the board game Helsinki as an environment for reinforcement learning, bots and studies of balance.
+
+    >>> from helsinki_env import Game, notation
+    >>> game = Game(seed=7)
+    >>> game.step(notation.parse("START 2"))
+    >>> [notation.describe(action) for action in game.legal_actions()]
+    ['MOVE 1', 'MOVE 2', 'MOVE 3']
+"""
+
+from helsinki_env import notation, observation
+from helsinki_env.components import ComponentError, load_components
+from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.game import Game, IllegalActionError, Phase
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ComponentError",
+    "ConfigError",
+    "Game",
+    "GameConfig",
+    "IllegalActionError",
+    "Phase",
+    "load_components",
+    "notation",
+    "observation",
+]

@@ -41,7 +41,7 @@ def _blank(t, g):
     g.wild_supply = t.wild_tiles
     g.superstructure_supply = t.superstructures
     g.bonus_cards = (1 << g.players) - 1 if g.dry_roads else 0
-    g.round = 1
+    g.round_number = 1
     g.seat = 0
     g.phase = START
     g.last_round = 0

@@ -38,7 +38,7 @@ def game_dtype(types: int) -> np.dtype[Any]:
 
     - chance uint64: the random word. built, wild, superstructures int64 [4]: cell sets per seat; `built` holds
       pavilion tiles, wild tiles and the statue.
-    - used, denied int16 [4], covered int16: action sets, bit = action. round, points int16: points made in play.
+    - used, denied int16 [4], covered int16: action sets, bit = action. round_number, points int16: points made in play.
     - hand, known [4, types]: cards held, and those of them that everybody saw being taken.
     - discard, reshuffled [types]: the discard pile; a reshuffled draw pile less what all have seen leave it.
     - pile [100], pile_size: the draw pile, next card last. display [8]: card type per slot.
@@ -60,7 +60,7 @@ def game_dtype(types: int) -> np.dtype[Any]:
         ("denied", np.int16, (SEATS,)),
         ("points", np.int16, (SEATS,)),
         ("covered", np.int16),
-        ("round", np.int16),
+        ("round_number", np.int16),
         ("hand", np.int8, (SEATS, capacity)),
         ("known", np.int8, (SEATS, capacity)),
         ("discard", np.int8, (capacity,)),

@@ -24,7 +24,7 @@ TABLES = np.dtype(
         np.record,
         [
             ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
-            ("coat_cells", np.int64, (8,)),  # one cell as a set
+            ("coat_cells", np.int64, (8,)),  # each as a set
             ("all_coats", np.int64),
             ("crosswalks", np.int64),
             ("offset", np.int64, (12,)),
@@ -32,12 +32,14 @@ TABLES = np.dtype(
             ("variants", np.int64),
             ("hand_limit", np.int64),
             ("statue", np.int64),  # as a set
+            ("statue_cell", np.int64),
             ("points_row", np.int64),
             ("points_column", np.int64),
             ("points_crossing", np.int64),
             ("points_line", np.int64),
             ("points_two_points", np.int64),
             ("bonus_cards", np.int64, (4,)),
+            ("coat_cell", np.int16, (8,)),  # as a cell
             ("kind_of", np.int8, (_MOST_IDS,)),  # kind of decision of an id
             ("colour", np.int16, (WIDE,)),  # of a card type; -1 for the wild card
             ("number", np.int16, (WIDE,)),
@@ -72,6 +74,8 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     t.variants = len(components.variants)
     t.hand_limit = components.hand_limit
     t.statue = 1 << components.statue
+    t.statue_cell = components.statue
+    t.coat_cell[:] = components.coats
     t.coat_cells[:] = [1 << cell for cell in components.coats]
     t.all_coats = sum(1 << cell for cell in components.coats)
     t.crosswalks = sum(1 << cell for cell in components.crosswalks)

@@ -72,9 +72,11 @@ def pass_turn(g):
     elif g.last_round:
         g.done = 1
         g.phase = END
+        g.reshuffled[:] = 0  # nothing is pending any more
+        g.unseen[:] = -1
     else:
         g.seat = 0
-        g.round += 1
+        g.round_number += 1
         g.phase = MOVE
 
 
