@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from helsinki_env.yaml_files import close_matches, find_yaml, read_yaml
+from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
@@ -229,12 +229,9 @@ class _File:
             self.fail(where, value, f"a mapping with the keys {', '.join(names)}")
         for name in value:
             if name not in names:
-                hint = close_matches(name, list(names))
-                self.fail(
-                    f"{key}.{name}".lstrip("."),
-                    value[name],
-                    f"no such key: {hint}the keys are {', '.join(names)}",
-                )
+                found = f"no such key (found {value[name]!r})"
+                where = f"{key}.{name}".lstrip(".")
+                raise ComponentError(f"{self.path}: {where}: {found}, expected {one_of(names, name)}")
         for name in names:
             if name not in value:
                 self.fail(where, sorted(value), f"the missing key {name!r} as well")
@@ -349,10 +346,7 @@ class _File:
             ):
                 where = f"{key}[{roofs - 2}]"
                 if not isinstance(name, str) or name not in shapes:
-                    hint = close_matches(name, list(shapes))
-                    self.fail(
-                        where, name, f"a shape that is drawn under shapes: {hint}they are {', '.join(shapes)}"
-                    )
+                    self.fail(where, name, f"a shape that is drawn under shapes: {one_of(shapes, name)}")
                 if "".join(shapes[name]).count("X") != roofs:
                     self.fail(where, name, f"a shape of {roofs} roofs; this one is {'/'.join(shapes[name])}")
         return tuple(tuple(colours[colour]) for colour in COLOURS)
@@ -450,18 +444,18 @@ class _File:
         """Return the three rows of the action board: every action once."""
         names = ("top", "middle", "bottom")
         section = self.section(value, "action_rows", names)
-        seen: set[str] = set()
-        for name in names:
-            for i, action in enumerate(self.listing(section[name], f"action_rows.{name}", 5, "action names")):
+        rows = [self.listing(section[name], f"action_rows.{name}", 5, "action names") for name in names]
+        seen: list[str] = []
+        for name, row in zip(names, rows, strict=True):
+            for i, action in enumerate(row):
                 where = f"action_rows.{name}[{i}]"
                 if action not in ACTIONS:
-                    hint = close_matches(action, list(ACTIONS))
-                    self.fail(where, action, f"the name of an action: {hint}they are {', '.join(ACTIONS)}")
+                    self.fail(where, action, f"the name of an action: {one_of(ACTIONS, action)}")
                 if action in seen:
-                    missing = [other for other in ACTIONS if not any(other in section[row] for row in names)]
+                    missing = [other for other in ACTIONS if not any(other in row for row in rows)]
                     self.fail(where, action, f"every action once; missing: {', '.join(missing)}")
-                seen.add(action)
-        return tuple(tuple(section[name]) for name in names)
+                seen.append(action)
+        return tuple(tuple(row) for row in rows)
 
     def check_decks(self, components: Components, value: object) -> None:
         """Compare the cards with the totals that the file states, and see that every game can be dealt."""
@@ -476,6 +470,9 @@ class _File:
                     stated["per_colour"],
                     f"{count}, which is what the copies in {name} add up to",
                 )
+        box = sum(components.deck(4))
+        if box > BOX_CARDS:
+            self.fail("cards", f"{box} cards", f"at most {BOX_CARDS} in all: lower some copies")
         number = components.any_removed2_number
         if not any(
             count and components.card_number(card) == number for card, count in enumerate(components.deck(2))
@@ -485,12 +482,6 @@ class _File:
             )
         for players in SEATS:
             key, size = f"players_{players}", components.deck_size(players)
-            if size > BOX_CARDS:
-                self.fail(
-                    "cards.variants",
-                    f"{size} cards with {players} players",
-                    f"at most {BOX_CARDS}: lower some copies",
-                )
             if size != stated[key]:
                 self.fail(
                     f"cards.totals.{key}", stated[key], f"{size}, which is what copies less removals give"

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex
 
 from helsinki_env.components import ACTIONS, Components, load_components
-from helsinki_env.yaml_files import close_matches, find_yaml, read_yaml
+from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 
 __all__ = ["REWARDS", "ConfigError", "GameConfig"]
 
@@ -59,9 +59,9 @@ class GameConfig:
         # What may be given is wider than what is kept; a dataclass cannot say that itself.
         def __init__(
             self,
-            num_players: int = 2,
-            covered: Iterable[int | str] | Literal["first_game"] = (),
-            denied: Iterable[Iterable[int | str]] | None = None,
+            num_players: SupportsIndex = 2,
+            covered: Iterable[SupportsIndex | str] | Literal["first_game"] = (),
+            denied: Iterable[Iterable[SupportsIndex | str]] | None = None,
             dry_roads: bool = False,
             components: str | Path = "default",
             reward: str = "win",
@@ -75,8 +75,7 @@ class GameConfig:
         if not isinstance(self.dry_roads, bool):
             _fail("dry_roads", self.dry_roads, "True or False")
         if not isinstance(self.reward, str) or self.reward not in REWARDS:
-            hint = close_matches(self.reward, list(REWARDS))
-            _fail("reward", self.reward, f"{hint}one of {', '.join(map(repr, REWARDS))}")
+            _fail("reward", self.reward, one_of(REWARDS, self.reward))
         loaded = load_components(self.components)
         covered: Any = self.covered
         if isinstance(covered, str) and covered == "first_game":
@@ -131,11 +130,7 @@ class GameConfig:
             )
         for key in data:
             if key not in KEYS:
-                _fail(
-                    str(key),
-                    data[key],
-                    f"no such key: {close_matches(key, list(KEYS))}the keys are {', '.join(KEYS)}",
-                )
+                raise ConfigError(f"{key}: no such key (found {data[key]!r}), expected {one_of(KEYS, key)}")
         return cls(**data)
 
     @classmethod
@@ -193,9 +188,7 @@ def _action(key: str, value: object) -> int:
     if isinstance(value, str):
         if value in ACTIONS:
             return ACTIONS.index(value)
-        _fail(
-            key, value, f"an action: {close_matches(value, list(ACTIONS))}the names are {', '.join(ACTIONS)}"
-        )
+        _fail(key, value, f"an action: {one_of(ACTIONS, value)}")
     action = _integer(value)
     if action is None or not 0 <= action < len(ACTIONS):
         _fail(key, value, f"an action: an id from 0 to {len(ACTIONS) - 1} or a name such as {ACTIONS[0]!r}")
@@ -205,12 +198,7 @@ def _action(key: str, value: object) -> int:
 def _actions(key: str, value: object, also: str = "") -> tuple[int, ...]:
     """Return different actions as ascending ids."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        hint = close_matches(value, ["first_game"]) if also and isinstance(value, str) else ""
-        _fail(
-            key,
-            value,
-            f"a list of action ids or names{also}, [] for none{'; ' + hint.strip() if hint else ''}",
-        )
+        _fail(key, value, f"a list of action ids or names{also}, [] for none")
     found: list[int] = []
     for i, item in enumerate(value):
         action = _action(f"{key}[{i}]", item)

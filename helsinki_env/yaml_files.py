@@ -3,14 +3,14 @@
 Shared by every kind of configuration, so that all are found in the same places and complain in the same way.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-__all__ = ["close_matches", "configs_folder", "find_yaml", "list_yaml", "read_yaml"]
+__all__ = ["configs_folder", "find_yaml", "list_yaml", "one_of", "read_yaml"]
 
 
 def configs_folder() -> Path:
@@ -25,10 +25,11 @@ def list_yaml(kind: str) -> list[str]:
     return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
 
 
-def close_matches(word: object, known: list[str]) -> str:
-    """Return a hint such as ``"did you mean 'win'? "``, or an empty string if nothing known is close."""
-    near = get_close_matches(str(word), known, n=2)
-    return f"did you mean {' or '.join(repr(name) for name in near)}? " if near else ""
+def one_of(known: Iterable[str], word: object) -> str:
+    """Return the end of a message, ``"one of a, b, c"``, and which of them the word may stand for."""
+    names = list(known)
+    near = get_close_matches(str(word), names, n=2)
+    return f"one of {', '.join(names)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
 def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
@@ -50,25 +51,19 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
     if path.is_file():
         return path
-    known = list_yaml(kind)
-    raise error(
-        f"{kind}: found {text!r}, which is no file: {close_matches(text, known)}"
-        f"expected one of {', '.join(known)} or the path of a .yaml file"
-    )
+    expected = f"the path of a .yaml file or {one_of(list_yaml(kind), text)}"
+    raise error(f"{kind}: found {text!r}, which is no file; expected {expected}")
 
 
 class _StrictLoader(yaml.SafeLoader):
     """The safe loader, but a key written twice is an error: plain YAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is written twice", key_node.start_mark
-                )
-            seen.add(key)
+        keys = [key.value for key, _ in node.value]  # as written; a list or mapping for a key fails below
+        for i, key in enumerate(keys):
+            if key in keys[:i]:
+                mark = node.value[i][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is written twice", mark)
         return super().construct_mapping(node, deep)
 
 

@@ -1,0 +1,267 @@
+"""The configuration of a game: what it accepts, how it is kept, and that what cannot be played is refused."""
+
+import dataclasses
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from helsinki_env.components import ACTIONS, ComponentError, load_components
+from helsinki_env.config import REWARDS, ConfigError, GameConfig
+from helsinki_env.yaml_files import configs_folder, list_yaml
+
+VARIED = {
+    "num_players": 3,
+    "covered": ["two_points", 0, "any_side"],
+    "denied": [[], ["extra_card"], [14, 1]],
+    "dry_roads": True,
+    "components": "alternative",
+    "reward": "margin",
+}
+
+
+def test_defaults() -> None:
+    config = GameConfig()
+    assert (config.num_players, config.covered, config.denied) == (2, (), ((), ()))
+    assert (config.dry_roads, config.components, config.reward) == (False, "default", "win")
+    assert config.loaded is load_components("default")
+
+
+def test_actions_are_kept_as_ascending_ids() -> None:
+    config = GameConfig.from_dict(VARIED)
+    assert config.covered == (0, 2, 14)
+    assert config.denied == ((), (3,), (1, 14))
+    assert GameConfig(covered={"any_side", 0, 14}).covered == (0, 2, 14)
+    assert GameConfig(covered=(name for name in ACTIONS)).covered == tuple(range(15))
+
+
+def test_numpy_integers_are_integers() -> None:
+    config = GameConfig(num_players=np.int64(3), covered=np.array([4, 1]))
+    assert (config.num_players, config.covered) == (3, (1, 4))
+    assert type(config.num_players) is int
+    assert all(type(action) is int for action in config.covered)
+    assert config == GameConfig(num_players=3, covered=(1, 4))
+
+
+@pytest.mark.parametrize("components", ["default", "alternative"])
+def test_first_game_covers_the_bottom_row_as_printed(components: str) -> None:
+    config = GameConfig(covered="first_game", components=components)
+    assert {ACTIONS[action] for action in config.covered} == set(load_components(components).action_rows[2])
+    assert config == GameConfig(covered=load_components(components).action_rows[2], components=components)
+
+
+def test_first_game_covers_10_to_14_by_default() -> None:
+    assert GameConfig(covered="first_game").covered == (10, 11, 12, 13, 14)
+
+
+@pytest.mark.parametrize("config", [GameConfig(), GameConfig.from_dict(VARIED)], ids=["default", "varied"])
+def test_dict_pickle_and_hash_keep_it(config: GameConfig) -> None:
+    for copy in (
+        GameConfig.from_dict(config.to_dict()),
+        GameConfig.from_dict(yaml.safe_load(yaml.safe_dump(config.to_dict()))),
+        pickle.loads(pickle.dumps(config)),
+        dataclasses.replace(config),
+    ):
+        assert copy == config
+        assert hash(copy) == hash(config)
+        assert copy.digest == config.digest
+        assert copy.loaded == config.loaded
+
+
+def test_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        GameConfig().num_players = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_players": 4},
+        {"covered": [3]},
+        {"denied": [[3], []]},
+        {"denied": [[], [3]]},
+        {"dry_roads": True},
+        {"components": "alternative"},
+        {"reward": "rank"},
+    ],
+    ids=str,
+)
+def test_each_value_counts_in_equality_and_digest(change: dict[str, Any]) -> None:
+    assert GameConfig.from_dict(change) != GameConfig()
+    assert GameConfig.from_dict(change).digest != GameConfig().digest
+
+
+def test_the_digest_goes_by_the_content_of_the_component_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    config = GameConfig(components=path)
+    assert config.components == str(path)
+    assert config.digest == GameConfig().digest
+    assert config != GameConfig()
+
+
+def test_a_config_keeps_the_components_it_was_made_with(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    config = GameConfig(components=path)
+    packed = pickle.dumps(config)
+    path.unlink()
+    assert config.loaded.deck_size(2) == 53
+    assert pickle.loads(packed) == config
+
+
+# YAML files
+
+
+def test_shipped_files() -> None:
+    assert {name: GameConfig.from_yaml(name) for name in list_yaml("game")} == {
+        "default": GameConfig(),
+        "dry_roads": GameConfig(dry_roads=True),
+        "first_game": GameConfig(covered="first_game"),
+        "four_players": GameConfig(num_players=4),
+        "three_players": GameConfig(num_players=3),
+    }
+
+
+def test_the_default_file_writes_every_key() -> None:
+    text = (configs_folder() / "game" / "default.yaml").read_text(encoding="utf-8")
+    assert list(yaml.safe_load(text)) == list(GameConfig().to_dict())
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(VARIED), encoding="utf-8")
+    assert GameConfig.from_yaml(path) == GameConfig.from_yaml(str(path)) == GameConfig.from_dict(VARIED)
+
+
+def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("num_players: 5", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match=f"^{re.escape(str(path))}: num_players: found 5, expected 2, 3 or 4$"
+    ):
+        GameConfig.from_yaml(path)
+
+
+def test_an_unknown_file_lists_the_known_ones() -> None:
+    with pytest.raises(
+        ConfigError, match=r"game: found 'dryroads', .*three_players; did you mean 'dry_roads'"
+    ):
+        GameConfig.from_yaml("dryroads")
+
+
+# Mistakes
+
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": (
+        {"players": 3},
+        "players: no such key (found 3), expected one of num_players, covered, denied",
+    ),
+    "key nearly right": ({"num_player": 3}, "reward; did you mean 'num_players'?"),
+    "action nearly right": ({"covered": ["two_point"]}, "two_points; did you mean 'two_points'?"),
+    "far from any key": (
+        {"speed": 3},
+        "speed: no such key (found 3), expected one of num_players",
+    ),
+    "internal key": ({"_loaded": None}, "_loaded: no such key (found None)"),
+    "one player": ({"num_players": 1}, "num_players: found 1, expected 2, 3 or 4"),
+    "five players": ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4"),
+    "players as text": ({"num_players": "3"}, "num_players: found '3', expected 2, 3 or 4"),
+    "players as truth": ({"num_players": True}, "num_players: found True, expected 2, 3 or 4"),
+    "players as fraction": ({"num_players": 2.0}, "num_players: found 2.0, expected 2, 3 or 4"),
+    "no players": ({"num_players": None}, "num_players: found None, expected 2, 3 or 4"),
+    "unknown action": (
+        {"covered": ["two_point"]},
+        "covered[0]: found 'two_point', expected an action: one of move_1_to_6",
+    ),
+    "action too high": ({"covered": [0, 15]}, "covered[1]: found 15, expected an action: an id from 0 to 14"),
+    "action negative": ({"covered": [-1]}, "covered[0]: found -1, expected an action: an id from 0 to 14"),
+    "action as truth": ({"covered": [True]}, "covered[0]: found True, expected an action"),
+    "action as fraction": ({"covered": [1.0]}, "covered[0]: found 1.0, expected an action"),
+    "action twice": (
+        {"covered": [3, "extra_card"]},
+        "covered[1]: found 'extra_card', expected each action once",
+    ),
+    "bare action": (
+        {"covered": "two_points"},
+        "covered: found 'two_points', expected a list of action ids or names",
+    ),
+    "nearly first_game": (
+        {"covered": "first-game"},
+        "covered: found 'first-game', expected a list of action ids or names (or 'first_game')",
+    ),
+    "a number": (
+        {"covered": 3},
+        "covered: found 3, expected a list of action ids or names (or 'first_game')",
+    ),
+    "a mapping": ({"covered": {3: 4}}, "covered: found {3: 4}, expected a list"),
+    "nothing covered": ({"covered": None}, "covered: found None, expected a list of action ids or names"),
+    "one seat of two": (
+        {"denied": [[3]]},
+        "denied: found ((3,),), expected one list of actions for each seat: 2",
+    ),
+    "three seats of two": (
+        {"denied": [[], [], []]},
+        "denied: found ((), (), ()), expected one list of actions",
+    ),
+    "no lists": (
+        {"denied": [3, 4]},
+        "denied[0]: found 3, expected a list of action ids or names, [] for none",
+    ),
+    "denied as text": ({"denied": "first_game"}, "denied: found 'first_game', expected one list of actions"),
+    "seat as text": (
+        {"denied": ["first_game", []]},
+        "denied[0]: found 'first_game', expected a list of action",
+    ),
+    "unknown denied action": ({"denied": [[], ["fly"]]}, "denied[1][0]: found 'fly', expected an action"),
+    "denied twice": ({"denied": [[], [1, 1]]}, "denied[1][1]: found 1, expected each action once"),
+    "dry roads as number": ({"dry_roads": 1}, "dry_roads: found 1, expected True or False"),
+    "dry roads as text": ({"dry_roads": "yes"}, "dry_roads: found 'yes', expected True or False"),
+    "components as number": ({"components": 3}, "components: found 3, expected the name of a component file"),
+    "no components": ({"components": ""}, "components: found '', expected the name of a component file"),
+    "unknown reward": (
+        {"reward": "wins"},
+        "reward: found 'wins', expected one of win, rank, margin; did you mean 'win'?",
+    ),
+    "reward far off": (
+        {"reward": "sparse"},
+        "reward: found 'sparse', expected one of win, rank, margin",
+    ),
+    "reward as number": ({"reward": 1}, "reward: found 1, expected one of"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_refused_and_named(mistake: str) -> None:
+    data, expected = MISTAKES[mistake]
+    with pytest.raises(ConfigError, match=re.escape(expected)):
+        GameConfig.from_dict(data)
+
+
+def test_a_component_file_that_is_not_there() -> None:
+    with pytest.raises(ComponentError, match=r"components: found 'defualt'.*did you mean 'default'"):
+        GameConfig(components="defualt")
+
+
+@pytest.mark.parametrize("data", [None, [("num_players", 2)], "default"])
+def test_from_dict_takes_a_mapping_only(data: Any) -> None:
+    with pytest.raises(ConfigError, match=r"the configuration: found .* expected a mapping"):
+        GameConfig.from_dict(data)
+
+
+def test_all_rewards_are_taken() -> None:
+    assert [GameConfig(reward=reward).reward for reward in REWARDS] == ["win", "rank", "margin"]
+
+
+def test_tables_are_shared_and_not_pickled() -> None:
+    config, other = GameConfig(num_players=2), GameConfig(num_players=4, dry_roads=True)
+    before = len(pickle.dumps(config))
+    assert config.tables is other.tables
+    assert config.tables is not GameConfig(components="alternative").tables
+    assert len(pickle.dumps(config)) == before
