@@ -233,9 +233,11 @@ class Seat:
         return self.wild.union(*(pavilion.cells for pavilion in self.pavilions))
 
     def hand_size(self) -> int:
+        """Return the number of cards in the hand."""
         return sum(self.hand)
 
     def clone(self) -> Seat:
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin.hand = list(self.hand)
         twin.known = list(self.known)
@@ -274,6 +276,7 @@ class Pending:
     turn_over: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the keys of a position's ``pending`` that this holds."""
         default = Pending()
         written = {f.name: getattr(self, f.name) for f in fields(self)}
         written = {key: value for key, value in written.items() if value != getattr(default, key)}
@@ -282,6 +285,7 @@ class Pending:
         return written
 
     def clone(self) -> Pending:
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin.paid = list(self.paid)
         return twin
@@ -723,7 +727,7 @@ class ReferenceGame:
         self.phase = DISCARD if self._excess() > 0 and not me.limit_lifted else END
 
     def _next_card(self) -> int | None:
-        """The next card of the draw pile, the discard pile shuffled first if need be; None if both are empty."""
+        """The next card; the discard pile is shuffled first if need be; None if both piles are empty."""
         if not self.draw_pile and sum(self.discard) > 0:
             self.reshuffled = list(self.discard)
             self.unseen_draws = [[] for _ in range(self.players)]
@@ -1144,7 +1148,8 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
             if me.hand[card] and (pending.substitute or card >= max(before, default=0)):
                 yield PAY, card
     elif phase == PLACE:
-        assert pending.card is not None and me.token is not None
+        assert pending.card is not None
+        assert me.token is not None
         shape = data.tiles[data.card_colour(pending.card)][ROOFS.index(data.card_roofs(pending.card))]
         built = {data.statue} | me.wild | {cell for pavilion in me.pavilions for cell in pavilion.cells}
         for side in range(4):
