@@ -1,0 +1,64 @@
+"""Colours of the drawings.
+
+Pavilions are saturated mid-tones; player colours sit outside them, told apart by lightness first (charcoal,
+ivory, pink, turquoise), and the four sides are pale facades, so that none of the three codes can be mistaken
+for another. A pavilion's colour is also told by the pattern of its roofs (`parts.ROOF_PATTERNS`) and on cards
+by its letter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Tone(NamedTuple):
+    """One colour in the shades that a drawn thing needs, as ``#rrggbb``."""
+
+    base: str
+    light: str
+    dark: str
+    line: str
+
+
+PAVILIONS = (
+    Tone("#3f7fc4", "#76aae0", "#2f639d", "#1c3f68"),  # blue
+    Tone("#4f9d57", "#83c088", "#3b7c43", "#214a28"),  # green
+    Tone("#8a5fb0", "#b08fd0", "#6c478e", "#412957"),  # purple
+    Tone("#cd4f42", "#e5857a", "#a63a30", "#651f18"),  # red
+    Tone("#efb834", "#f9d877", "#cc9420", "#795510"),  # yellow
+)
+WILD = Tone("#b9b3a6", "#dcd8ce", "#989184", "#55503f")
+
+# fill, rim and ink of the digit
+PLAYERS = (
+    Tone("#343b49", "#5d677a", "#1d222c", "#ffffff"),  # charcoal
+    Tone("#fffaf0", "#ffffff", "#d9cdb6", "#33302a"),  # ivory
+    Tone("#ef86b4", "#f9b9d5", "#c45486", "#3d1026"),  # pink
+    Tone("#3fc6c0", "#8fe4df", "#1f8f8a", "#06302e"),  # turquoise
+)
+PLAYER_NAMES = ("charcoal", "ivory", "pink", "turquoise")
+
+SIDES = (
+    Tone("#bcdcd0", "#d9eee6", "#6fa592", "#2c5a4b"),  # north: mint, like the cathedral's domes
+    Tone("#edbfa6", "#f8dccd", "#c78663", "#6d3d22"),  # east: salmon
+    Tone("#b9c9e0", "#dae4f1", "#7f97ba", "#34496b"),  # south: slate blue
+    Tone("#efd9a0", "#f9ebc8", "#c7a55a", "#665020"),  # west: ochre
+)
+
+SEA = "#27485c"
+SEA_LIGHT = "#3a5f75"
+PANEL = "#fbf6ea"
+PANEL_EDGE = "#e2d7bf"
+INK = "#26303d"
+SOFT_INK = "#6d6a60"
+FAINT = "#b5ac98"
+PAVING = "#eadfc8"
+PAVING_CELL = "#f5eddb"
+PAVING_LINE = "#d8cbb0"
+GOLD = "#e9b63d"
+GOLD_DARK = "#a97a12"
+CARD = "#fffdf6"
+BACK = "#3d5a73"
+BACK_LIGHT = "#6d8ba5"
+STONE = "#cfc6b4"
+STONE_DARK = "#a89d87"

@@ -1,0 +1,345 @@
+"""The pieces of the game as drawings: tiles, superstructures, coats of arms, tokens, the statue and cards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from helsinki_env.render import palette
+from helsinki_env.render.canvas import BOLD, Canvas, number
+from helsinki_env.render.view import COLOURS, card_name
+
+if TYPE_CHECKING:
+    from helsinki_env.components import Components
+
+CARD_ASPECT = 1.36
+"""Height of a card divided by its width."""
+
+Cell = tuple[int, int]  # (row, column)
+
+
+def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
+    """Return the path around a connected set of cells, drawn `inset` pixels inside it with rounded corners.
+
+    (x, y) is the corner of cell (0, 0) and `size` the side of a cell in pixels.
+    """
+    filled = set(cells)
+    ahead: dict[Cell, tuple[Cell, Cell]] = {}  # corner -> (direction, next corner), clockwise, as (x, y)
+    for r, c in filled:
+        for neighbour, start, step in (
+            ((r - 1, c), (c, r), (1, 0)),
+            ((r, c + 1), (c + 1, r), (0, 1)),
+            ((r + 1, c), (c + 1, r + 1), (-1, 0)),
+            ((r, c - 1), (c, r + 1), (0, -1)),
+        ):
+            if neighbour not in filled:
+                ahead[start] = (step, (start[0] + step[0], start[1] + step[1]))
+    first = corner = min(ahead)
+    before = next(step for step, end in ahead.values() if end == first)
+    path = ""
+    pen = (0.0, 0.0)
+    while True:
+        step, following = ahead[corner]
+        turn = before[0] * step[1] - before[1] * step[0]
+        if turn:
+            px = x + corner[0] * size - inset * (before[1] + step[1])
+            py = y + corner[1] * size + inset * (before[0] + step[0])
+            begin = (round(px - radius * before[0], 1), round(py - radius * before[1], 1))
+            end = (round(px + radius * step[0], 1), round(py + radius * step[1], 1))
+            if not path:
+                path = f"M{number(begin[0])} {number(begin[1])}"
+            elif before[0]:
+                path += f"h{number(begin[0] - pen[0])}"
+            else:
+                path += f"v{number(begin[1] - pen[1])}"
+            knee = (round(px, 1) - begin[0], round(py, 1) - begin[1])
+            path += f"q{_pair(*knee)}{_pair(end[0] - begin[0], end[1] - begin[1], first=False)}"
+            pen = end
+        before, corner = step, following
+        if corner == first:
+            return path + "z"
+
+
+def _pair(x: float, y: float, first: bool = True) -> str:
+    """Write two numbers as short as path data may be; `first` when no number stands before them."""
+    a, b = number(x), number(y)
+    return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
+
+
+def _square(x: float, y: float, h: float) -> str:
+    q = number(h)
+    return f"M{number(x - h / 2)} {number(y - h / 2)}h{q}v{q}h-{q}z"
+
+
+def _plus(x: float, y: float, h: float) -> str:
+    q = number(2 * h)
+    return f"M{number(x - h)} {number(y)}h{q}M{number(x)} {number(y - h)}v{q}"
+
+
+def _diamond(x: float, y: float, h: float) -> str:
+    q, k = number(0.66 * h), 0.66 * h
+    return f"M{number(x)} {number(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
+
+
+def _stripes(x: float, y: float, h: float) -> str:
+    q = number(2 * h)
+    return f"M{number(x - h)} {number(y - 0.45 * h)}h{q}M{number(x - h)} {number(y + 0.45 * h)}h{q}"
+
+
+def _dot(x: float, y: float, h: float) -> str:
+    return f"M{number(x)} {number(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+
+
+ROOF_PATTERNS: tuple[Callable[[float, float, float], str], ...] = (_square, _plus, _diamond, _stripes, _dot)
+"""One pattern a pavilion colour, which tells it without the colour: square, cross, diamond, stripes, disc."""
+
+DOTTED = ROOF_PATTERNS.index(_dot)
+
+
+def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
+    """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
+    q, w = number(h), number(2 * h)
+    north, east, south = "", "", ""
+    for x, y in middles:
+        left, right, top, bottom = number(x - h), number(x + h), number(y - h), number(y + h)
+        north += f"M{left} {top}h{w}l-{q} {q}z"
+        east += f"M{right} {top}v{w}l-{q}-{q}z"
+        south += f"M{left} {bottom}l{q}-{q} {q} {q}z"
+    return north, east, south
+
+
+def tile(canvas: Canvas, colour: int, cells: Iterable[Cell], x: float, y: float, size: float) -> None:
+    """Draw one pavilion tile with a tent roof on every cell; colour -1 is a wild tile.
+
+    Small tiles are drawn with less detail: the shaded sides need 9 to 36 pixels a cell, the pattern 14.
+    """
+    cells = sorted(cells)
+    tone = palette.WILD if colour < 0 else palette.PAVILIONS[colour]
+    inset = max(0.4, 0.045 * size)
+    body = outline_path(cells, x, y, size, inset, 0.2 * size)
+    canvas.path(body, fill=tone.base, stroke=tone.line, stroke_width=max(0.8, 0.04 * size))
+    middles = [(x + (c + 0.5) * size, y + (r + 0.5) * size) for r, c in cells]
+    half = round(0.72 * size) / 2
+    north, east, south = _facets(middles, half)
+    canvas.path(north, fill=tone.light)
+    if size < 9:
+        return
+    canvas.path(south, fill=tone.dark)
+    if size < 14:
+        return
+    if size >= 36:
+        canvas.path(east, fill=tone.dark, fill_opacity=0.55)
+    if colour < 0:
+        marks = "".join(_square(px, py, 0.5 * size) for px, py in middles)
+    else:
+        marks = "".join(ROOF_PATTERNS[colour](px, py, half) for px, py in middles)
+    if colour == DOTTED:
+        canvas.path(marks, stroke=tone.line, stroke_width=0.34 * size, stroke_opacity=0.35)
+        canvas.path(marks, stroke=tone.light, stroke_width=0.26 * size)
+    else:
+        canvas.path(marks, stroke=tone.line, stroke_width=0.035 * size, stroke_opacity=0.5)
+
+
+DOMES = ("#fff", "#f6dc93", palette.GOLD)
+_DRUM = "M-3.6 2.2v4.2h7.2v-4.2zM-1.2 3.6v1.5M1.2 3.6v1.5M-5.4 6.7h10.8"
+_DOME = "M-4.6 2.2a4.6 5.4 0 0 1 9.2 0zM0-3.4v-3.6M-1.3-5.7h2.6"
+
+
+def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int = 0, **style: str) -> None:
+    """Draw a superstructure as a cupola around (x, y).
+
+    `worth` is the number of its lines that are full: white, pale gold, gold.
+    """
+    place = f"translate({number(x)} {number(y)})scale({number(size / 16)})"
+    with canvas.group(transform=place, stroke=palette.INK, stroke_width=1.1, **style):
+        canvas.path(_DRUM, fill="#fff")
+        canvas.path(_DOME, fill=DOMES[worth])
+
+
+def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None:
+    """Draw the small cupola that is printed on cards, around (x, y)."""
+    canvas.path(
+        "M-5 7v-4.5a5 6 0 0 1 10 0v4.5zM-5 2.5h10M0-3.5v-3.5",
+        transform=f"translate({number(x)} {number(y)})scale({number(size / 16)})",
+        fill="#fff",
+        stroke=palette.INK,
+        stroke_width=1.4,
+    )
+
+
+_SHIELD = "M-5.6-6.4h11.2v5.6c0 4.4-3.2 6.7-5.6 7.8c-2.4-1.1-5.6-3.4-5.6-7.8z"
+_SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6z"
+
+
+def coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
+    """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
+    tone = palette.PLAYERS[seat]
+    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
+    with canvas.group(transform=place, **style):
+        canvas.path(_SHIELD, fill=tone.base, stroke=palette.INK, stroke_width=1.1)
+        canvas.path(_SHIP, fill=tone.line)
+
+
+def empty_coat(canvas: Canvas, x: float, y: float, size: float) -> None:
+    """Draw the place of a coat of arms that is not there."""
+    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
+    canvas.path(_SHIELD, transform=place, stroke=palette.FAINT, stroke_width=1, stroke_dasharray="2 2")
+
+
+def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
+    """Draw a player's token, a disc with the number of the seat."""
+    tone = palette.PLAYERS[seat]
+    canvas.circle(x, y + 0.12 * r, r, fill="#000", fill_opacity=0.25)
+    canvas.circle(x, y, r, fill=tone.base, stroke=palette.INK, stroke_width=max(1.0, 0.1 * r))
+    canvas.circle(x, y, 0.76 * r, stroke=tone.line, stroke_opacity=0.35, stroke_width=0.8)
+    canvas.text(x, y + 0.42 * r, str(seat), 1.2 * r, fill=tone.line, anchor="middle", weight=BOLD)
+
+
+def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
+    """Draw the statue on its pedestal, in the player's colour, in a cell of `size` pixels around (x, y)."""
+    tone = palette.PLAYERS[seat]
+    place = f"translate({number(x)} {number(y)})scale({number(size / 40)})"
+    with canvas.group("Statue", transform=place):
+        canvas.rect(-17.5, -17.5, 35, 35, r=6, fill=palette.STONE, stroke="#7d735f", stroke_width=1.4)
+        canvas.circle(0, 0, 13.5, fill="#e4dccb", stroke=palette.STONE_DARK, stroke_width=1)
+        canvas.path(
+            "M-7 9.5c0-8 2.6-11.3 4.3-12.2a4.3 4.3 0 1 1 5.4 0c1.7.9 4.3 4.2 4.3 12.2z",
+            fill=tone.base,
+            stroke=palette.INK,
+            stroke_width=1.3,
+        )
+        canvas.path("M-9 9.5h18", stroke=palette.INK, stroke_width=2.2)
+
+
+def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
+    """Draw a visitor, a small standing figure, `size` pixels high around (x, y)."""
+    tone = palette.PLAYERS[seat]
+    canvas.path(
+        "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2z"
+        "M-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
+        transform=f"translate({number(x)} {number(y)})scale({number(size / 12)})",
+        fill=tone.base,
+        stroke=palette.INK,
+        stroke_width=1,
+        **style,
+    )
+
+
+def drawing_cells(drawing: tuple[str, ...]) -> list[Cell]:
+    """Return the (row, column) of every roof of a shape's drawing."""
+    return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
+
+
+def shape(
+    canvas: Canvas,
+    components: Components,
+    colour: int,
+    roofs: int,
+    box: tuple[float, float, float, float],
+    largest: float,
+) -> None:
+    """Draw a tile in the middle of a box (x, y, width, height), with cells of at most `largest` pixels."""
+    drawing = components.shapes[components.tiles[colour][roofs - 2]]
+    rows, columns = len(drawing), len(drawing[0])
+    x, y, width, height = box
+    size = min(largest, width / columns, height / rows)
+    left, top = x + (width - columns * size) / 2, y + (height - rows * size) / 2
+    tile(canvas, colour, drawing_cells(drawing), left, top, size)
+
+
+def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, width: float) -> None:
+    """Draw the face of a pavilion card of type `kind` with its corner at (x, y)."""
+    height = CARD_ASPECT * width
+    colour = components.card_colour(kind)
+    band, rim, r = 0.3 * width, 0.06 * width, 0.1 * width
+    with canvas.group(card_name(kind, components)):
+        if colour < 0:
+            _wild_card(canvas, x, y, width)
+            return
+        tone = palette.PAVILIONS[colour]
+        ink = tone.line if COLOURS[colour] == "yellow" else "#fff"
+        canvas.rect(x, y, width, height, r=r, fill=tone.base, stroke=tone.line, stroke_width=0.9)
+        canvas.rect(
+            x + rim, y + band, width - 2 * rim, height - band - rim, r=0.05 * width, fill=palette.CARD
+        )
+        size = 0.28 * width
+        canvas.text(
+            x + 0.11 * width,
+            y + 0.56 * band + 0.35 * size,
+            str(components.card_number(kind)),
+            size,
+            fill=ink,
+            weight=BOLD + 0.4,
+        )
+        for i in range(components.card_superstructures(kind)):
+            superstructure_mark(canvas, x + width - (0.18 + 0.22 * i) * width, y + 0.5 * band, 0.23 * width)
+        box = (x + 1.6 * rim, y + band + 0.6 * rim, width - 3.2 * rim, height - band - 2.2 * rim)
+        shape(canvas, components, colour, components.card_roofs(kind), box, 0.23 * width)
+        letter = COLOURS[colour][0].upper()
+        canvas.text(
+            x + 0.13 * width,
+            y + height - 0.12 * width,
+            letter,
+            max(8.5, 0.15 * width),
+            fill=tone.dark,
+            weight=2.6,
+        )
+
+
+def _wild_card(canvas: Canvas, x: float, y: float, width: float) -> None:
+    height = CARD_ASPECT * width
+    r = 0.1 * width
+    canvas.rect(x, y, width, height, r=r, fill="#4a4a52", stroke=palette.INK, stroke_width=0.9)
+    pad = 0.06 * width
+    canvas.rect(x + pad, y + pad, width - 2 * pad, height - 2 * pad, r=0.06 * width, fill=palette.CARD)
+    cx, cy, far = x + width / 2, y + 0.44 * height, 0.235 * width
+    for i, tone in enumerate(palette.PAVILIONS):
+        angle = 2 * math.pi * i / 5 - math.pi / 2
+        px, py = cx + far * math.cos(angle), cy + far * math.sin(angle)
+        canvas.circle(px, py, 0.135 * width, fill=tone.base, stroke=tone.line, stroke_width=0.7)
+    canvas.circle(cx, cy, 0.1 * width, fill=palette.WILD.light, stroke=palette.WILD.line, stroke_width=0.7)
+    size = max(0.2 * width, 6)
+    canvas.text(cx, y + height - 0.14 * height, "wild", size, fill=palette.SOFT_INK, anchor="middle")
+
+
+def card_back(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw the back of a pavilion card with its corner at (x, y)."""
+    height = CARD_ASPECT * width
+    canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)
+    pad = 0.09 * width
+    canvas.rect(
+        x + pad,
+        y + pad,
+        width - 2 * pad,
+        height - 2 * pad,
+        r=0.05 * width,
+        stroke=palette.BACK_LIGHT,
+        stroke_width=0.9,
+    )
+    cathedral(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
+
+
+def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw the place of a card that is not there."""
+    canvas.rect(
+        x,
+        y,
+        width,
+        CARD_ASPECT * width,
+        r=0.1 * width,
+        fill="#000",
+        fill_opacity=0.04,
+        stroke=palette.FAINT,
+        stroke_dasharray="4 4",
+    )
+
+
+def cathedral(canvas: Canvas, x: float, y: float, width: float, fill: str) -> None:
+    """Draw the silhouette of the cathedral on the square, `width` pixels wide around (x, y)."""
+    canvas.path(
+        "M-15 12v-9h4v-4a2.5 3 0 0 1 5 0v1h1.5v-5h-.8a5.3 6.2 0 0 1 4.8-7v-3h1v3a5.3 6.2 0 0 1 4.8 7h-.8v5"
+        "h1.5v-1a2.5 3 0 0 1 5 0v4h4v9z",
+        transform=f"translate({number(x)} {number(y)})scale({number(width / 32)})",
+        fill=fill,
+    )

@@ -1,0 +1,335 @@
+"""The drawings: that everything on the table is in the picture once, and nothing that may not be seen."""
+
+import builtins
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helsinki_env import render
+from helsinki_env.components import load_components
+from helsinki_env.config import GameConfig
+from helsinki_env.game import Game
+from helsinki_env.notation import describe, to_dict
+from helsinki_env.render import glyphs
+from helsinki_env.render.parts import outline_path
+from helsinki_env.render.view import read
+from tests.drawn_tables import seat_copy, table
+
+COMPONENTS = load_components()
+PURPLE_5 = 28  # a card of five cards to pay, four roofs and two superstructures
+
+# one of every decision that can be in progress: phase, pending
+DECISIONS: list[tuple[str, dict[str, Any]]] = [
+    ("START", {}),
+    ("MOVE", {}),
+    ("MOVE", {"move": 6}),
+    ("MAIN", {}),
+    ("MAIN", {"drew": True, "only_build": True}),
+    ("MAIN", {"built": True, "only_build": True}),
+    ("PAY", {"card": PURPLE_5, "to_pay": 4}),
+    ("PAY", {"card": PURPLE_5, "paid": [20, 21], "to_pay": 2}),
+    ("PAY", {"card": PURPLE_5, "to_pay": 4, "substitute": True}),
+    ("PLACE", {"card": PURPLE_5, "paid": [20, 20, 21, 50]}),
+    ("PLACE", {"card": PURPLE_5, "paid": [20, 20, 21, 50], "any_side": True}),
+    ("WILD", {"action": "two_wild_tiles", "wilds_left": 2, "resume": "MOVE"}),
+    ("LIFT", {"action": "move_superstructure", "resume": "END", "built": True}),
+    ("ROOF", {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN"}),
+    ("ROOF", {"action": "extra_superstructure", "roofs_left": 1, "resume": "END", "built": True}),
+    ("ROOF", {"roofs_left": 2, "last_roof": 10, "resume": "END", "built": True}),
+    ("DISCARD", {"drew": True}),
+    ("DISCARD", {"drew": True, "last_discard": 3, "turn_over": True}),
+    ("END", {"drew": True}),
+    ("END", {"built": True}),
+]
+
+
+def parts(svg: str, under: str = "") -> Counter[str]:
+    """Count the marked parts of a picture, or of the part of that name only."""
+    root = ET.fromstring(svg)
+    if under:
+        root = next(element for element in root.iter() if element.get("data-part") == under)
+    return Counter(name for element in root.iter() if (name := element.get("data-part")))
+
+
+def words(svg: str) -> list[str]:
+    """All lines of text in a picture."""
+    return [label for element in ET.fromstring(svg).iter() if (label := element.get("aria-label"))]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("tiles", [0, 6, 16])
+def test_every_piece_on_the_table_is_drawn_once(players: int, tiles: int) -> None:
+    position = table(COMPONENTS, players, seed=players + tiles, tiles=tiles, greed=0.9)
+    for seat in position["seats"]:
+        area = parts(render.svg(position, COMPONENTS), f"seat-{position['seats'].index(seat)}")
+        assert area["board"] == 1
+        assert area["pavilion"] == len(seat["pavilions"])
+        assert area["wild"] == len(seat["wild"])
+        assert area["superstructure"] == len(seat["superstructures"])
+        assert area["coat"] == len(seat["coats_on_board"])
+        assert area["meadow-coat"] == seat["meadow"]
+        assert area["visitor"] == 0
+    whole = parts(render.svg(position, COMPONENTS))
+    assert whole["used"] == sum(len(seat["used"]) for seat in position["seats"])
+    assert whole["action"] == 15
+    assert whole["space"] == 8
+
+
+@pytest.mark.parametrize(("phase", "pending"), DECISIONS)
+def test_every_decision_in_progress_is_drawn(phase: str, pending: dict[str, Any]) -> None:
+    position = table(COMPONENTS, 2, tiles=5, phase=phase, pending=pending, to_move=1)
+    if phase == "START":
+        for seat in position["seats"]:
+            seat["token"] = None
+    svg = render.svg(position, COMPONENTS, last_decision="DRAW")
+    assert any(line.startswith("Player 1 ") for line in words(svg))
+    assert "DRAW" in words(svg)
+    assert "Player 1 " in render.ansi(position, COMPONENTS, color=False)
+
+
+def test_a_seats_copy_hides_other_hands() -> None:
+    position = table(COMPONENTS, 3, seed=4, tiles=5)
+    copy = seat_copy(position, 1)
+    drawn = read(copy, COMPONENTS, 1)
+    for seat, data in zip(drawn.seats, position["seats"], strict=True):
+        shown = np.bincount(np.array(seat.faces, dtype=int), minlength=COMPONENTS.types).tolist()
+        assert shown == (data["hand"] if seat.seat == 1 else data["known"])
+        assert len(seat.faces) + seat.backs == sum(data["hand"])
+    assert sum(seat.backs for seat in drawn.seats) > 0
+
+
+def test_a_viewer_sees_no_more_in_the_whole_position_than_in_the_copy() -> None:
+    position = table(COMPONENTS, 4, seed=2, tiles=5)
+    for seat in range(4):
+        copy = seat_copy(position, seat)
+        assert render.svg(position, COMPONENTS, viewer=seat) == render.svg(copy, COMPONENTS, viewer=seat)
+        assert render.ansi(position, COMPONENTS, viewer=seat) == render.ansi(copy, COMPONENTS, viewer=seat)
+    assert render.svg(position, COMPONENTS) != render.svg(position, COMPONENTS, viewer=0)
+    with pytest.raises(ValueError, match="viewer: 4, expected None or a seat from 0 to 3"):
+        render.svg(position, COMPONENTS, viewer=4)
+
+
+def full_board(position: dict[str, Any], seat: int) -> None:
+    """Fill two rows and two columns, with superstructures where 2, 1 and 0 full lines meet."""
+    built = [cell for cell in range(49) if cell // 7 < 2 or cell % 7 < 2]
+    position["seats"][seat] |= {
+        "pavilions": [],
+        "wild": [*built, 16],
+        "superstructures": [0, 5, 16],
+        "coats_on_board": [],
+        "points": 7,
+    }
+
+
+def test_full_lines_and_the_score_the_board_would_give() -> None:
+    position = table(COMPONENTS, 2, tiles=0)
+    full_board(position, 1)
+    seat = read(position, COMPONENTS).seats[1]
+    assert (seat.full_rows, seat.full_columns) == ((0, 1), (0, 1))
+    assert seat.roof_points == (3, 1, 0)
+    assert (seat.board_points, seat.score) == (2 * 2 + 2 * 2 + 3 + 1, 19)
+    area = parts(render.svg(position, COMPONENTS), "seat-1")
+    assert (area["full-row"], area["full-column"]) == (2, 2)
+    assert "19" in words(render.svg(position, COMPONENTS))
+
+
+def test_when_the_game_is_over_the_winner_is_shown_and_a_tie_goes_to_the_later_seat() -> None:
+    position = table(COMPONENTS, 3, tiles=0, done=True, phase="END", last_round=True)
+    lines = words(render.svg(position, COMPONENTS))
+    assert "Player 2 wins the game" in lines
+    assert "0 points: a tie goes to the later seat" in lines
+    assert [line for line in lines if line in ("1st", "2nd", "3rd")] == ["3rd", "2nd", "1st"]
+
+
+def test_dry_roads_shows_visitors_and_who_took_which_bonus_card() -> None:
+    position = table(COMPONENTS, 4, tiles=4, dry_roads=True, bonus_cards=[3, 5, 7])
+    position["seats"][2]["bonus"] = 9
+    counted = parts(render.svg(position, COMPONENTS))
+    assert (counted["visitor"], counted["bonus"]) == (16, 4)
+    assert "bonus cards 3, 5, 7" in render.ansi(position, COMPONENTS, color=False)
+
+
+def test_covered_and_denied_actions_are_marked() -> None:
+    position = table(COMPONENTS, 2, tiles=0, covered=[10, 11, 12, 13, 14], denied=[[0], [1, 2]])
+    svg = render.svg(position, COMPONENTS)
+    assert words(svg).count("covered") == 5
+    assert parts(svg)["denied"] == 3
+    plain = render.ansi(position, COMPONENTS, color=False)
+    assert plain.count("-- ") == 5
+
+
+def test_tokens_may_share_a_space_and_the_cards_beside_the_active_one_are_marked() -> None:
+    position = table(COMPONENTS, 4, tiles=3)
+    for seat in position["seats"]:
+        seat["token"] = 3
+    svg = render.svg(position, COMPONENTS)
+    assert parts(svg)["near"] == 2
+    senate = next(e for e in ET.fromstring(svg).iter() if e.get("data-part") == "senate")
+    labels = Counter(e.get("aria-label") for e in senate.iter() if e.get("aria-label"))
+    assert labels.keys() >= {"0", "1", "2", "3"}
+    assert "3:[0123]" in render.ansi(position, COMPONENTS, color=False)
+
+
+def test_empty_slots_empty_piles_and_large_hands_are_drawn() -> None:
+    position = table(COMPONENTS, 2, tiles=2, draw_pile=[], display=[None] * 8, last_round=True)
+    position["discard_pile"] = [0] * COMPONENTS.types
+    position["seats"][0]["hand"] = [1] * 18 + [0] * (COMPONENTS.types - 18)
+    position["seats"][0]["limit_lifted"] = True
+    svg = render.svg(position, COMPONENTS)
+    assert {"LAST ROUND", "Hand 18, limit lifted"} <= set(words(svg))
+
+
+def test_text_from_outside_is_escaped() -> None:
+    nasty = '<script>alert("1 & 2")</script>'
+    svg = render.svg(table(COMPONENTS, 2), COMPONENTS, last_decision=nasty)
+    assert "<script" not in svg
+    assert nasty in words(svg)
+    long = render.svg(table(COMPONENTS, 2), COMPONENTS, last_decision="x" * 500)
+    assert any(re.fullmatch("x+\u2026", line) for line in words(long))
+
+
+def test_pictures_can_share_a_page() -> None:
+    svg = render.svg(table(COMPONENTS, 3, tiles=6, dry_roads=True), COMPONENTS)
+    root = ET.fromstring(svg)
+    for element in root.iter():
+        assert not {"id", "class", "style", "href"} & element.attrib.keys()
+        assert element.tag.rpartition("}")[2] in {"svg", "g", "path", "rect", "circle", "title", "desc"}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_the_same_position_gives_the_same_picture_of_moderate_size(players: int) -> None:
+    position = table(COMPONENTS, players, seed=9, tiles=18, greed=1, dry_roads=True, bonus_cards=[3])
+    svg = render.svg(position, COMPONENTS)
+    assert svg == render.svg(position, COMPONENTS)
+    assert len(svg) < 200_000  # the fullest boards that there are
+    assert len(render.svg(table(COMPONENTS, players, tiles=5), COMPONENTS)) < 155_000
+
+
+def test_the_picture_stays_inside_its_frame() -> None:
+    pytest.importorskip("resvg_py")
+    for players in (2, 3, 4):
+        svg = render.svg(table(COMPONENTS, players, tiles=8), COMPONENTS)
+        pixels = render.rgb_array(svg, 600).astype(int)
+        rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        assert np.ptp(rim, axis=0).max() <= 8  # the sea all around
+
+
+def test_rgb_array_has_pixels_of_many_colours() -> None:
+    pytest.importorskip("resvg_py")
+    svg = render.svg(table(COMPONENTS, 2, tiles=6), COMPONENTS)
+    pixels = render.rgb_array(svg, width=640)
+    assert pixels.dtype == np.uint8
+    assert pixels.ndim == 3
+    assert pixels.shape[1:] == (640, 3)
+    ratio = ET.fromstring(svg).get("viewBox", "").split()
+    assert abs(pixels.shape[0] - 640 * float(ratio[3]) / float(ratio[2])) <= 1
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 500
+    assert pixels.flags.writeable
+    with pytest.raises(ValueError, match="width: 0"):
+        render.rgb_array(svg, width=0)
+    with pytest.raises(ValueError, match="svg_text: not an SVG document"):
+        render.rgb_array("no picture")
+
+
+def test_text_needs_no_font() -> None:
+    pytest.importorskip("resvg_py")
+    position = table(COMPONENTS, 2)
+    lines = [render.rgb_array(render.svg(position, COMPONENTS, last_decision=d)) for d in ("DRAW", "END")]
+    assert lines[0].shape == lines[1].shape
+    assert (lines[0] != lines[1]).any()
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = builtins.__import__
+
+    def refuse(name: str, *rest: Any, **more: Any) -> Any:
+        if name == "resvg_py":
+            raise ImportError(f"No module named {name!r}", name=name)
+        return original(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"'resvg_py'.*helsinki-env\[render\]"):
+        render.rgb_array("<svg/>")
+
+
+def test_plain_text_holds_no_escape_sequence_and_coloured_text_the_same_words() -> None:
+    for players in (2, 3, 4):
+        position = table(COMPONENTS, players, seed=3, tiles=7, dry_roads=True, bonus_cards=[3])
+        plain = render.ansi(position, COMPONENTS, color=False, last_decision="DRAW")
+        coloured = render.ansi(position, COMPONENTS, last_decision="DRAW")
+        assert "\x1b" not in plain
+        without = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+        assert [line.rstrip() for line in without.splitlines()] == plain.splitlines()
+        assert max(len(line) for line in plain.splitlines()) <= 110
+        assert (
+            max(len(line) for line in render.ansi(position, COMPONENTS, color=False, width=90).splitlines())
+            <= 96
+        )
+
+
+def test_walls_in_the_text_board_run_between_tiles() -> None:
+    position = table(COMPONENTS, 2, tiles=0)
+    position["seats"][0]["coats_on_board"] = []
+    position["seats"][0]["pavilions"] = [
+        {"colour": "blue", "roofs": 2, "cells": [0, 1]},
+        {"colour": "blue", "roofs": 2, "cells": [7, 14]},
+    ]
+    lines = [line[:33] for line in render.ansi(position, COMPONENTS, color=False).splitlines()]
+    top = next(i for i, line in enumerate(lines) if "\u250c" in line)
+    assert [line[2:11] for line in lines[top : top + 7]] == [
+        "\u250c" + "\u2500" * 7 + "\u252c",
+        "\u2502 B   B \u2502",
+        "\u251c\u2500\u2500\u2500\u252c\u2500\u2500\u2500\u2518",
+        "\u2502 B \u2502    ",
+        "\u2502   \u2502   \u00b7",
+        "\u2502 B \u2502    ",
+        "\u251c\u2500\u2500\u2500\u2518   \u00b7",
+    ]
+
+
+def test_the_outline_of_a_tile_has_a_rounded_knee_at_every_corner() -> None:
+    cross = [(0, 1), (1, 0), (1, 1), (1, 2), (2, 1)]
+    assert outline_path(cross, 0, 0, 10, 1, 2).count("q") == 12
+    square = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert outline_path(square, 0, 0, 10, 1, 2) == "M1 3q0-2 2-2h14q2 0 2 2v14q0 2-2 2h-14q-2 0-2-2z"
+
+
+def test_letters() -> None:
+    assert glyphs.number(0.5) == ".5"
+    assert glyphs.number(-0.25) == "-.25"
+    assert glyphs.number(-0.001) == "0"
+    assert glyphs.number(123.456) == "123.5"
+    assert glyphs.outline("")[1] == 0
+    assert glyphs.outline("\u00e9") == glyphs.outline("e")  # an accent is lost, the letter is not
+    assert glyphs.outline("\u6f22")[0].endswith("z")  # a box for what the font does not hold
+    wide = glyphs.text_width("superstructure", 20)
+    assert glyphs.fitted("superstructure", 20, wide, 5) == ("superstructure", 20)
+    assert glyphs.fitted("superstructure", 20, wide / 2, 5) == ("superstructure", 10)
+    text, size = glyphs.fitted("superstructure", 20, wide / 2, 15)
+    assert text.endswith("\u2026")
+    assert glyphs.text_width(text, size) <= wide / 2
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
+    rng = np.random.default_rng(players)
+    game = Game(GameConfig(num_players=players, dry_roads=players == 3), seed=players)
+    count, last = 0, None
+    while not game.done:
+        if count % 20 == 0:
+            position = to_dict(game, seat=game.seat)
+            svg = render.svg(position, COMPONENTS, last_decision=last, viewer=game.seat)
+            assert parts(svg)["pavilion"] == sum(len(seat["pavilions"]) for seat in position["seats"])
+            render.ansi(position, COMPONENTS, last_decision=last, viewer=game.seat)
+        action = int(rng.choice(game.legal_actions()))
+        last = describe(action)
+        game.step(action)
+        count += 1
+    drawn = read(to_dict(game), COMPONENTS)
+    assert [seat.score for seat in drawn.seats] == game.scores().tolist()
+    assert drawn.to_move == game.ranking()[0]
+    assert "Game over" in words(render.svg(to_dict(game), COMPONENTS))
