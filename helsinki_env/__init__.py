@@ -1,15 +1,17 @@
 """helsinki-env: the board game Helsinki as an environment for reinforcement learning, bots and studies of balance.
 
-    >>> from helsinki_env import Game, notation
-    >>> game = Game(seed=7)
-    >>> game.step(notation.parse("START 2"))
-    >>> [notation.describe(action) for action in game.legal_actions()]
-    ['MOVE 1', 'MOVE 2', 'MOVE 3']
+>>> from helsinki_env import Game, notation
+>>> game = Game(seed=7)
+>>> game.step(notation.parse("START 2"))
+>>> [notation.describe(action) for action in game.legal_actions()]
+['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
 from helsinki_env import notation, observation
 from helsinki_env.components import ComponentError, load_components
 from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.game import Game, IllegalActionError, Phase
 
 __version__ = "0.1.0"
@@ -19,8 +21,10 @@ __all__ = [
     "ConfigError",
     "Game",
     "GameConfig",
+    "HelsinkiVectorEnv",
     "IllegalActionError",
     "Phase",
+    "RandomEpisodes",
     "load_components",
     "notation",
     "observation",

@@ -29,8 +29,22 @@ from helsinki_env.core.state import PHASES, SEATS, States, new_states
 
 __all__ = ["Game", "IllegalActionError", "Phase", "action_table", "apply_setup", "as_word"]
 
-Phase = StrEnum("Phase", {name: name for name in PHASES})  # type: ignore[misc]  # members are data
-Phase.__doc__ = "What kind of decision is due (rules page, section 3, Phases). Compares equal to its name."
+
+class Phase(StrEnum):
+    """What kind of decision is due (rules page, section 3, Phases). Compares equal to its name."""
+
+    START = "START"
+    MOVE = "MOVE"
+    MAIN = "MAIN"
+    PAY = "PAY"
+    PLACE = "PLACE"
+    WILD = "WILD"
+    LIFT = "LIFT"
+    ROOF = "ROOF"
+    DISCARD = "DISCARD"
+    END = "END"
+
+
 _PHASE_OF = tuple(Phase[name] for name in PHASES)
 
 
@@ -129,7 +143,7 @@ class Game:
     @property
     def phase(self) -> Phase:
         """What kind of decision is due; equals its name, as in ``game.phase == "MAIN"``."""
-        return _PHASE_OF[self._states["phase"][0]]
+        return _PHASE_OF[int(self._states["phase"][0])]
 
     @property
     def done(self) -> bool:
@@ -143,7 +157,7 @@ class Game:
 
     def legal_mask(self) -> npt.NDArray[np.int8]:
         """Return the legal decisions, int8 of shape (ids,): 1 for each legal id. All 0 when the game is over."""
-        return self._fresh_mask()[0].copy()
+        return np.array(self._fresh_mask()[0])
 
     def legal_actions(self) -> npt.NDArray[np.int64]:
         """Return the ids of the legal decisions, ascending, int64. Empty when the game is over."""
@@ -160,7 +174,7 @@ class Game:
         chosen = self.seat if seat is None else self._checked_seat(seat)
         out = np.zeros((1, observation.layout(self.config.loaded.types).size), np.int8)
         observation.batch_observe(self._tables, self._states, np.array([chosen]), out)
-        return out[0]
+        return np.array(out[0])
 
     def scores(self) -> npt.NDArray[np.int64]:
         """Return the points of every seat as if the game ended now, int64 of shape (players,)."""

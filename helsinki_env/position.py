@@ -49,13 +49,44 @@ __all__ = ["VERSION", "from_dict", "to_dict"]
 VERSION = 0
 """Version of the environment, `helsinki_v0`."""
 
-_KEYS = (
-    "game version components players covered denied dry_roads phase to_move round last_round done draw_pile "
-    "discard_pile display tile_supply wild_tiles superstructures bonus_cards seats pending chance"
-).split()
-_SEAT_KEYS = (
-    "pavilions wild superstructures coats_on_board meadow used hand known token points bonus limit_lifted"
-).split()
+_KEYS = [
+    "game",
+    "version",
+    "components",
+    "players",
+    "covered",
+    "denied",
+    "dry_roads",
+    "phase",
+    "to_move",
+    "round",
+    "last_round",
+    "done",
+    "draw_pile",
+    "discard_pile",
+    "display",
+    "tile_supply",
+    "wild_tiles",
+    "superstructures",
+    "bonus_cards",
+    "seats",
+    "pending",
+    "chance",
+]
+_SEAT_KEYS = [
+    "pavilions",
+    "wild",
+    "superstructures",
+    "coats_on_board",
+    "meadow",
+    "used",
+    "hand",
+    "known",
+    "token",
+    "points",
+    "bonus",
+    "limit_lifted",
+]
 
 # Pending keys and the fields of the record that hold them, with the value that means "nothing".
 _FLAGS = {
@@ -215,7 +246,9 @@ def _hide(position: dict[str, Any], seat: int) -> None:
 
 def _fail(key: str, found: object, expected: str) -> NoReturn:
     shown = repr(found)
-    raise ValueError(f"position: {key}: found {shown if len(shown) < 200 else shown[:200] + '...'}, expected {expected}")
+    raise ValueError(
+        f"position: {key}: found {shown if len(shown) < 200 else shown[:200] + '...'}, expected {expected}"
+    )
 
 
 def _keys(data: object, path: str, keys: Iterable[str]) -> Mapping[str, Any]:
@@ -320,7 +353,11 @@ def _config(data: Mapping[str, Any]) -> GameConfig:
 def _read_cards(g: Any, components: Components, data: Mapping[str, Any]) -> None:
     types = components.types
     if isinstance(data["draw_pile"], int):
-        _fail("draw_pile", data["draw_pile"], "a list of card types: a copy made for one seat cannot be played on")
+        _fail(
+            "draw_pile",
+            data["draw_pile"],
+            "a list of card types: a copy made for one seat cannot be played on",
+        )
     pile = _list(data["draw_pile"], "draw_pile", "card types")
     if len(pile) > len(g.pile):
         _fail("draw_pile", pile, f"at most {len(g.pile)} cards")
@@ -392,7 +429,11 @@ def _read_seat(game: Game, seat: int, data: Mapping[str, Any]) -> None:
     if data["bonus"] is not None:
         index = _bonus_index(components, data["bonus"], f"{path}.bonus")
         if index in g.bonus[:seat] or int(g.bonus_cards) >> index & 1 or not g.dry_roads:
-            _fail(f"{path}.bonus", data["bonus"], "a bonus card of Dry roads that nobody else has and that is not left")
+            _fail(
+                f"{path}.bonus",
+                data["bonus"],
+                "a bonus card of Dry roads that nobody else has and that is not left",
+            )
         g.bonus[seat] = index
     g.limit_lifted[seat] = _flag(data["limit_lifted"], f"{path}.limit_lifted")
 
@@ -420,7 +461,11 @@ def _read_pavilion(game: Game, seat: int, item: object, path: str) -> None:
             break
     else:
         shape = components.tiles[colour][roofs - 2]
-        _fail(f"{path}.cells", cells, f"{roofs} cells in the shape {shape} ({'/'.join(components.shapes[shape])})")
+        _fail(
+            f"{path}.cells",
+            cells,
+            f"{roofs} cells in the shape {shape} ({'/'.join(components.shapes[shape])})",
+        )
     tile = int(g.tile_count[seat])
     if tile == TILES:
         _fail(path, item, f"at most {TILES} pavilion tiles on a board")
@@ -525,7 +570,11 @@ def _check_cards_add_up(game: Game) -> None:
     for card in range(types):
         spare = removed and components.card_number(card) == components.any_removed2_number
         if not expected[card] - bool(spare) <= found[card] <= expected[card]:
-            _fail(f"all cards of type {card}", int(found[card]), f"{expected[card]} of them in piles, display and hands")
+            _fail(
+                f"all cards of type {card}",
+                int(found[card]),
+                f"{expected[card]} of them in piles, display and hands",
+            )
     if found.sum() != expected.sum() - removed:
         _fail(
             "all cards",

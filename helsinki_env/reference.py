@@ -980,7 +980,7 @@ class ReferenceGame:
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
         """The position in the public format; with `seat`, only what that seat may see (section 7)."""
         pending = self.pending.to_dict()
-        if self.reshuffled is not None:
+        if self.reshuffled is not None and any(self.reshuffled):  # nothing of that pile left: nothing to say
             pending["reshuffled"] = list(self.reshuffled)
             if any(self.unseen_draws):
                 # Another seat's draws are hidden: how many they are is public, which cards they are is not.

@@ -68,9 +68,7 @@ class ActionTable:
     def encode(self, kind: int, argument: int = 0) -> int:
         """Return the id of a decision; ValueError if the argument does not belong to the kind."""
         if not 0 <= argument < self.sizes[kind]:
-            raise ValueError(
-                f"{KINDS[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}"
-            )
+            raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}")
         return self.offsets[kind] + argument
 
     def decode(self, action: int) -> tuple[int, int]:

@@ -43,9 +43,7 @@ def bit(cell):
 @kernel
 def neighbours(cells):
     """Cells that touch the set edge to edge (some may belong to the set itself)."""
-    return (
-        (cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)
-    ) & BOARD
+    return ((cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)) & BOARD
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Building a pavilion: what is feasible, paying, placing, superstructures (rules page, section 3, "BUILD").
 
-No dead ends: a build is feasible if supply, cards, a placement and the coats of arms that both need are there. Cards and
-placement cost coats independently of each other, so each is asked for its cheapest way and the two are added.
+No dead ends: a build is feasible if supply, cards, a placement and the coats of arms that both need are there. Cards
+and placement cost coats independently of each other, so each is asked for its cheapest way and the two are added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from helsinki_env.core.actions import (
     ORIENTATIONS,
 )
 from helsinki_env.core.bits import count, neighbours
-from helsinki_env.core.draw import draw_unseen, show
+from helsinki_env.core.draw import draw_unseen, hand_size, show
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.score import check_crosswalks
 from helsinki_env.core.shapes import fits, rest, tile_cells
@@ -52,7 +52,7 @@ def coats_to_pay(same, others, due, usable):
     `same` cards of the colour or wild, `others` of other colours; `usable`: set of actions that may still be used.
     """
     if same >= due:
-        return 0
+        return np.int64(0)
     fewer = (usable >> ONE_CARD_FEWER) & 1
     as_wild = (usable >> ANY_CARD_AS_WILD) & 1 and others > 0
     if same >= due - 1 and (fewer or as_wild):
@@ -85,15 +85,20 @@ def fits_elsewhere(t, g, kind):
 
 
 @kernel
+def cards_of(t, g, seat, colour):
+    """Number of cards of a colour in a hand."""
+    cards = np.int64(0)
+    first = colour * t.variants
+    for card in range(first, first + t.variants):
+        cards += g.hand[seat, card]
+    return cards
+
+
+@kernel
 def hand_by_colour(t, g, seat, colour):
     """Return (cards of the colour, wild cards, cards of other colours) in a hand."""
-    same, every = np.int64(0), np.int64(0)
-    first = colour * t.variants
-    for card in range(t.types - 1):
-        every += g.hand[seat, card]
-    for card in range(first, first + t.variants):
-        same += g.hand[seat, card]
-    return same, np.int64(g.hand[seat, t.types - 1]), every - same
+    same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
+    return same, wild, hand_size(t, g, seat) - same - wild
 
 
 @kernel
@@ -173,7 +178,7 @@ def touches_own_colour(t, g, seat, cells, kind):
 
 @kernel
 def place(t, g, argument):
-    """Section 3, Place: push the tile in, then discards, coats, crosswalks, bonus card, superstructures in this order."""
+    """Section 3, Place: push the tile in; then discards, coats, crosswalks, bonus card, superstructures."""
     seat, card = g.seat, g.card
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from helsinki_env.core.draw import draw_unseen, refill
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import below, shuffle
@@ -125,5 +124,3 @@ def set_up(g, setup):
     g.covered = setup.covered
     g.denied[:] = setup.denied
     g.dry_roads = setup.dry_roads
-
-

@@ -23,7 +23,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -39,8 +39,6 @@ _SOURCES = ("core/*.py", "observation.py", "redeal.py", "envs/*.py", "playout.py
 if not JIT:
     # Machine integers wrap around silently when compiled; the random word relies on it.
     np.seterr(over="ignore")
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def source_digest() -> str:
@@ -71,7 +69,7 @@ def _cache_folder() -> str:
 CACHE_FOLDER = _cache_folder() if JIT else ""
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` with the project's flags (no GIL, no fast-math, cached on disk)."""
     if not JIT:
         return function
@@ -82,7 +80,7 @@ def kernel(function: Function) -> Function:
         dispatcher.enable_caching()
     finally:
         numba.config.CACHE_DIR = previous
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 class _Announcer(event.Listener):

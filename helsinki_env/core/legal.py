@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.core import actions as a
-from helsinki_env.core.bits import CELLS, bit
+from helsinki_env.core.bits import CELLS, bit, lowest
 from helsinki_env.core.build import (
-
     any_feasible,
+    cards_of,
     coats_to_pay,
     coats_to_place,
     fits_elsewhere,
@@ -24,7 +24,7 @@ from helsinki_env.core.build import (
 from helsinki_env.core.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.core.draw import discard_size, hand_size
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import lanes, profile
+from helsinki_env.core.shapes import fits_in, lanes, profile
 from helsinki_env.core.state import DISCARD, END, LIFT, MAIN, MOVE, PAY, PLACE, ROOF, START, WILD
 
 
@@ -64,9 +64,7 @@ def legal_uses(t, g):
         return usable
     phase = g.phase
     if phase == MOVE and g.move == 0:
-        return _any_time(t, g, usable) | usable & (
-            1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK
-        )
+        return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
     if phase == MAIN and not g.only_build:
         legal = _any_time(t, g, usable)
         if g.pile_size + discard_size(t, g) >= 3:
@@ -104,28 +102,46 @@ def _pay_actions(t, g, usable):
 
 
 @kernel
+def _held(g, seat, begin, end):
+    """Types from `begin` to `end` (at most 50 of them) that the hand holds, as a set, bit = type - begin."""
+    held = np.int64(0)
+    for card in range(begin, end):
+        held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
+    return held
+
+
+@kernel
 def _mask_builds(t, g, mask, first):
-    """MAIN: BUILD of every card in hand that is feasible. Hand and board are looked at once for all cards."""
+    """MAIN: BUILD of every card in hand that is feasible; hand and board are looked at once for all cards."""
     seat = g.seat
     usable = usable_actions(g, seat)
     coats = np.int64(g.meadow[seat])
-    wild = np.int64(g.hand[seat, t.types - 1])
-    coloured = np.int64(0)
-    for card in range(t.types - 1):
-        coloured += g.hand[seat, card]
-    for colour in range(5):
-        begin = colour * t.variants
-        same = np.int64(0)
-        for card in range(begin, begin + t.variants):
-            same += g.hand[seat, card]
-        if same == 0:
-            continue
-        for card in range(begin, begin + t.variants):
-            if g.hand[seat, card] == 0 or g.supply[t.kind[card]] == 0:
+    last = t.types - 1
+    wild = np.int64(g.hand[seat, last])
+    side = side_of(g, seat)
+    packed = profile(g.built[seat], side)
+    coloured = hand_size(t, g, seat) - wild
+    tried, fitting = np.int64(0), np.int64(0)  # kinds of tile: each is pushed once
+    for begin in range(0, last, 50):
+        held = _held(g, seat, begin, min(last, begin + 50))
+        while held:
+            card = begin + lowest(held)
+            held &= held - 1
+            kind = np.int64(t.kind[card])
+            if g.supply[kind] == 0:
                 continue
+            same = cards_of(t, g, seat, np.int64(t.colour[card]))
             due = np.int64(t.number[card]) - 1
-            cost = coats_to_pay(same - 1 + wild, coloured - same, due, usable)
-            if cost <= coats and cost + coats_to_place(t, g, np.int64(t.kind[card]), usable) <= coats:
+            cost = np.int64(0)
+            if same - 1 + wild < due:
+                cost = coats_to_pay(same - 1 + wild, coloured - same, due, usable)
+                if cost > coats:
+                    continue
+            if not (tried >> kind) & 1:
+                tried |= bit(kind)
+                fitting |= np.int64(fits_in(t, kind, side, packed)) << kind
+            other_side = (usable >> a.ANY_SIDE) & 1 and cost < coats
+            if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
                 mask[first + card] = 1
 
 
@@ -136,13 +152,11 @@ def _mask_ordered(t, g, mask, first, begin, end, wild, floor, due):
     last = t.types - 1
     if wild:
         left = np.int64(g.hand[g.seat, last])
-        if left >= due and left > 0:
-            mask[first + last] = 1
+        mask[first + last] = (left >= due) & (left > 0)
     for card in range(end - 1, begin - 1, -1):
-        held = g.hand[g.seat, card]
+        held = np.int64(g.hand[g.seat, card])
         left += held
-        if card >= floor and held > 0 and left >= due:
-            mask[first + card] = 1
+        mask[first + card] = (card >= floor) & (held > 0) & (left >= due)
 
 
 @kernel

@@ -47,8 +47,10 @@ def cells_of(drawing: Drawing) -> tuple[tuple[int, int], ...]:
 
 
 def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
-    """Return (length, fronts) of a tile pushed from `side`: its extent along the push, and for each of its lanes the
-    distance from its trailing edge to its foremost roof.
+    """Return (length, fronts) of a tile pushed from `side`.
+
+    Length is its extent along the push; fronts has for each of its lanes the distance from its trailing edge to its
+    foremost roof.
     """
     height, width = len(drawing), len(drawing[0])
     fronts: dict[int, int] = {}
@@ -102,7 +104,12 @@ def lanes(t, piece, side, packed):
 @kernel
 def fits(t, kind, side, built):
     """Whether a tile can be pushed in from a side in any orientation and lane."""
-    packed = profile(built, side)
+    return fits_in(t, kind, side, profile(built, side))
+
+
+@kernel
+def fits_in(t, kind, side, packed):
+    """Like `fits`, for a board that is packed already."""
     for orientation in range(t.orientations[kind]):
         if lanes(t, 8 * kind + orientation, side, packed):
             return True

@@ -6,7 +6,6 @@ the same games for any number of them because every game has its own random word
 
 from __future__ import annotations
 
-
 from helsinki_env.core.deal import deal, set_up
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.legal import write_mask

@@ -46,7 +46,7 @@ TABLES = np.dtype(
             ("kind", np.int16, (WIDE,)),  # 4 * colour + roofs - 2 of the tile that it shows
             ("shows", np.int16, (WIDE,)),  # superstructures
             ("orientations", np.int16, (20,)),
-            ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs from the corner, -1: none
+            ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, the first repeated
             ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
             ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
             ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
@@ -94,7 +94,6 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     t.wild_tiles = components.wild_tiles
     t.superstructures = components.superstructures
     t.supply[:] = list(components.tile_copies) * 5
-    t.corner_cells[:] = -1
     for kind in range(20):
         drawings = orientations(components.shapes[components.tiles[kind // 4][kind % 4]])
         t.orientations[kind] = len(drawings)
@@ -107,7 +106,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
 def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
     offsets = [7 * row + column for row, column in cells_of(drawing)]
     t.roofs_mask[piece] = sum(1 << offset for offset in offsets)
-    t.corner_cells[piece, : len(offsets)] = offsets
+    t.corner_cells[piece] = (offsets + offsets[:1] * MOST_ROOFS)[:MOST_ROOFS]
     for side in range(4):
         length, fronts = seen_from(drawing, side)
         t.width[piece, side] = len(fronts)

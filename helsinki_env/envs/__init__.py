@@ -1,0 +1,1 @@
+"""Environments: PettingZoo (`aec`), self-play batches (`vector`), one learning seat for Gymnasium (`seat`)."""

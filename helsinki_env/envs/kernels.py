@@ -1,0 +1,123 @@
+"""The compiled loop of a batch: step, end, deal, mask and observation of every game in one pass over its record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import first_word
+from helsinki_env.core.state import SEATS
+from helsinki_env.core.step import apply, deal, place_of, score, set_up, write_mask
+from helsinki_env.envs.episodes import draw_episode
+from helsinki_env.envs.rewards import reward_of
+from helsinki_env.observation import observe
+
+NEXT_STEP, SAME_STEP, DISABLED = range(3)
+#: Which seed stream an episode's options come from, apart from its deck.
+_OPTIONS_STREAM = np.uint64(1 << 63)
+
+#: One row for each game: what the kernel reports about a step.
+REPORT = np.dtype(
+    [
+        ("reward", np.float32),
+        ("rewards", np.float32, (SEATS,)),
+        ("scores", np.int16, (SEATS,)),
+        ("places", np.int8, (SEATS,)),
+        ("ended", np.bool_),
+    ]
+)
+
+
+@kernel
+def first_illegal(states, actions, legal, begin, end, mode):
+    """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet."""
+    for b in range(begin, end):
+        if states[b].done and mode != DISABLED:
+            continue
+        action = actions[b]
+        if action < 0 or action >= legal.shape[1] or legal[b, action] == 0:
+            return b
+    return -1
+
+
+@kernel
+def _deal(t, g, setup, p, seed, stream, episode):
+    """Begin an episode: as configured, with what is drawn anew for it, from its own stream of chance."""
+    set_up(g, setup)
+    p.chance = first_word(seed, stream ^ _OPTIONS_STREAM, episode)
+    draw_episode(p, g)
+    deal(t, g, first_word(seed, stream, episode))
+
+
+@kernel
+def _view(t, g, legal, mask, obs):
+    """Write what the seat to move gets: legal decisions (also into the environment's own copy) and observation."""
+    write_mask(t, g, legal)
+    for action in range(len(mask)):
+        mask[action] = legal[action]
+    observe(t, g, g.seat, obs)
+
+
+@kernel
+def begin(t, states, setup, p, seeds, streams, episodes, chosen, legal, mask, obs, seats):
+    """Deal the chosen games anew and look at all of them."""
+    for b in range(len(states)):
+        g = states[b]
+        if chosen[b]:
+            _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+        _view(t, g, legal[b], mask[b], obs[b])
+        seats[b] = g.seat
+
+
+@kernel
+def _finish(t, g, reward, report):
+    """What is reported at the end of a game."""
+    report.ended = True
+    for seat in range(g.players):
+        report.rewards[seat] = reward_of(t, g, seat, reward)
+        report.scores[seat] = score(t, g, seat)
+        report.places[seat] = place_of(t, g, seat)
+    report.reward = report.rewards[g.seat]
+
+
+@kernel
+def step(
+    t,
+    begin,
+    end,
+    states,
+    actions,
+    setup,
+    p,
+    seeds,
+    streams,
+    episodes,
+    mode,
+    reward,
+    legal,
+    mask,
+    obs,
+    seats,
+    reports,
+    last,
+):
+    """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says."""
+    for b in range(begin, end):
+        g = states[b]
+        report = reports[b]
+        report.ended = False
+        report.reward = 0.0
+        if g.done:
+            if mode == NEXT_STEP:
+                episodes[b] += np.uint64(1)
+                _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+        else:
+            apply(t, g, actions[b])
+            if g.done:
+                _finish(t, g, reward, report)
+                if mode == SAME_STEP:
+                    observe(t, g, g.seat, last[b])
+                    episodes[b] += np.uint64(1)
+                    _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+        _view(t, g, legal[b], mask[b], obs[b])
+        seats[b] = g.seat

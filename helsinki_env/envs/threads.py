@@ -1,0 +1,48 @@
+"""Splits a batch over threads: kernels hold no lock of Python and games share nothing, so slices run side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+
+class Slices:
+    """Runs a function over the slices of a batch, the first in the calling thread.
+
+    Args:
+        threads: how many slices; None: one for each processor that this process may use.
+    """
+
+    def __init__(self, threads: int | None = 1) -> None:
+        if threads is None:
+            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
+        self.threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, function: Callable[[int, int], Any], size: int) -> None:
+        """Call `function(begin, end)` for slices that cover `range(size)`."""
+        if self.threads == 1 or size < 2 * self.threads:
+            function(0, size)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="helsinki")
+        edges = [size * i // self.threads for i in range(self.threads + 1)]
+        waiting = [self._pool.submit(function, begin, end) for begin, end in pairwise(edges[1:])]
+        function(0, edges[1])
+        for future in waiting:
+            future.result()
+
+    def close(self) -> None:
+        """Let the threads end."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles get threads of their own."""
+        return Slices, (self.threads,)
