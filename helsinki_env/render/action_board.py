@@ -76,9 +76,7 @@ def _any_side(canvas: Canvas) -> None:
 
 
 def _plus(canvas: Canvas, x: float, y: float) -> None:
-    canvas.path(
-        f"M{number(x - 5)} {number(y)}h10M{number(x)} {number(y - 5)}v10", stroke=INK, stroke_width=2.4
-    )
+    canvas.path(f"M{number(x - 5)} {number(y)}h10M{number(x)} {number(y - 5)}v10", stroke=INK, stroke_width=2.4)
 
 
 def _extra_card(canvas: Canvas) -> None:
@@ -130,9 +128,7 @@ def _any_card_as_wild(canvas: Canvas) -> None:
     canvas.rect(-25, -11, 16, 22, r=2.5, fill=palette.PAVILIONS[3].light, stroke=INK, stroke_width=1.3)
     _arrow(canvas, "M-5 0h10m-3.5-3.5l3.5 3.5l-3.5 3.5", 1.8)
     canvas.rect(9, -11, 16, 22, r=2.5, fill=palette.CARD, stroke=INK, stroke_width=1.3)
-    for tone, (dx, dy) in zip(
-        palette.PAVILIONS, ((0, -5.5), (4, -1), (2.5, 4), (-2.5, 4), (-4, -1)), strict=True
-    ):
+    for tone, (dx, dy) in zip(palette.PAVILIONS, ((0, -5.5), (4, -1), (2.5, 4), (-2.5, 4), (-4, -1)), strict=True):
         canvas.circle(17 + dx, dy + 0.5, 2.1, fill=tone.base)
 
 

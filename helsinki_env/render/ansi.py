@@ -57,9 +57,7 @@ class Line:
 
 def _coloured(text: str, ink: str, ground: str, bold: bool) -> str:
     codes = (
-        (["1"] if bold else [])
-        + ([f"38;2;{_rgb(ink)}"] if ink else [])
-        + ([f"48;2;{_rgb(ground)}"] if ground else [])
+        (["1"] if bold else []) + ([f"38;2;{_rgb(ink)}"] if ink else []) + ([f"48;2;{_rgb(ground)}"] if ground else [])
     )
     return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes else text
 
@@ -208,9 +206,7 @@ def _board(seat: SeatView, components: Components) -> list[Line]:
             line.add(text, palette.INK if joint else palette.FAINT, ground(row, column) if inside else paving)
             if column < SIZE:
                 split = wall(ne, se)
-                line.add(
-                    "\u2500" * 3 if split else "   ", palette.INK, paving if split else ground(row, column)
-                )
+                line.add("\u2500" * 3 if split else "   ", palette.INK, paving if split else ground(row, column))
         lines.append(line)
         if row == SIZE:
             break
@@ -246,15 +242,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
     active = seat.seat == table.to_move
     head = Line()
     _player(head, seat.seat, f" {seat.seat} ")
-    mark = (
-        "wins"
-        if table.done and active
-        else "to move"
-        if active
-        else "you"
-        if seat.seat == table.viewer
-        else ""
-    )
+    mark = "wins" if table.done and active else "to move" if active else "you" if seat.seat == table.viewer else ""
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
     head.add(f"{seat.score:>{BLOCK_WIDTH - len(head)}}", bold=True)
     bonus = f" (bonus {seat.bonus})" if seat.bonus else ""

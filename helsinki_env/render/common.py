@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from helsinki_env.render.view import TableView
 
 
-def panel(
-    canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE
-) -> None:
+def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
     """Draw the sheet on which a part of the table lies."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
     canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)
@@ -132,9 +130,7 @@ def now(
     parts.token(canvas, x + 30, middle, 15, seat)
     space = width - 72 - room
     who = f"Player {seat}" + (" (you)" if seat == table.viewer else "")
-    canvas.text(
-        x + 56, middle - 3, f"{who} {table.headline}", 15, weight=BOLD - 0.2, width=space, smallest=11
-    )
+    canvas.text(x + 56, middle - 3, f"{who} {table.headline}", 15, weight=BOLD - 0.2, width=space, smallest=11)
     if table.detail:
         detail = table.detail[0].upper() + table.detail[1:]
         canvas.text(x + 56, middle + 15, detail, 12, fill=palette.SOFT_INK, width=space)
@@ -156,10 +152,10 @@ def _payment(
     x, top, width, _ = box
     card_w = 46.0
     total = len(cards) + due
-    step = min(card_w + 4, (card_w * 3.6) / max(1, total - 1))
-    left = x + width - 14 - card_w - step * (total - 1)
+    step = min(card_w + 4, 86 / max(1, total - 2))  # those paid overlap, the card being built does not
+    left = x + width - 14 - card_w - (step * (total - 2) + card_w + 9 if total > 1 else 0)
     for i in range(total):
-        px = left + i * step
+        px = left + (card_w + 9 + (i - 1) * step if i else 0)
         if i < len(cards):
             with canvas.group(("Builds " if i == 0 else "Paid ") + card_name(cards[i], components)):
                 parts.card(canvas, components, cards[i], px, top, card_w)

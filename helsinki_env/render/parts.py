@@ -181,12 +181,6 @@ def coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: st
         canvas.path(_SHIP, fill=tone.line)
 
 
-def empty_coat(canvas: Canvas, x: float, y: float, size: float) -> None:
-    """Draw the place of a coat of arms that is not there."""
-    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
-    canvas.path(_SHIELD, transform=place, stroke=palette.FAINT, stroke_width=1, stroke_dasharray="2 2")
-
-
 def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
     """Draw a player's token, a disc with the number of the seat."""
     tone = palette.PLAYERS[seat]
@@ -216,8 +210,7 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
     """Draw a visitor, a small standing figure, `size` pixels high around (x, y)."""
     tone = palette.PLAYERS[seat]
     canvas.path(
-        "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2z"
-        "M-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
+        "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2zM-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
         transform=f"translate({number(x)} {number(y)})scale({number(size / 12)})",
         fill=tone.base,
         stroke=palette.INK,
@@ -260,9 +253,7 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
         tone = palette.PAVILIONS[colour]
         ink = tone.line if COLOURS[colour] == "yellow" else "#fff"
         canvas.rect(x, y, width, height, r=r, fill=tone.base, stroke=tone.line, stroke_width=0.9)
-        canvas.rect(
-            x + rim, y + band, width - 2 * rim, height - band - rim, r=0.05 * width, fill=palette.CARD
-        )
+        canvas.rect(x + rim, y + band, width - 2 * rim, height - band - rim, r=0.05 * width, fill=palette.CARD)
         size = 0.28 * width
         canvas.text(
             x + 0.11 * width,
@@ -272,8 +263,10 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
             fill=ink,
             weight=BOLD + 0.4,
         )
-        for i in range(components.card_superstructures(kind)):
-            superstructure_mark(canvas, x + width - (0.18 + 0.22 * i) * width, y + 0.5 * band, 0.23 * width)
+        marks = components.card_superstructures(kind)
+        step = min(0.22, 0.5 / max(1, marks - 1))
+        for i in range(marks):
+            superstructure_mark(canvas, x + width - (0.18 + step * i) * width, y + 0.5 * band, 0.23 * width)
         box = (x + 1.6 * rim, y + band + 0.6 * rim, width - 3.2 * rim, height - band - 2.2 * rim)
         shape(canvas, components, colour, components.card_roofs(kind), box, 0.23 * width)
         letter = COLOURS[colour][0].upper()

@@ -20,12 +20,8 @@ TOP = 62.0
 
 
 def _sea(canvas: Canvas, height: float) -> None:
-    canvas.rect(
-        -9, -9, WIDTH + 18, height + 18, fill=palette.SEA
-    )  # past the rim, against half-covered pixels
-    waves = "".join(
-        f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4)
-    )
+    canvas.rect(-9, -9, WIDTH + 18, height + 18, fill=palette.SEA)  # past the rim, against half-covered pixels
+    waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
     canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)
 
 
@@ -45,9 +41,7 @@ def _header(canvas: Canvas, table: TableView) -> None:
 
 
 def _describe(table: TableView) -> str:
-    lines = [
-        f"{table.players} players, round {table.round}, phase {table.phase}, player {table.to_move} to move."
-    ]
+    lines = [f"{table.players} players, round {table.round}, phase {table.phase}, player {table.to_move} to move."]
     for one in table.seats:
         tiles = ", ".join(f"{COLOURS[p.colour]} {p.roofs}" for p in one.pavilions) or "no pavilion"
         lines.append(f"Player {one.seat}: {one.score} points; {tiles}.")

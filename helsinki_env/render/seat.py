@@ -40,9 +40,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> 
     for row in seat.full_rows:
         canvas.rect(x, y + row * cell, side, cell, fill=palette.GOLD, fill_opacity=0.75, data_part="full-row")
     for column in seat.full_columns:
-        canvas.rect(
-            x + column * cell, y, cell, side, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column"
-        )
+        canvas.rect(x + column * cell, y, cell, side, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
 
 
 def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
@@ -89,9 +87,7 @@ def _crosswalks(
         parts.visitor(canvas, cx, cy, wall * 0.82, seat.seat, data_part="visitor")
 
 
-def _entry(
-    canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, cell: float, wall: float
-) -> None:
+def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
     """Mark from where a tile would be pushed: the token's side, or the other three after any_side."""
     if seat.side is None:
         return
@@ -221,7 +217,7 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
             px = x + 6 + step * (i % per_row + 0.5)
             py = y + (i // per_row + 0.5) * height / rows
             parts.coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
-    if not seat.meadow:
+    if not seat.meadow and per_row == MOST_COATS:  # a low meadow has no title
         canvas.text(x + width / 2, y + height / 2 + 4, "meadow", 11, fill="#88a061", anchor="middle")
 
 
@@ -257,9 +253,7 @@ def hand(
 
 def _hand_title(seat: SeatView, limit: int) -> str:
     size = len(seat.faces) + seat.backs
-    return f"Hand {size}" + (
-        ", limit lifted" if seat.limit_lifted else f" of {limit}" if size <= limit else ""
-    )
+    return f"Hand {size}" + (", limit lifted" if seat.limit_lifted else f" of {limit}" if size <= limit else "")
 
 
 def wide(
@@ -326,9 +320,7 @@ def tall_height(players: int, width: float) -> float:
 WIDE_HEIGHT = HEADER + 6 + board_side(45.0, 22.0) + 14
 
 
-def _sheet(
-    canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float
-) -> None:
+def _sheet(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
     active = seat.seat == table.to_move
     if active:
         canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)

@@ -65,9 +65,7 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
         )
 
 
-def plate(
-    canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False
-) -> None:
+def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False) -> None:
     """Draw the name plate of a side around (x, y); golden if it stands for the stud of a full line."""
     tone = palette.SIDES[side]
     width = size * (1.7 if len(text) == 1 else 0.72 * len(text) + 1)
@@ -86,13 +84,9 @@ def plate(
     if across:
         canvas.text(x, y + 0.35 * size, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3)
     elif side == 1:
-        canvas.text(
-            x - 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=90
-        )
+        canvas.text(x - 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=90)
     else:
-        canvas.text(
-            x + 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=-90
-        )
+        canvas.text(x + 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=-90)
 
 
 def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, float, float]:
@@ -192,9 +186,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
         else:
             parts.empty_slot(canvas, discard_x, top, width)
     for px, amount, label in ((draw_x, table.draw_pile, "Draw"), (discard_x, discarded, "Discard")):
-        canvas.circle(
-            px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1
-        )
+        canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
         canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
         canvas.text(px + width / 2, top - 7, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
     counts = discard_by_colour(table, components)
@@ -204,13 +196,9 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
         for colour, amount in enumerate(counts):
             tone = palette.WILD if colour == 5 else palette.PAVILIONS[colour]
             px = left + colour * (chip + gap)
-            canvas.rect(
-                px, top + height + 16, chip, 16, r=3.5, fill=tone.base, stroke=tone.line, stroke_width=0.7
-            )
+            canvas.rect(px, top + height + 16, chip, 16, r=3.5, fill=tone.base, stroke=tone.line, stroke_width=0.7)
             ink = tone.line if colour >= 4 else "#fff"
-            canvas.text(
-                px + chip / 2, top + height + 28, str(amount), 11, fill=ink, anchor="middle", weight=BOLD
-            )
+            canvas.text(px + chip / 2, top + height + 28, str(amount), 11, fill=ink, anchor="middle", weight=BOLD)
 
 
 def draw(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:

@@ -133,9 +133,7 @@ def _hand(seat: Mapping[str, Any], number: int, viewer: int | None) -> tuple[tup
     return known, max(0, len(cards) - len(known))
 
 
-def _seat(
-    data: Mapping[str, Any], number: int, denied: Any, viewer: int | None, components: Components
-) -> SeatView:
+def _seat(data: Mapping[str, Any], number: int, denied: Any, viewer: int | None, components: Components) -> SeatView:
     pavilions = tuple(
         Pavilion(COLOURS.index(str(p["colour"])), int(p["roofs"]), tuple(sorted(int(c) for c in p["cells"])))
         for p in data["pavilions"]
@@ -223,9 +221,7 @@ def _decision(pending: Mapping[str, Any], phase: str, side: int | None, limit: i
         return "places superstructures", left + (f": {action}" if action else " on the new pavilion")
     if phase == "DISCARD":
         return "discards", f"Down to {count_of(limit, 'card')}"
-    return "may end the turn", "Built" if pending.get("built") else "Drew cards" if pending.get(
-        "drew"
-    ) else ""
+    return "may end the turn", "Built" if pending.get("built") else "Drew cards" if pending.get("drew") else ""
 
 
 def read(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
@@ -240,8 +236,7 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
         raise ValueError(f"viewer: {viewer}, expected None or a seat from 0 to {players - 1}")
     denied = position.get("denied") or [()] * players
     seats = tuple(
-        _seat(data, number, denied[number], viewer, components)
-        for number, data in enumerate(position["seats"])
+        _seat(data, number, denied[number], viewer, components) for number, data in enumerate(position["seats"])
     )
     pile = position["draw_pile"]
     pending = position.get("pending") or {}
