@@ -1,1 +1,4 @@
-"""Learning to play Helsinki: networks, self-play and the evaluation of what was learned."""
+"""Self-play training: observation -> network -> decisions -> each seat's own trajectory -> PPO -> checkpoint.
+
+Needs PyTorch (`pip install "helsinki-env[train]"`), which is imported only by the modules that use it.
+"""

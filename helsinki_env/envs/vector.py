@@ -352,6 +352,15 @@ class HelsinkiVectorEnv(VectorEnv[Any, Any, Any]):
         )
         return Game.from_state(config, setup)
 
+    def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
+        viewers = np.ascontiguousarray(seats, np.int64)
+        if viewers.shape != (self.num_envs,) or (viewers < 0).any() or (viewers >= self.states["players"]).any():
+            raise ValueError(f"seats: found shape {viewers.shape}, expected a seat of each of {self.num_envs} games")
+        out = np.empty((self.num_envs, self._last.shape[1]), np.int8)
+        observation.batch_observe(self._tables, self.states, viewers, out)
+        return out
+
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back."""
         return {
