@@ -1,0 +1,1 @@
+"""The tests, as a package: its helpers are imported as `tests.support`."""

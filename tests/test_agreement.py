@@ -1,0 +1,136 @@
+"""The kernels and the plain rules agree: on every field, mask, observation and score, at every decision.
+
+The short version runs with the other tests. The long one, at least 20,000 whole games and a thousand of everything that
+is rare, takes a quarter of an hour on two cores:
+
+    python -m pytest -m nightly tests/test_agreement.py -s
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from helsinki_env.components import ACTIONS
+from helsinki_env.config import GameConfig
+from helsinki_env.core.kernel import JIT
+from helsinki_env.reference import ReferenceGame
+from tests.support import agreement, policies, positions
+from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
+
+# Interpreted kernels are some hundred times slower: fewer games then, and no counting.
+SCALE = 1.0 if JIT else 0.03
+
+actions = st.sets(st.integers(0, len(ACTIONS) - 1), max_size=6)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> GameConfig:
+    players = draw(st.integers(2, 4))
+    return GameConfig(
+        num_players=players,
+        covered=draw(actions),
+        denied=draw(st.none() | st.lists(actions, min_size=players, max_size=players)),
+        dry_roads=draw(st.booleans()),
+        components=draw(st.sampled_from(positions.COMPONENTS)),
+    )
+
+
+def choosing(choices: bytes, style: str, word: int) -> Choice:
+    """Decide by these numbers, and then by a policy: what fails shrinks to few and small numbers."""
+    left = list(choices)
+    rng = random.Random(word)
+
+    def choose(game: ReferenceGame, legal: list[int]) -> int:
+        if left:
+            return legal[left.pop(0) % len(legal)]
+        return policies.choose(rng, style, game, legal)
+
+    return choose
+
+
+words = st.integers(0, 2**64 - 1)
+chosen = st.builds(choosing, st.binary(max_size=120), st.sampled_from(policies.STYLES), words)
+
+
+@given(configs(), words, chosen)
+@settings(max_examples=max(3, int(40 * SCALE)), deadline=None)
+def test_any_game_agrees(config: GameConfig, word: int, choose: Choice) -> None:
+    Pair.dealt(config, word, Counter()).play(choose, search_every=20)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), chosen)
+@settings(max_examples=max(3, int(100 * SCALE)), deadline=None)
+def test_any_built_position_agrees(number: int, theme: str, choose: Choice) -> None:
+    position = positions.build(random.Random(number), theme)
+    Pair.at(position, Counter()).play(choose, most=40, search_every=4)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("random", 150), ("rich", 50)])
+def test_whole_games_agree(kind: str, count: int) -> None:
+    seen = run_batch(kind, range(max(2, int(count * SCALE))), search_every=15)
+    assert seen["game over"] >= 2
+
+
+def test_turns_after_built_positions_agree_and_everything_rare_occurs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen = run_batch("built", range(int(1200 * SCALE)), search_every=5)
+    with capsys.disabled():
+        print(f"\n{table(seen, 25)}")
+    if JIT:
+        assert not too_rare(seen, 25)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(4 * 3600)
+def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times() -> None:
+    plan = {"random": 18_000, "hypothesis": 2_000, "rich": 2_000, "built": 36_000}
+    chunk = 50
+    started = time.monotonic()
+    seen: Counter[str] = Counter()
+    jobs = [(kind, range(n, n + chunk)) for kind, count in plan.items() for n in range(0, count, chunk)]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
+        for i, job in enumerate(as_completed([pool.submit(_nightly_batch, *job) for job in jobs]), start=1):
+            seen += job.result()
+            if i % 50 == 0:
+                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
+    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    assert seen["dealt games"] >= 20_000
+    assert not too_rare(seen, 1000)
+
+
+def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
+    if kind != "hypothesis":
+        return run_batch(kind, numbers, search_every=50 if kind == "random" else 10)
+    seen: Counter[str] = Counter()
+
+    @seed(numbers.start)
+    @given(configs(), words, chosen)
+    @settings(
+        max_examples=len(numbers),
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    def play(config: GameConfig, word: int, choose: Choice) -> None:
+        Pair.dealt(config, word, seen).play(choose, search_every=50)
+
+    play()
+    return seen
+
+
+def test_a_disagreement_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReferenceGame, "scores", lambda self: [1] * self.players)
+    with pytest.raises(agreement.DisagreementError, match=r"scores: kernel \[0, 0\], plain \[1, 1\]\nbegan as: seed 7"):
+        Pair.dealt(GameConfig(), 7, Counter())
