@@ -7,9 +7,10 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
-from helsinki_env import notation, observation
+from helsinki_env import helsinki_v0, notation, observation
 from helsinki_env.components import ComponentError, load_components
 from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.envs import registration
 from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.game import Game, IllegalActionError, Phase
@@ -25,7 +26,10 @@ __all__ = [
     "IllegalActionError",
     "Phase",
     "RandomEpisodes",
+    "helsinki_v0",
     "load_components",
     "notation",
     "observation",
 ]
+
+registration.register()

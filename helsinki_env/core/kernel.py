@@ -34,7 +34,15 @@ JIT = not numba.config.DISABLE_JIT
 
 #: Kernels that live outside this folder but belong to the digest: they call kernels of this folder.
 _PACKAGE = Path(__file__).resolve().parent.parent
-_SOURCES = ("core/*.py", "observation.py", "redeal.py", "envs/*.py", "playout.py")
+_SOURCES = (
+    "core/*.py",
+    "envs/episodes.py",
+    "envs/kernels.py",
+    "envs/rewards.py",
+    "observation.py",
+    "playout.py",
+    "redeal.py",
+)
 
 if not JIT:
     # Machine integers wrap around silently when compiled; the random word relies on it.

@@ -25,3 +25,7 @@ def reward_of(t, g, seat, reward):
         if other != seat:
             total += score(t, g, other)
     return score(t, g, seat) - total / others
+
+
+PENALTIES = {"win": -1.0, "rank": -1.0, "margin": -100.0}
+"""What an illegal decision costs where it ends the game: no less than the worst game. The others share as much."""

@@ -1,0 +1,373 @@
+"""One game for PettingZoo, agent by agent. `helsinki_env.helsinki_v0` is the environment's page; here is its code.
+
+A step is one call of compiled code, which takes the decision and writes mask and observation of the next agent.
+Nothing is wrapped around it: the environment checks for itself that a decision is legal.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from operator import index
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import logger
+from gymnasium.spaces import Dict, Discrete
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
+
+from helsinki_env import observation
+from helsinki_env.config import REWARDS, GameConfig
+from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.envs import kernels
+from helsinki_env.envs.rewards import PENALTIES
+from helsinki_env.envs.vector import spaces
+from helsinki_env.game import Game, IllegalActionError, action_table, apply_setup, as_word
+
+__all__ = ["OPTIONS", "RENDER_MODES", "OrderEnforced", "draw", "env", "raw_env"]
+
+RENDER_MODES = ("ansi", "human", "rgb_array", "svg")
+OPTIONS = ("covered", "denied", "dry_roads")
+"""What `reset` can change."""
+
+_DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
+_AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection"))
+_STREAM = np.uint64(0)
+
+Observation = dict[str, npt.NDArray[np.int8]]
+
+
+def draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
+    """Draw the table: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
+
+    Args:
+        game: what is drawn.
+        mode: one of `RENDER_MODES`.
+        last: the decision taken last, which is named too.
+        viewer: the seat that looks; None shows all cards.
+    """
+    from helsinki_env import notation, render
+
+    components = game.config.loaded
+    position = notation.to_dict(game)
+    decision = None if last is None else notation.describe(last, components)
+    if mode in ("human", "ansi"):
+        text = render.ansi(position, components, last_decision=decision, viewer=viewer)
+        if mode == "human":
+            print(text, flush=True)
+            return None
+        return text
+    picture = render.svg(position, components, last_decision=decision, viewer=viewer)
+    return render.rgb_array(picture) if mode == "rgb_array" else picture
+
+
+class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base class; PettingZoo's name
+    """The game as a PettingZoo AEC environment; see `helsinki_env.helsinki_v0` for what agents see, do and get.
+
+    Args:
+        num_players: 2 to 4; the agents are ``player_0`` to ``player_3``.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share as much.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  # as in the base class
+        "name": "helsinki_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        render_mode: str | None = None,
+        illegal: Literal["raise", "penalise"] = "raise",
+    ) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode: found {render_mode!r}, expected None or one of {', '.join(RENDER_MODES)}")
+        if illegal not in ("raise", "penalise"):
+            raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
+        self.config = GameConfig(
+            num_players=num_players,
+            covered=covered,
+            denied=denied,
+            dry_roads=dry_roads,
+            components=components,
+            reward=reward,
+        )
+        self.render_mode = render_mode
+        self.illegal = illegal
+        self.possible_agents = [f"player_{seat}" for seat in range(self.config.num_players)]
+        types = self.config.loaded.types
+        both = {agent: spaces(types) for agent in self.possible_agents}
+        self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
+        self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._size, self._ids = observation.layout(types).size, action_table(types).size
+        self._tables = self.config.tables
+        self._states = new_states(1, types)
+        self._legal = np.zeros(self._ids, np.int8)
+        self._seed = np.uint64(0)
+        self._episode: np.uint64 | None = None  # None: nothing dealt yet
+        self._over = False
+        self._last_action: int | None = None
+        # What the agent to move sees, until it is asked for: an array is handed out only once.
+        self._view: Observation = {}
+        self._viewer: str | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _AFTER_RESET:
+            raise AttributeError(f"{name}: nothing is dealt yet; call reset() first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # PettingZoo
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the observation space of an agent, the same object at every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the action space of an agent, the same object at every call."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: the same seed deals the same game, that of ``Game(config, seed)``. None: the next game after the
+                last seed (at the first reset: fresh entropy).
+            options: ``covered``, ``denied`` and ``dry_roads`` change what is played from this game on; others are
+                ignored, as PettingZoo wants it.
+
+        Raises:
+            ConfigError: for values that cannot be played. ValueError: for a bad seed. Nothing has changed then.
+        """
+        config = self.config
+        changes = {name: options[name] for name in OPTIONS if name in options} if options else {}
+        if changes:
+            config = GameConfig.from_dict(config.to_dict() | changes)
+        if seed is not None or self._episode is None:
+            self._seed, self._episode = as_word(seed), np.uint64(0)
+        else:
+            self._episode += np.uint64(1)
+        self.config = config
+        setup = new_states(1, config.loaded.types)
+        apply_setup(setup, config)
+        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
+        self._over = False
+        self._last_action = None
+        self.agents = self.possible_agents[:]
+        self.agent_selection = self._viewer = self.agents[0]
+        self._view = {"observation": obs, "action_mask": mask}
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Take a decision for the agent to move; None for an agent whose game is over.
+
+        Raises:
+            IllegalActionError: if the decision is not legal now; nothing has changed. (With illegal="penalise" the
+                game ends instead.)
+        """
+        agent = self.agent_selection
+        if self._over:
+            if not self.agents:
+                raise ValueError("step: the game is over for every agent; call reset()")
+            self._was_dead_step(action)
+            return
+        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        try:
+            chosen = index(action)  # type: ignore[arg-type]  # None is an error
+            seat = kernels.step_one(self._tables, self._states, chosen, self._legal, mask, obs)
+        except (TypeError, OverflowError):
+            seat = SEATS
+        if seat == SEATS:
+            self._refuse(agent, action)
+            return
+        self._last_action = chosen
+        # The rewards of a game that goes on are 0 and stay 0: nothing to clear or to add up.
+        if seat >= 0:
+            agent = self.possible_agents[seat]
+            self.agent_selection = agent
+        else:
+            self._finish()
+        self._view = {"observation": obs, "action_mask": mask}
+        self._viewer = agent
+        if self.render_mode == "human":
+            self.render()
+
+    def _refuse(self, agent: str, action: object) -> None:
+        from helsinki_env import notation
+
+        why = notation.why_illegal(self.game, action)
+        if self.illegal == "raise":
+            raise IllegalActionError(why)
+        penalty = PENALTIES[self.config.reward]
+        shared = -penalty / (len(self.agents) - 1)
+        self._legal[:] = 0
+        self._viewer = None  # the mask in waiting is out of date
+        self._end({a: penalty if a == agent else shared for a in self.agents})
+        self.infos[agent]["illegal_action"] = why
+
+    def _finish(self) -> None:
+        reports = np.zeros(1, kernels.REPORT)
+        kernels.finish_one(self._tables, self._states, REWARDS.index(self.config.reward), reports)
+        report = reports[0]
+        self._end({agent: float(report["rewards"][seat]) for agent, seat in self._seats.items()})
+        for agent in self.agents:
+            for name in ("scores", "places"):
+                self.infos[agent][name] = tuple(report[name][: len(self.agents)].tolist())
+
+    def _end(self, rewards: dict[str, float]) -> None:
+        self._over = True
+        self.rewards = rewards
+        self._cumulative_rewards = rewards.copy()
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent may see now and its legal decisions, none unless it is to move; arrays of its own."""
+        if agent == self._viewer:
+            self._viewer = None
+            return self._view
+        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        kernels.look_one(self._tables, self._states, self._seats[agent], self._legal, mask, obs)
+        return {"observation": obs, "action_mask": mask}
+
+    def render(self) -> Any:
+        """Draw the table with all cards, as `render_mode` says; "human" prints it, also after every step."""
+        if self.render_mode is None:
+            logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
+            return None
+        return draw(self.game, self.render_mode, self._last_action)
+
+    def close(self) -> None:
+        """Release nothing: no window, no thread."""
+
+    # beyond PettingZoo
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands, to look at, to search or to save."""
+        self.agents  # noqa: B018  # says so if nothing is dealt yet
+        return Game.from_state(self.config, self._states[0])
+
+    def clone(self) -> raw_env:
+        """Return an independent copy in the same state, chance included (only the spaces are shared)."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new._legal = self._legal.copy()
+        new._states = self._states.copy()
+        new._viewer = None  # each hands out arrays of its own
+        if self._episode is not None:
+            new.agents = self.agents.copy()
+            for name in _DICTS:
+                setattr(new, name, getattr(self, name).copy())
+            new.infos = {agent: info.copy() for agent, info in self.infos.items()}
+        return new
+
+    def __copy__(self) -> raw_env:
+        """Return an independent copy, as `clone`: one that shared its game with another would be of no use."""
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> raw_env:
+        """Return an independent copy, spaces and their random numbers included."""
+        new = self.clone()
+        new.observation_spaces = copy.deepcopy(self.observation_spaces, memo)
+        new.action_spaces = copy.deepcopy(self.action_spaces, memo)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the tables, which the configuration brings back."""
+        state = self.clone().__dict__
+        del state["_tables"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on where the game was."""
+        self.__dict__.update(state)
+        self._tables = self.config.tables
+
+    def get_state(self) -> dict[str, Any]:
+        """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
+
+        It can be pickled. AttributeError if nothing is dealt yet.
+        """
+        self.agents  # noqa: B018  # says so if nothing is dealt yet
+        new = self.clone().__dict__
+        return {name: new[name] for name in _CHANGING}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what `get_state` returned.
+
+        Raises:
+            ValueError: if it comes from an environment with other players or components.
+        """
+        config = state["config"]
+        if (config.num_players, config.loaded) != (self.config.num_players, self.config.loaded):
+            raise ValueError(
+                f"state: found one of {config.num_players} players with components {config.components!r}, expected "
+                f"{self.config.num_players} players with components {self.config.components!r}"
+            )
+        self.__dict__.update({name: state[name] for name in _CHANGING})
+        self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
+
+
+_CHANGING = (
+    *_DICTS,
+    "agents",
+    "agent_selection",
+    "config",
+    "_skip_agent_selection",
+    "_states",
+    "_legal",
+    "_seed",
+    "_episode",
+    "_over",
+    "_last_action",
+    "_viewer",
+)
+
+
+class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
+    """PettingZoo's check that calls come in order (reset first, a step for every turn of `agent_iter`)."""
+
+    def clone(self) -> OrderEnforced:
+        """Return an independent copy, wrapped as this one is; see `raw_env.clone`."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.env = self.unwrapped.clone()
+        return new
+
+    def __str__(self) -> str:
+        """Return the environment's name."""
+        return str(self.env)
+
+
+def env(*args: Any, **kwargs: Any) -> OrderEnforced:
+    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
+    return OrderEnforced(raw_env(*args, **kwargs))
