@@ -13,6 +13,7 @@ For many games at once use `HelsinkiVectorEnv`, which is several hundred times f
 
 from __future__ import annotations
 
+import operator
 import secrets
 from enum import StrEnum
 from functools import lru_cache
@@ -25,7 +26,7 @@ from helsinki_env import observation
 from helsinki_env.config import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import PHASES, SEATS, States, new_states
+from helsinki_env.core.state import PHASES, SEATS, States, copy_states, new_states
 
 __all__ = ["Game", "IllegalActionError", "Phase", "action_table", "apply_setup", "as_word"]
 
@@ -67,6 +68,16 @@ def as_word(value: int | None) -> np.uint64:
     return np.uint64(int(value) % 2**64)
 
 
+def _as_id(action: object) -> int:
+    """Return a whole number of any kind as an int; -1, which is no id, for everything else, truth values too."""
+    if isinstance(action, bool):
+        return -1
+    try:
+        return operator.index(action)  # type: ignore[arg-type]  # that is the question
+    except TypeError:
+        return -1
+
+
 def apply_setup(states: States, config: GameConfig) -> None:
     """Write which game is played (players, covered and denied actions, expansion) into blank records."""
     states["players"] = config.num_players
@@ -93,7 +104,8 @@ class Game:
     __slots__ = ("_mask", "_mask_fresh", "_states", "_tables", "config")
 
     def __init__(self, config: GameConfig | None = None, seed: int | None = None, stream: int = 0) -> None:
-        self._attach(config or GameConfig())
+        config = config or GameConfig()
+        self._attach(config, new_states(1, config.loaded.types))
         apply_setup(self._states, self.config)
         rules.batch_deal(
             self._tables,
@@ -103,19 +115,20 @@ class Game:
             np.zeros(1, np.uint64),
         )
 
-    def _attach(self, config: GameConfig) -> None:
+    def _attach(self, config: GameConfig, states: States) -> None:
         self.config = config
         self._tables = config.tables[0]
-        self._states = new_states(1, config.loaded.types)
-        self._mask = np.zeros((1, self.actions.size), np.int8)
+        self._states = states
+        self._mask = np.empty((1, self.actions.size), np.int8)
         self._mask_fresh = False
 
     @classmethod
     def from_state(cls, config: GameConfig, state: Any) -> Game:
         """Return a game that goes on from a copy of a record (one element of a batch of the same components)."""
         game = cls.__new__(cls)
-        game._attach(config)
-        game._states[0] = state
+        states = new_states(1, config.loaded.types)
+        states[0] = state
+        game._attach(config, states)
         return game
 
     # what a player asks
@@ -204,10 +217,11 @@ class Game:
             IllegalActionError: if the decision is not legal now; the game is unchanged.
         """
         mask = self._fresh_mask()
-        if isinstance(action, float) or not 0 <= action < mask.shape[1] or not mask[0, action]:
+        number = _as_id(action)
+        if not 0 <= number < mask.shape[1] or not mask[0, number]:
             raise IllegalActionError(self._why_not(action))
         self._mask_fresh = False
-        rules.batch_step(self._tables, self._states, np.array([action], np.int64), mask)
+        rules.batch_step(self._tables, self._states, np.array([number], np.int64), mask)
         self._mask_fresh = True
 
     def _why_not(self, action: object) -> str:
@@ -219,7 +233,9 @@ class Game:
 
     def clone(self) -> Game:
         """Return an independent copy; both go on alike, chance included."""
-        return Game.from_state(self.config, self._states[0])
+        game = Game.__new__(Game)
+        game._attach(self.config, copy_states(self._states))
+        return game
 
     def __copy__(self) -> Game:
         """Return an independent copy, as `clone`: a game that shares its state with another would be of no use."""

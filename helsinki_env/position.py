@@ -41,7 +41,7 @@ import numpy as np
 
 from helsinki_env.components import ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.config import ConfigError, GameConfig
-from helsinki_env.core.state import PAID, PHASES, TILES, UNSEEN
+from helsinki_env.core.state import PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.game import Game, Phase, apply_setup
 
 __all__ = ["VERSION", "from_dict", "to_dict"]
@@ -313,7 +313,8 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     if data["version"] is True or data["version"] != VERSION:
         _fail("version", data["version"], f"{VERSION}: positions of other versions are played by other rules")
     game = Game.__new__(Game)
-    game._attach(_config(data))
+    config = _config(data)
+    game._attach(config, new_states(1, config.loaded.types))
     g, components = game.state, game.config.loaded
     apply_setup(game._states, game.config)
     phase = data["phase"]

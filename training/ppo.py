@@ -1,7 +1,8 @@
 """Proximal policy optimisation on all seats of a batch of games, with masked decisions.
 
-Source: Schulman et al. (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022), "A closer
-look at invalid action masking". One policy plays every seat; each seat learns from its own trajectory (`segments`).
+Source: Schulman et al. (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022), "A
+closer look at invalid action masking". One policy plays every seat; each seat learns from its own trajectory
+(`segments`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import numpy.typing as npt
 import torch
 from gymnasium.vector import AutoresetMode
 
+from agents.network import ActorCritic, NetworkConfig
 from helsinki_env.config import GameConfig
 from helsinki_env.envs.vector import HelsinkiVectorEnv
-from training.networks import ActorCritic, NetworkConfig
 from training.segments import Rollout, advantages
 
 __all__ = ["Learner", "PPOConfig", "Progress"]
@@ -174,7 +175,8 @@ class Learner:
         points = scores.astype(np.float32)
         margin = points - (points.sum(1, keepdims=True) - points) / others
         win = np.where(places == 0, 1.0, -1.0 / others)
-        return (self.config.win * win + self.config.margin * margin).astype(np.float32)
+        rewards: npt.NDArray[np.float32] = (self.config.win * win + self.config.margin * margin).astype(np.float32)
+        return rewards
 
     @torch.no_grad()
     def _last_values(self) -> npt.NDArray[np.float32]:
@@ -213,7 +215,7 @@ class Learner:
         value_loss = (values - returns).square().mean()
         loss = -gain - entropy_weight * entropy + c.value * value_loss
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.max_grad_norm)
         self.optimiser.step()
         return {

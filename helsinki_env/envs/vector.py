@@ -31,7 +31,7 @@ from gymnasium.vector.utils import batch_space
 
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.core.state import SEATS, copy_states, new_states
 from helsinki_env.envs import kernels
 from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.threads import Slices
@@ -364,7 +364,7 @@ class HelsinkiVectorEnv(VectorEnv[Any, Any, Any]):
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back."""
         return {
-            "states": self.states.copy(),
+            "states": copy_states(self.states),
             "seeds": self._seeds.copy(),
             "streams": self._streams.copy(),
             "episodes": self._episodes.copy(),

@@ -1,7 +1,7 @@
 """The policy and value network: a compact actor-critic on named pieces of the observation.
 
-Codes become one-hot or embedded before the first layer, counts are scaled, and the fill of every row and column, on which all
-points depend, is given as a number. Illegal decisions get no probability at all.
+Codes become one-hot or embedded before the first layer, counts are scaled, and the fill of every row and column, on
+which all points depend, is given as a number. Illegal decisions get no probability at all.
 """
 
 from __future__ import annotations
@@ -62,6 +62,9 @@ class ActorCritic(nn.Module):
         self.types, self.config = types, config or NetworkConfig()
         self.ids = action_table(types).size
         self._pieces = {p.name: (p.start, p.start + p.size) for p in observation.layout(types).pieces}
+        self.seat_scale: torch.Tensor
+        self.table_scale: torch.Tensor
+        self.pending_scale: torch.Tensor
         self.card = nn.Embedding(types + 1, _CARD)
         for name, scale in (("seat", _SEAT_SCALE), ("table", _TABLE_SCALE), ("pending", _PENDING_SCALE)):
             self.register_buffer(f"{name}_scale", 1.0 / torch.tensor(scale), persistent=False)

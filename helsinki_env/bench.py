@@ -1,0 +1,314 @@
+"""How fast the environment is on this machine: decisions per second, and as a ratio to a yardstick of the same run.
+
+Machines are shared, throttled and noisy, so a bare figure says little about the code. The yardstick is a compiled loop
+that writes 1 KB of observation and a mask for each step and does nothing else: about what any environment of this size
+must do at least. Every figure is the median of repeated measurements, and play is uniformly random and legal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.config import GameConfig
+from helsinki_env.core import step as rules
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.game import Game, action_table, apply_setup
+from helsinki_env.playout import choose_uniformly, play_out, player_words
+
+__all__ = ["Measurement", "run_benchmark", "write_json"]
+
+_YARD_BYTES = 1024
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row of the benchmark.
+
+    Attributes:
+        name: what was measured.
+        batch: games side by side.
+        threads: threads that share a step.
+        per_second: decisions per second of the environment alone (clone: games copied per second).
+        with_choosing: the same with the time for choosing random legal decisions, None where it is not apart.
+        ratio: `per_second` divided by the yardstick's steps per second on one thread.
+    """
+
+    name: str
+    batch: int
+    threads: int
+    per_second: float
+    with_choosing: float | None
+    ratio: float
+
+
+@kernel
+def _write_rows(observations, masks, value):
+    for b in range(len(observations)):
+        for i in range(observations.shape[1]):
+            observations[b, i] = value
+        for i in range(masks.shape[1]):
+            masks[b, i] = value
+
+
+def _median_rate(run: Callable[[], int], seconds: float) -> float:
+    """Return the median of counts per second over pieces of at least a tenth of `seconds`."""
+    run()
+    rates: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(rates) < 3:
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds / 10:
+            count += run()
+        rates.append(count / (time.perf_counter() - start))
+    return statistics.median(rates)
+
+
+def yardstick(batch: int, seconds: float) -> float:
+    """Return steps per second of the yardstick on one thread."""
+    observations = np.zeros((batch, _YARD_BYTES), np.int8)
+    masks = np.zeros((batch, action_table(51).size), np.int8)
+
+    def run() -> int:
+        _write_rows(observations, masks, 1)
+        return batch
+
+    return _median_rate(run, seconds)
+
+
+def _split_rates(choose: Callable[[], None], step: Callable[[], int], seconds: float) -> tuple[float, float]:
+    """Return medians of decisions per second, (step alone, with choosing), from one run that times both."""
+    alone: list[float] = []
+    both: list[float] = []
+    choose()
+    step()
+    clock = time.perf_counter
+    end = clock() + seconds
+    while clock() < end or len(alone) < 3:
+        stepping, choosing, count = 0.0, 0.0, 0
+        while stepping + choosing < seconds / 10:
+            begin = clock()
+            choose()
+            middle = clock()
+            count += step()
+            stepping += clock() - middle
+            choosing += middle - begin
+        alone.append(count / stepping)
+        both.append(count / (stepping + choosing))
+    return statistics.median(alone), statistics.median(both)
+
+
+def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]:
+    """Step and mask only, on bare records; games that end are dealt anew in the same pass."""
+    config = GameConfig()
+    table, slices = action_table(config.loaded.types), Slices(threads)
+    tables, states = config.tables[0], new_states(batch, config.loaded.types)
+    apply_setup(states, config)
+    seeds, streams = np.zeros(batch, np.uint64), np.arange(batch, dtype=np.uint64)
+    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, table.size), np.int8)
+    rules.batch_deal(tables, states, seeds, streams, episodes)
+    rules.batch_mask(tables, states, masks)
+    words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
+
+    def part(begin: int, end: int) -> None:
+        rules.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
+
+    def step() -> int:
+        slices.run(part, batch)
+        over = np.flatnonzero(states["done"])
+        if len(over):
+            fresh = states[over]
+            episodes[over] += np.uint64(1)
+            rules.batch_deal(tables, fresh, seeds[over], streams[over], episodes[over])
+            states[over] = fresh
+            first = masks[over]
+            rules.batch_mask(tables, fresh, first)
+            masks[over] = first
+        return batch
+
+    def choose() -> None:
+        choose_uniformly(masks, words, actions)
+
+    try:
+        return _split_rates(choose, step, seconds)
+    finally:
+        slices.close()
+
+
+def _vector_row(batch: int, threads: int, seconds: float) -> tuple[float, float]:
+    env = HelsinkiVectorEnv(batch, num_threads=threads)
+    words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
+    last = {"obs": env.reset(seed=0)[0]}
+
+    def choose() -> None:
+        choose_uniformly(last["obs"]["action_mask"], words, actions)
+
+    def step() -> int:
+        last["obs"] = env.step(actions)[0]
+        return batch
+
+    try:
+        return _split_rates(choose, step, seconds)
+    finally:
+        env.close()
+
+
+def _aec_row(wrapped: bool, seconds: float) -> tuple[float, float]:
+    from helsinki_env import helsinki_v0
+
+    env: Any = helsinki_v0.env() if wrapped else helsinki_v0.raw_env()
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    uniform = rng.random(4096).tolist()
+    count = 0
+
+    def play() -> tuple[int, float]:
+        """Play a piece of a game as a user would; return decisions and the time for choosing them."""
+        nonlocal count
+        choosing, steps = 0.0, 0
+        clock = time.perf_counter
+        for _ in range(200):
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+                continue
+            begin = clock()
+            legal = observation["action_mask"].nonzero()[0]
+            action = legal[int(uniform[count & 4095] * len(legal))]
+            count += 1
+            choosing += clock() - begin
+            env.step(action)
+            steps += 1
+        return steps, choosing
+
+    play()
+    alone: list[float] = []
+    both: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(alone) < 3:
+        steps, choosing, begin = 0, 0.0, time.perf_counter()
+        while time.perf_counter() - begin < seconds / 10:
+            more, used = play()
+            steps, choosing = steps + more, choosing + used
+        spent = time.perf_counter() - begin
+        alone.append(steps / (spent - choosing))
+        both.append(steps / spent)
+    return statistics.median(alone), statistics.median(both)
+
+
+def _clone_row(batch: int, seconds: float) -> tuple[float, float]:
+    """Return games cloned per second, and the bytes per second of that as a share of a plain copy of as many bytes."""
+    env = HelsinkiVectorEnv(batch)
+    env.reset(seed=0)
+    target = copy_states(env.states)
+    raw, plain = np.zeros(target.nbytes, np.uint8), np.zeros(target.nbytes, np.uint8)
+
+    def clone() -> int:
+        copy_states(env.states, target)
+        return batch
+
+    def copy() -> int:
+        np.copyto(plain, raw)
+        return batch
+
+    rate = _median_rate(clone, seconds)
+    return rate, rate / _median_rate(copy, seconds)
+
+
+def _playout_row(batch: int, seconds: float) -> float:
+    env = HelsinkiVectorEnv(batch)
+    env.reset(seed=0)
+    words, tables = player_words(batch, 1), env.config.tables[0]
+
+    def run() -> int:
+        return play_out(tables, copy_states(env.states), words, action_table(51).size)
+
+    return _median_rate(run, seconds)
+
+
+def run_benchmark(
+    batches: tuple[int, ...] = (1, 64, 1024, 4096),
+    threads: tuple[int, ...] = (1, 2),
+    seconds: float = 1.0,
+    report: Callable[[Measurement], None] | None = None,
+) -> dict[str, Any]:
+    """Measure everything; return machine, versions, yardstick and rows as plain data for JSON.
+
+    Args:
+        batches: numbers of games side by side.
+        threads: numbers of threads.
+        seconds: time for each row.
+        report: called with each row as soon as it is there.
+    """
+    yard = yardstick(4096, seconds)
+    rows: list[Measurement] = []
+
+    def add(name: str, batch: int, used: int, alone: float, both: float | None) -> None:
+        rows.append(Measurement(name, batch, used, alone, both, alone / yard))
+        if report is not None:
+            report(rows[-1])
+
+    for name, row in (("kernel: step + mask", _kernel_row), ("vector env: step + mask + observation", _vector_row)):
+        for batch in batches:
+            for count in threads:
+                if batch >= 2 * count or count == 1:
+                    add(name, batch, count, *row(batch, count, seconds))
+    add("AEC, raw", 1, 1, *_aec_row(False, seconds))
+    add("AEC, wrapped", 1, 1, *_aec_row(True, seconds))
+    for batch in batches:
+        rate, share = _clone_row(batch, seconds)
+        add(f"clone ({share:.0%} of a plain memory copy)", batch, 1, rate, None)
+    for batch in batches:
+        add("random playout in the kernel", batch, 1, _playout_row(batch, seconds), None)
+    return {
+        "helsinki_env": helsinki_env.__version__,
+        "machine": _machine(),
+        "state_bytes": Game().state.dtype.itemsize,
+        "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + action_table(51).size, "threads": 1},
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def _machine() -> dict[str, Any]:
+    import numba
+
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("model name"):
+                name = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {
+        "processor": name,
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def write_json(path: str | Path, result: dict[str, Any]) -> None:
+    """Write a result; the file appears whole or not at all."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
