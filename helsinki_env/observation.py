@@ -265,7 +265,7 @@ def observe(t, g, viewer, out):
         if seat == players:
             seat = np.int64(0)
     _write_actions(g.covered, out, _COVERED)
-    out[_PHASE + g.phase] = 1
+    out[_PHASE + np.int64(g.phase)] = 1
     out[_TABLE] = g.players
     out[_TABLE + 1] = viewer
     out[_TABLE + 2] = g.dry_roads

@@ -18,13 +18,16 @@ _OPTIONS_STREAM = np.uint64(1 << 63)
 
 #: One row for each game: what the kernel reports about a step.
 REPORT = np.dtype(
-    [
-        ("reward", np.float32),
-        ("rewards", np.float32, (SEATS,)),
-        ("scores", np.int16, (SEATS,)),
-        ("places", np.int8, (SEATS,)),
-        ("ended", np.bool_),
-    ]
+    (
+        np.record,
+        [
+            ("reward", np.float32),
+            ("rewards", np.float32, (SEATS,)),
+            ("scores", np.int16, (SEATS,)),
+            ("places", np.int8, (SEATS,)),
+            ("ended", np.bool_),
+        ],
+    )
 )
 
 
