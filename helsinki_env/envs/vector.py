@@ -301,7 +301,7 @@ class HelsinkiVectorEnv(VectorEnv[Any, Any, Any]):
                 f"({self.num_envs},)"
             )
         chosen = np.ascontiguousarray(chosen, np.int64)
-        b = kernels.first_illegal(self.states, chosen, self._legal, 0, self.num_envs, self._mode)
+        b = kernels.first_illegal(self._tables, self.states, chosen, self._legal, self._mode)
         if b >= 0:
             from helsinki_env import notation
 
