@@ -1,4 +1,4 @@
-"""Pages of the documentation that are tables of the code: `python -m helsinki_env.pages docs` writes them anew."""
+"""Pages of the documentation that are made from the code: `python -m helsinki_env.pages docs` writes them anew."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ _ARGUMENTS = {
     "USE": "action of the action board",
     "END": "none",
 }
+_NOTES = (
+    "Board planes: `tile` is 1 to 5 for a pavilion tile by colour (blue, green, purple, red, yellow), 6 for a wild",
+    "tile, 7 for the statue; `number` says the how-manyth pavilion tile of the board it is, from 1; `superstructure`",
+    "and `coat` are 1 where one stands or lies.",
+    "",
+    "`turn_order` is the own place in the turn order, from 0; `token` a space + 1; `points` those made in play (at",
+    "most 127); `bonus` the value of the bonus card taken; `action`, `lifted`, `last_roof` and `last_discard` are + 1;",
+    "`resume` is the index of a phase.",
+)
 
 
 def actions_page() -> str:
@@ -69,24 +78,10 @@ def observation_page() -> str:
         "that nobody sits on are zero. Nothing is negative; codes are shifted by one so that 0 means none.",
         "`observation.split(obs)` returns the pieces by name as views of these shapes.",
         "",
+        layout.markdown(),
+        *_NOTES,
     ]
-    tail = [
-        "",
-        "Board planes: "
-        + "; ".join(
-            (
-                "`tile` is 1 to 5 for a pavilion tile by colour (blue, green, purple, red, yellow), 6 for a wild tile, 7 "
-                "for the statue",
-                "`number` says the how-manyth pavilion tile of the board it is, from 1",
-                "`superstructure` and `coat` are 1 where one stands or lies",
-            )
-        )
-        + ".",
-        "`turn_order` is the own place in the turn order, from 0; `token` a space + 1; `points` those made in play (at",
-        "most 127); `bonus` the value of the bonus card taken; `action`, `lifted`, `last_roof`, `last_discard` are + 1;",
-        "`resume` is the index of a phase.",
-    ]
-    return "\n".join(lines) + layout.markdown() + "\n".join(tail) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 PAGES = {"actions.md": actions_page, "observation.md": observation_page}

@@ -231,7 +231,7 @@ def _mask_uses(mask, first, legal):
 
 @kernel
 def span(t, phase):
-    """First and last + 1 of the ids that a phase can offer, besides those of USE and END, which come after all others."""
+    """First and last + 1 of the ids that a phase can offer, besides those of USE and END, which come last of all."""
     first, last = a.START, a.MOVE
     if phase == MOVE:
         first, last = a.MOVE, a.DRAW

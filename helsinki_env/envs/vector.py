@@ -8,7 +8,7 @@
     >>> for _ in range(10):
     ...     obs, reward, terminated, truncated, info = env.step(choose_uniformly(obs["action_mask"], words))
     >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
-    ((4, 1399), (4, 554), (4,))
+    ((4, 1385), (4, 554), (4,))
 
 One step of the batch is one decision in every game, so seats of different games move side by side and one seat may
 move several times in a row: `info["seat"]` says whose decision is due in each game, and the observation is seen from
