@@ -34,7 +34,7 @@ OPTIONS = ("covered", "denied", "dry_roads")
 """What `reset` can change."""
 
 _DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
-_AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection"))
+_AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection", "game"))
 _STREAM = np.uint64(0)
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -185,7 +185,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         if self.render_mode == "human":
-            self.render()
+            draw(self.game, "human", self._last_action)
 
     def step(self, action: int | None) -> None:
         """Take a decision for the agent to move; None for an agent whose game is over.
@@ -219,7 +219,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         self._view = {"observation": obs, "action_mask": mask}
         self._viewer = agent
         if self.render_mode == "human":
-            self.render()
+            draw(self.game, "human", self._last_action)
 
     def _refuse(self, agent: str, action: object) -> None:
         from helsinki_env import notation
@@ -259,11 +259,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         return {"observation": obs, "action_mask": mask}
 
     def render(self) -> Any:
-        """Draw the table with all cards, as `render_mode` says; "human" prints it, also after every step."""
+        """Draw the table with all cards, as `render_mode` says; None for "human", which prints it at every step."""
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
-        return draw(self.game, self.render_mode, self._last_action)
+        return None if self.render_mode == "human" else draw(self.game, self.render_mode, self._last_action)
 
     def close(self) -> None:
         """Release nothing: no window, no thread."""

@@ -1,0 +1,400 @@
+"""The PettingZoo environment: the same games as `Game`, everybody's rewards, copies that keep the game."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+
+from helsinki_env import ConfigError, Game, GameConfig, IllegalActionError, helsinki_v0, notation
+from helsinki_env.core.kernel import JIT
+
+CONFIGS: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "dry_roads": True, "covered": "first_game", "reward": "rank"},
+    {"num_players": 4, "components": "alternative", "denied": [["two_points"], [], [10], []], "reward": "margin"},
+)
+GAMES = range(5 if JIT else 1)
+both = pytest.mark.parametrize("make", [helsinki_v0.raw_env, helsinki_v0.env], ids=["raw_env", "env"])
+
+
+def choose(rng: random.Random, observation: dict[str, Any]) -> int:
+    return int(rng.choice(np.flatnonzero(observation["action_mask"])))
+
+
+def play(env: Any, rng: random.Random, decisions: int = 100_000) -> None:
+    """Take that many decisions at random, or play until the game is over for everybody."""
+    for _ in env.agent_iter(decisions):
+        observation, _, terminated, _, _ = env.last()
+        env.step(None if terminated else choose(rng, observation))
+
+
+def record(env: Any, rng: random.Random) -> list[Any]:
+    """Play to the end at random; return everything that the agents got to see."""
+    seen = []
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, info = env.last()
+        seen.append((agent, observation["observation"].tobytes(), reward, terminated, truncated, info))
+        env.step(None if terminated else choose(rng, observation))
+    return seen
+
+
+@both
+@pytest.mark.parametrize("options", CONFIGS)
+def test_plays_the_game(make: Callable[..., Any], options: dict[str, Any]) -> None:
+    env = make(**options)
+    for seed in GAMES:
+        rng = random.Random(seed)
+        env.reset(seed=seed)
+        game = Game(GameConfig(**options), seed=seed)
+        while not game.done:
+            assert env.agents == env.possible_agents
+            assert env.agent_selection == f"player_{game.seat}"
+            assert env.unwrapped.game == game
+            observation, reward, terminated, truncated, info = env.last()
+            assert (reward, terminated, truncated, info) == (0, False, False, {})
+            assert np.array_equal(observation["action_mask"], game.legal_mask())
+            for agent in env.agents:
+                seen = env.observe(agent)
+                assert env.observation_space(agent).contains(seen)
+                assert np.array_equal(seen["observation"], game.observation(int(agent[-1])))
+                assert seen["action_mask"].any() == (agent == env.agent_selection)
+            action = choose(rng, observation)
+            env.step(action)
+            game.step(action)
+        assert env.unwrapped.game == game
+        finish(env, game)
+
+
+def finish(env: Any, game: Game) -> None:
+    """Let every agent see the end."""
+    players = game.num_players
+    places = np.argsort(game.ranking())
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    assert sum(env.rewards.values()) == pytest.approx(0, abs=1e-5)
+    left = set(env.agents)
+    for agent in env.agent_iter():
+        left.remove(agent)
+        observation, reward, terminated, truncated, info = env.last()
+        assert terminated
+        assert not truncated
+        assert not observation["action_mask"].any()
+        seat = int(agent[-1])
+        assert np.array_equal(observation["observation"], game.observation(seat))
+        assert info == {"scores": tuple(game.scores()), "places": tuple(places)}
+        expected = {
+            "win": 1 if places[seat] == 0 else -1 / (players - 1),
+            "rank": 1 - 2 * places[seat] / (players - 1),
+            "margin": game.scores()[seat] - (game.scores().sum() - game.scores()[seat]) / (players - 1),
+        }
+        assert reward == pytest.approx(expected[game.config.reward])
+        assert isinstance(reward, float)
+        env.step(None)
+    assert not left
+    assert env.agents == []
+
+
+@both
+def test_a_seed_means_a_series_of_games(make: Callable[..., Any]) -> None:
+    series = []
+    for env in (make(), make()):
+        env.reset(seed=11)
+        words = [env.unwrapped.game.state.chance]
+        for _ in range(5):
+            play(env, random.Random(1), decisions=7)
+            env.reset()
+            words.append(env.unwrapped.game.state.chance)
+        series.append(words)
+    assert series[0] == series[1]
+    assert len(set(series[0])) == 6
+    env.reset(seed=11)
+    assert env.unwrapped.game == Game(seed=11)
+    fresh = [make(), make()]
+    for env in fresh:
+        env.reset()
+    assert fresh[0].unwrapped.game != fresh[1].unwrapped.game
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
+def test_a_bad_seed_changes_nothing(seed: Any) -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=3)
+    before = env.game
+    with pytest.raises(ValueError, match="seed"):
+        env.reset(seed=seed, options={"covered": [0]})
+    assert env.game == before
+    assert env.config.covered == ()
+
+
+@both
+def test_options_hold_for_later_games(make: Callable[..., Any]) -> None:
+    env = make(num_players=3)
+    env.reset(seed=1, options={"covered": ["two_points"], "dry_roads": True, "denied": [[0], [], []]})
+    expected = GameConfig(num_players=3, covered=["two_points"], dry_roads=True, denied=[[0], [], []])
+    assert env.unwrapped.game == Game(expected, seed=1)
+    env.reset()
+    assert env.unwrapped.game.config == expected
+    assert env.unwrapped.game.state.dry_roads == 1
+    env.reset(options={"covered": "first_game"})
+    assert env.unwrapped.game.config == GameConfig(
+        num_players=3, covered="first_game", dry_roads=True, denied=[[0], [], []]
+    )
+
+
+@both
+def test_other_options_are_ignored(make: Callable[..., Any]) -> None:
+    env = make()
+    env.reset(seed=1, options={"options": 1, "num_players": 4})
+    assert env.unwrapped.game == Game(seed=1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"covered": ["two_point"]}, {"dry_roads": 1}, {"denied": [[]]}, {"covered": [15], "dry_roads": True}]
+)
+def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    with pytest.raises(ConfigError, match=next(iter(options))):
+        env.reset(seed=2, options=options)
+    assert env.game == Game(seed=1)
+    env.reset()
+    assert env.config == GameConfig()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_players": 5}, "num_players: found 5"),
+        ({"render_mode": "rgb"}, "render_mode: found 'rgb', expected None or one of ansi"),
+        ({"illegal": "ignore"}, "illegal: found 'ignore', expected 'raise' or 'penalise'"),
+        ({"reward": "points"}, "reward"),
+    ],
+)
+def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        helsinki_v0.env(**options)
+
+
+@both
+@pytest.mark.parametrize("action", [-1, 8, 553, 554, 10**30, None, 2.0, "START 2", np.array([1, 2])])
+def test_an_illegal_decision_changes_nothing(make: Callable[..., Any], action: Any) -> None:
+    env = make()
+    env.reset(seed=1)
+    observation = env.observe("player_0")
+    with pytest.raises(IllegalActionError, match=r"START 7|expected|whole number"):
+        env.step(action)
+    assert env.unwrapped.game == Game(seed=1)
+    assert np.array_equal(env.observe("player_0")["action_mask"], observation["action_mask"])
+    env.step(np.int32(2))
+    assert env.unwrapped.game.phase == "MOVE"
+
+
+def test_the_error_names_decision_phase_and_what_is_legal() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    with pytest.raises(
+        IllegalActionError, match=r"\(DRAW\) is not legal in phase START of seat 0. Legal: START 0, START 1"
+    ):
+        env.step(notation.parse("DRAW"))
+
+
+@pytest.mark.parametrize(("reward", "penalty"), [("win", -1), ("rank", -1), ("margin", -100)])
+def test_an_illegal_decision_can_end_the_game_instead(reward: str, penalty: float) -> None:
+    env = helsinki_v0.env(num_players=3, reward=reward, illegal="penalise")
+    env.reset(seed=1)
+    play(env, random.Random(1), decisions=25)
+    offender, game = env.agent_selection, env.unwrapped.game
+    env.step(0)  # START: never legal again
+    assert all(env.terminations.values())
+    assert env.rewards == {agent: penalty if agent == offender else -penalty / 2 for agent in env.agents}
+    assert "(START 0) is not legal" in env.infos[offender]["illegal_action"]
+    assert env.unwrapped.game == game
+    for agent in env.agent_iter():
+        observation, got, terminated, _, _ = env.last()
+        assert terminated
+        assert got == (penalty if agent == offender else -penalty / 2)
+        assert not observation["action_mask"].any()
+        env.step(None)
+    env.reset()
+    assert not any(env.terminations.values())
+
+
+def copies(env: Any) -> dict[str, Any]:
+    return {
+        "deepcopy": copy.deepcopy(env),
+        "copy": copy.copy(env.unwrapped),
+        "pickle": pickle.loads(pickle.dumps(env)),
+        "clone": env.clone(),
+    }
+
+
+@both
+@pytest.mark.parametrize("decisions", [0, 1, 40, 10_000])
+def test_copies_go_on_alike(make: Callable[..., Any], decisions: int) -> None:
+    env = make(num_players=3, reward="margin")
+    env.reset(seed=5)
+    env.reset()
+    play(env, random.Random(5), decisions)
+    made = copies(env)
+    seen = record(env, random.Random(6))
+    env.reset()
+    after = env.unwrapped.game
+    for name, other in made.items():
+        assert isinstance(other, type(env) if name != "copy" else helsinki_v0.raw_env), name
+        assert record(other, random.Random(6)) == seen, name
+        other.reset()
+        assert other.unwrapped.game == after, name
+
+
+@both
+def test_copies_can_be_made_before_the_first_game(make: Callable[..., Any]) -> None:
+    env = make(num_players=4)
+    for name, other in copies(env).items():
+        other.reset(seed=1)
+        assert other.unwrapped.game == Game(GameConfig(num_players=4), seed=1), name
+
+
+def test_copies_share_nothing_that_changes() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=5)
+    for name, other in copies(env).items():
+        env.reset(seed=5)
+        play(other, random.Random(1), 30)
+        assert env.unwrapped.game == Game(seed=5), name
+        assert env.agents == ["player_0", "player_1"], name
+    one, other = env, copy.deepcopy(env)
+    one.action_space("player_0").seed(1)
+    other.action_space("player_0").seed(1)
+    drawn = [one.action_space("player_0").sample() for _ in range(5)]
+    assert [other.action_space("player_0").sample() for _ in range(5)] == drawn
+
+
+@both
+def test_a_state_can_be_brought_back_more_than_once(make: Callable[..., Any]) -> None:
+    env = make(num_players=3)
+    env.reset(seed=5, options={"covered": [3]})
+    play(env, random.Random(5), 30)
+    state = pickle.loads(pickle.dumps(env.get_state()))
+    seen = record(env, random.Random(6))
+    for _ in range(2):
+        env.reset(seed=8, options={"covered": []})
+        env.set_state(state)
+        assert env.unwrapped.config.covered == (3,)
+        assert record(env, random.Random(6)) == seen
+
+
+def test_a_state_of_another_environment_is_refused() -> None:
+    env, other = helsinki_v0.raw_env(), helsinki_v0.raw_env(num_players=4)
+    env.reset()
+    other.reset()
+    with pytest.raises(ValueError, match="found one of 4 players"):
+        env.set_state(other.get_state())
+
+
+def test_every_observation_has_arrays_of_its_own() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    seen = []
+    for _ in range(30):
+        for _ in range(2):
+            seen += [env.last()[0], env.observe("player_0"), env.observe("player_1")]
+        env.step(choose(random.Random(1), seen[-6]))
+    arrays = [array for observation in seen for array in observation.values()]
+    kept = [array.copy() for array in arrays]
+    play(env, random.Random(1))
+    for i, array in enumerate(arrays):
+        assert np.array_equal(array, kept[i])
+        assert not any(np.shares_memory(array, other) for other in arrays[:i])
+
+
+def test_writing_into_a_mask_makes_nothing_legal() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    env.last()[0]["action_mask"][:] = 1
+    with pytest.raises(IllegalActionError):
+        env.step(100)
+
+
+@both
+def test_spaces_are_the_same_objects_at_every_call(make: Callable[..., Any]) -> None:
+    env = make(num_players=4)
+    for agent in env.possible_agents:
+        space, actions = env.observation_space(agent), env.action_space(agent)
+        env.reset(seed=1)
+        assert env.observation_space(agent) is space
+        assert env.action_space(agent) is actions
+        assert actions == env.action_space("player_0")
+        assert actions.n == space["action_mask"].shape[0]
+        assert all(piece.dtype == np.int8 for piece in space.spaces.values())
+    assert len({id(env.action_space(agent)) for agent in env.possible_agents}) == 4
+
+
+def test_before_the_first_reset() -> None:
+    raw, env = helsinki_v0.raw_env(), helsinki_v0.env()
+    for name in ("agents", "rewards", "terminations", "infos", "agent_selection", "game"):
+        with pytest.raises(AttributeError, match="reset"):
+            getattr(raw, name)
+    for call in (lambda: raw.step(0), raw.get_state, raw.last, lambda: list(raw.agent_iter())):
+        with pytest.raises(AttributeError, match="reset"):
+            call()
+    with pytest.raises(AttributeError, match="no attribute 'agent'"):
+        raw.agent  # noqa: B018
+    with pytest.raises(AssertionError, match="reset"):
+        env.step(0)
+
+
+def test_after_the_end() -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    play(env, random.Random(1))
+    with pytest.raises(ValueError, match="reset"):
+        env.step(None)
+
+
+def test_an_agent_whose_game_is_over_takes_no_decision() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    while not all(env.terminations.values()):
+        env.step(choose(random.Random(1), env.last()[0]))
+    with pytest.raises(ValueError, match="None"):
+        env.step(3)
+
+
+def test_drawings(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = {}
+    for mode in helsinki_v0.raw_env.metadata["render_modes"]:
+        env = helsinki_v0.env(render_mode=mode)
+        env.reset(seed=1)
+        env.step(2)
+        drawn[mode] = env.render()
+    assert "Last: START 2" in drawn["ansi"]
+    assert drawn["svg"].startswith("<svg")
+    assert drawn["rgb_array"].dtype == np.uint8
+    assert drawn["rgb_array"].shape[2] == 3
+    assert drawn["rgb_array"].std() > 10  # not one colour
+    assert drawn["human"] is None
+    printed = capsys.readouterr().out
+    assert printed.count("HELSINKI") == 2  # after reset and step; render() adds nothing
+    assert "Last: START 2" in printed
+
+
+def test_no_drawing_without_a_mode() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
+def test_is_known_by_name() -> None:
+    env = pettingzoo.make("aec", "helsinki/helsinki-v0", num_players=3)
+    env.reset(seed=1)
+    assert str(env) == "helsinki_v0"
+    assert env.num_agents == 3
+    assert env.metadata["is_parallelizable"] is False
