@@ -7,7 +7,7 @@ must do at least. Every figure is the median of repeated measurements, and play 
 
 from __future__ import annotations
 
-import json
+import json as json_text
 import os
 import platform
 import statistics
@@ -29,7 +29,7 @@ from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.game import Game, action_table, apply_setup
 from helsinki_env.playout import choose_uniformly, play_out, player_words
 
-__all__ = ["Measurement", "run_benchmark", "write_json"]
+__all__ = ["Measurement", "main", "run_benchmark", "write_json"]
 
 _YARD_BYTES = 1024
 
@@ -308,7 +308,53 @@ def write_json(path: str | Path, result: dict[str, Any]) -> None:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json_text.dumps(result, indent=1) + "\n", encoding="utf-8")
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def main(
+    json: Path | None = None,  # the name of the option
+    seconds: float = 1.0,
+    batches: tuple[int, ...] = (1, 64, 1024, 4096),
+    threads: tuple[int, ...] = (1, 2),
+) -> None:
+    """Measure the environment's speed on this machine, with a yardstick in the same run.
+
+    Example: helsinki bench --seconds 2 --json bench.json
+
+    Args:
+        json: also write all figures to this file.
+        seconds: time for each row.
+        batches: numbers of games side by side.
+        threads: numbers of threads.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    if seconds <= 0 or min(batches, default=0) < 1 or min(threads, default=0) < 1:
+        raise ValueError(f"bench: found {seconds=}, {batches=}, {threads=}; expected numbers above 0")
+    console = Console()
+    table = Table(title="Uniformly random legal play, two players; medians")
+    for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):
+        table.add_column(name, justify="left" if name == "measured" else "right")
+
+    def report(row: Measurement) -> None:
+        chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
+        table.add_row(row.name, f"{row.batch}", f"{row.threads}", f"{row.per_second:,.0f}", chosen, f"{row.ratio:.4f}")
+        if not console.is_terminal:
+            console.print(f"{row.name}, {row.batch} games, {row.threads} threads: {row.per_second:,.0f}/s")
+
+    with console.status("measuring ..."):
+        result = run_benchmark(tuple(batches), tuple(threads), seconds, report)
+    console.print(table)
+    yard, machine = result["yardstick"], result["machine"]
+    console.print(
+        f"Yardstick: {yard['steps_per_second']:,.0f} steps/s of {yard['bytes']} bytes on one thread. State: "
+        f"{result['state_bytes']} bytes a game. {machine['processor']}, {machine['cores']} cores, Python "
+        f"{machine['python']}, NumPy {machine['numpy']}, Numba {machine['numba']}."
+    )
+    if json is not None:
+        write_json(json, result)
+        console.print(f"Wrote {json}")

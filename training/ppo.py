@@ -80,13 +80,15 @@ class Progress:
         decisions: decisions learned from so far.
         games: games finished so far.
         score: mean points of a seat in the games that ended during the update, NaN if none did.
+        returned: mean return of the winners in those games (the returns of all seats sum to zero).
         length: mean decisions of a game so far.
-        entropy, value_loss, kl, clipped: means over the update.
+        losses: means over the update: entropy, value_loss, kl, clipped.
     """
 
     decisions: int = 0
     games: int = 0
     score: float = float("nan")
+    returned: float = float("nan")
     length: float = float("nan")
     losses: dict[str, float] = field(default_factory=dict)
 
@@ -136,7 +138,8 @@ class Learner:
         """Play one rollout and learn from it; `done` is the part of the training that lies behind."""
         scores = self._play()
         losses = self._learn(done)
-        p = self.progress
+        p, ended = self.progress, self.rollout.ended
+        p.returned = float(self.rollout.rewards[ended].max(axis=1).mean()) if ended.any() else float("nan")
         p.decisions += self.rollout.action.size
         p.games += len(scores)
         p.score = float(np.mean(scores)) if len(scores) else float("nan")
