@@ -39,7 +39,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from helsinki_env.components import ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.components import ACTIONS, COLOURS, ROOFS, ComponentError, Components
 from helsinki_env.config import ConfigError, GameConfig
 from helsinki_env.core.state import PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.game import Game, Phase, apply_setup
@@ -310,7 +310,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     data = _keys(position, "", _KEYS)
     if data["game"] != "helsinki":
         _fail("game", data["game"], "'helsinki'")
-    if data["version"] is True or data["version"] != VERSION:
+    if isinstance(data["version"], bool) or data["version"] != VERSION:
         _fail("version", data["version"], f"{VERSION}: positions of other versions are played by other rules")
     game = Game.__new__(Game)
     config = _config(data)
@@ -333,6 +333,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     _read_pending(game, data["pending"], phase)
     _read_chance(g, data["chance"])
     _check_cards_add_up(game)
+    _check_draw_pile(g, types=config.loaded.types)
     _check_phase(game, phase)
     return game
 
@@ -346,7 +347,7 @@ def _config(data: Mapping[str, Any]) -> GameConfig:
             dry_roads=data["dry_roads"],
             components=data["components"],
         )
-    except ConfigError as problem:
+    except (ConfigError, ComponentError) as problem:
         text = str(problem).replace("num_players", "players", 1)
         raise ValueError(f"position: {text}") from None
 
@@ -415,7 +416,8 @@ def _read_seat(game: Game, seat: int, data: Mapping[str, Any]) -> None:
         if cell not in components.coats or int(g.built[seat]) >> cell & 1:
             _fail(f"{path}.coats_on_board", cell, f"those of {sorted(components.coats)} that are not built")
         g.coats[seat] |= np.uint8(1 << components.coats.index(cell))
-    g.meadow[seat] = _whole(data["meadow"], f"{path}.meadow", 0, 8, "coats of arms")
+    in_hand = 8 - int(g.coats[seat]).bit_count()  # there are eight coats for a board; some may have been spent
+    g.meadow[seat] = _whole(data["meadow"], f"{path}.meadow", 0, in_hand, "coats of arms")
     g.used[seat] = sum(1 << action for action in _set(data["used"], f"{path}.used", "actions", 14))
     if isinstance(data["hand"], Mapping):
         _fail(f"{path}.hand", data["hand"], "card counts: a copy made for one seat cannot be played on")
@@ -584,6 +586,22 @@ def _check_cards_add_up(game: Game) -> None:
         )
 
 
+def _check_draw_pile(g: Any, types: int) -> None:
+    """Rules page, section 4: an empty pile makes the round the last one; only then is there a reshuffled pile."""
+    if g.pile_size == 0 and not g.last_round:
+        _fail("last_round", False, "true: the draw pile is empty")
+    unseen = g.unseen[g.unseen >= 0]
+    if not g.reshuffled.any():
+        if unseen.size:
+            _fail("pending.unseen_draws", unseen.tolist(), "no draws without pending.reshuffled")
+        return
+    if not g.last_round:
+        _fail("pending.reshuffled", "a pile", "no such key before the last round")
+    left = np.bincount(g.pile[: g.pile_size], minlength=types) + np.bincount(unseen, minlength=types)
+    if (left[:types] != g.reshuffled[:types]).any():
+        _fail("pending.reshuffled", g.reshuffled[:types].tolist(), "the cards of draw_pile and unseen_draws")
+
+
 def _check_phase(game: Game, phase: str) -> None:
     """The position can be played on: tokens, hand and pending fit the phase, and some decision is legal."""
     g, path = game.state, "phase"
@@ -603,17 +621,82 @@ def _check_phase(game: Game, phase: str) -> None:
         _fail(path, phase, "pending.drew or pending.built to be true in phase END")
     if phase == "MAIN" and bool(g.drew or g.has_built) != bool(g.only_build):
         _fail(path, phase, "pending.only_build in MAIN exactly if the seat has drawn or built already")
-    if phase == "DISCARD" and g.hand[g.seat].sum() <= game.config.loaded.hand_limit:
-        _fail(path, phase, f"a hand above the limit of {game.config.loaded.hand_limit} in phase DISCARD")
+    if phase == "DISCARD":
+        _check_discard(g, game.config.loaded.hand_limit)
+    if phase in ("PAY", "PLACE"):
+        _check_build(game)
+    if phase == "WILD":
+        _check_wild(g)
     if phase == "ROOF":
         _check_roof(g)
-    if g.substitute and g.paid_count:
-        _fail("pending.substitute", True, "no card paid before the substitute")
+    if phase in _CARRIED_OUT and (PHASES[g.resume] == "END") != bool(g.drew or g.has_built):
+        _fail("pending.resume", PHASES[g.resume], "END exactly if the seat has drawn or built already")
+    if g.lifted_now and not (g.drew and g.limit_lifted[g.seat]):
+        _fail("pending.lifted_now", True, "pending.drew and limit_lifted of the seat to move to be true too")
+    _check_used(g, phase)
     if not game.legal_mask().any():
         _fail(path, phase, "a phase in which some decision is legal; with this board and hand none is")
 
 
+def _check_discard(g: Any, limit: int) -> None:
+    if g.hand[g.seat].sum() <= limit:
+        _fail("phase", "DISCARD", f"a hand above the limit of {limit} in phase DISCARD")
+    if g.turn_over and not (g.drew or g.has_built):
+        _fail("pending.turn_over", True, "pending.drew or pending.built to be true at the end of a turn")
+    if not g.turn_over and not g.drew:
+        _fail("phase", "DISCARD", "pending.drew to be true: the limit is checked after drawing")
+    if g.limit_lifted[g.seat]:
+        _fail(f"seats[{g.seat}].limit_lifted", True, "false while cards are discarded")
+
+
+def _check_build(game: Game) -> None:
+    """The tile is there, and the cards paid so far could be paid in this order."""
+    g, components = game.state, game.config.loaded
+    card, paid, used = int(g.card), g.paid[: g.paid_count].tolist(), int(g.used[g.seat])
+    if g.substitute and paid:
+        _fail("pending.substitute", True, "no card paid before the substitute")
+    colour, roofs = components.card_colour(card), components.card_roofs(card)
+    if g.supply[4 * colour + roofs - 2] == 0:
+        _fail("pending.card", card, f"a card whose tile ({COLOURS[colour]}, {roofs} roofs) is in the supply")
+    due = components.card_number(card) - 1
+    if len(paid) + int(g.to_pay) not in (due, due - (used >> ACTIONS.index("one_card_fewer") & 1)):
+        _fail("pending.paid", paid, f"{due} cards paid or still to be paid, one less after one_card_fewer")
+    if g.substitute:
+        return
+    fits = [components.card_colour(other) in (colour, -1) for other in paid]
+    in_order = paid[1:] if used >> ACTIONS.index("any_card_as_wild") & 1 and not all(fits[:1]) else paid
+    if not all(fits[len(paid) - len(in_order) :]) or in_order != sorted(in_order):
+        _fail("pending.paid", paid, "cards of the colour or wild in ascending order, after a substitute if any")
+
+
+def _check_wild(g: Any) -> None:
+    most = min(1 if ACTIONS[g.action] == "one_wild_tile" else 2, int(g.wild_supply))
+    if g.wilds_left > most:
+        _fail("pending.wilds_left", int(g.wilds_left), f"at most {most}, by the action and the supply")
+
+
+def _check_used(g: Any, phase: str) -> None:
+    """What the decision in progress came from is marked as used."""
+    building = phase in ("PAY", "PLACE") or bool(g.only_build)
+    came_from: list[tuple[str, str, bool | int | str]] = [
+        ("draw_and_build", "drew", bool(g.drew and (g.has_built or building))),
+        ("second_pavilion", "built", bool(g.has_built and building)),
+        ("move_1_to_6", "move", int(g.move) if g.move == 6 else 0),
+        ("move_1_to_5", "move", int(g.move) if g.move == 5 else 0),
+        ("any_card_as_wild", "substitute", bool(g.substitute)),
+        ("any_side", "any_side", bool(g.any_side)),
+        ("no_hand_limit", "lifted_now", bool(g.lifted_now)),
+    ]
+    if g.action >= 0:
+        came_from.append((ACTIONS[g.action], "action", ACTIONS[g.action]))
+    for action, key, found in came_from:
+        if found and not g.used[g.seat] >> ACTIONS.index(action) & 1:
+            _fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
+
+
 def _check_roof(g: Any) -> None:
+    if g.action >= 0 and (g.roofs_left != 1 or g.last_roof >= 0):
+        _fail("pending.roofs_left", int(g.roofs_left), f"1, and no last_roof, for {ACTIONS[g.action]}")
     moving = g.action >= 0 and ACTIONS[g.action] == "move_superstructure"
     if moving != (g.lifted >= 0):
         _fail("pending.lifted", int(g.lifted), "the cell that move_superstructure emptied, and only then")

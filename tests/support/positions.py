@@ -356,6 +356,8 @@ class _Builder:
             pending = {"built": True}
         elif rng.random() < 0.2:
             pending["lifted_now"] = True
+            used = seats[self.seat]["used"]
+            used[:] = sorted({*used, ACTIONS.index("no_hand_limit")})
         return phase, pending
 
     def _reshuffled(self, seats: Sequence[dict[str, Any]], pile: list[int]) -> dict[str, Any]:

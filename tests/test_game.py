@@ -1,0 +1,346 @@
+"""One game behind its API: copies go on alike, illegal decisions change nothing, seeds mean something."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helsinki_env import Game, GameConfig, IllegalActionError, Phase, notation, observation
+from helsinki_env.core.kernel import JIT
+from tests.support import positions
+
+CONFIGS = (
+    GameConfig(num_players=2),
+    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
+    GameConfig(num_players=4, components="alternative", denied=[["two_points"], [], ["move_back", "any_side"], []]),
+)
+GAMES = range(10 if JIT else 1)
+
+
+def play(game: Game, rng: random.Random, most: int = 10_000) -> Iterator[Game]:
+    """Play on at random, and hand over the game before every decision and at the end."""
+    for decided in range(most + 1):
+        yield game
+        if game.done or decided == most:
+            return
+        legal = game.legal_actions().tolist()
+        building = [a for a in legal if notation.describe(a, game.config.loaded).startswith(("BUILD", "USE"))]
+        game.step(rng.choice(building or legal))
+
+
+def go_on_alike(one: Game, other: Game, seed: int) -> None:
+    """Play the same decisions in both to the end: the position, its chance included, stays the same."""
+    rng = random.Random(seed)
+    while not one.done:
+        assert one == other
+        assert one.legal_actions().tolist() == other.legal_actions().tolist()
+        action = rng.choice(one.legal_actions().tolist())
+        one.step(action)
+        other.step(action)
+    assert one == other
+    assert other.done
+    assert notation.to_dict(one) == notation.to_dict(other)
+
+
+def late(config: GameConfig, seed: int, decisions: int = 60) -> Game:
+    """A game so many decisions after the deal."""
+    *_, game = play(Game(config, seed=seed), random.Random(seed), decisions)
+    return game
+
+
+# Copies
+
+COPIES: dict[str, Callable[[Game], Game]] = {
+    "clone": Game.clone,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+    "oldest pickle": lambda game: pickle.loads(pickle.dumps(game, 2)),
+    "dict": lambda game: notation.from_dict(notation.to_dict(game)),
+    "json": lambda game: notation.from_dict(json.loads(json.dumps(notation.to_dict(game)))),
+    "state": lambda game: Game.from_state(game.config, game.state),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+def test_a_copy_goes_on_alike_chance_included(config: GameConfig, how: str) -> None:
+    for decisions in (0, 1, 17, 60, 95):
+        game = late(config, 5, decisions)
+        other = COPIES[how](game)
+        assert other.config == game.config
+        go_on_alike(game.clone(), other, 11)
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_is_independent(how: str) -> None:
+    game = late(CONFIGS[1], 3)
+    before = notation.to_dict(game)
+    other = COPIES[how](game)
+    while not other.done:
+        other.step(int(other.legal_actions()[0]))
+    assert notation.to_dict(game) == before
+    assert game.legal_actions().size
+
+
+def test_a_pickled_game_of_another_layout_is_refused() -> None:
+    restore, (config, state) = Game(seed=1).__reduce__()
+    with pytest.raises(ValueError, match=rf"state: found {len(state) - 1} bytes, expected {len(state)}"):
+        restore(config, state[:-1])
+
+
+@pytest.mark.parametrize("number", GAMES)
+def test_positions_are_restored_byte_for_byte_at_every_step(number: int) -> None:
+    rng = random.Random(f"round trip {number}")
+    start: Any = Game(CONFIGS[number % 3], seed=number)
+    if number % 2:
+        start = notation.from_dict(positions.rich_deal(notation.to_dict(start)))
+    for game in play(start, rng):
+        written = notation.to_dict(game)
+        read = notation.from_dict(json.loads(json.dumps(written)))
+        assert read.state.tobytes() == game.state.tobytes()
+        assert notation.to_dict(read) == written
+        assert read == game
+
+
+@given(st.integers(0, 10**9), st.sampled_from(positions.THEMES))
+@settings(max_examples=60 if JIT else 4, deadline=None)
+def test_built_positions_are_restored_byte_for_byte(number: int, theme: str) -> None:
+    rng = random.Random(number)
+    position = positions.build(rng, theme)
+    assert notation.to_dict(notation.from_dict(position)) == position
+    for game in play(notation.from_dict(position), rng, 15):
+        assert notation.from_dict(notation.to_dict(game)).state.tobytes() == game.state.tobytes()
+
+
+def test_games_are_equal_if_state_and_settings_are() -> None:
+    game = Game(seed=3)
+    assert game == Game(seed=3)
+    assert game != Game(seed=4)
+    assert game != Game(GameConfig(reward="margin"), seed=3)
+    assert game != "a game"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(game)
+
+
+# Illegal decisions
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+def test_illegal_decisions_are_refused_and_change_nothing(config: GameConfig) -> None:
+    rng = random.Random(1)
+    for game in play(Game(config, seed=8), rng):
+        before, mask = game.state.tobytes(), game.legal_mask()
+        for action in rng.sample(np.flatnonzero(mask == 0).tolist(), 3):
+            with pytest.raises(IllegalActionError, match=rf"action {action} \("):
+                game.step(action)
+        assert game.state.tobytes() == before
+        assert (game.legal_mask() == mask).all()
+
+
+def test_the_error_names_decision_phase_and_what_is_legal() -> None:
+    game = Game(seed=0)
+    game.step(notation.parse("START 0"))
+    with pytest.raises(IllegalActionError) as error:
+        game.step(notation.parse("BUILD green 3/3+1"))
+    assert str(error.value) == (
+        "action 28 (BUILD green 3/3+1) is not legal in phase MOVE of seat 0. Legal: MOVE 1, MOVE 2, MOVE 3"
+    )
+    assert isinstance(error.value, ValueError)
+
+
+def test_a_long_list_of_legal_decisions_is_cut_short() -> None:
+    games = (game for seed in range(100) for game in play(Game(seed=seed), random.Random(seed)))
+    game = next(game for game in games if game.legal_actions().size > 20)
+    with pytest.raises(IllegalActionError, match=rf"\.\.\. \({game.legal_actions().size} in all\)"):
+        game.step(0)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [-1, 554, 10**20, 3.0, np.float32(3), "3", None, True, np.True_, [3], np.array([3, 4])],
+    ids=str,
+)
+def test_what_is_no_id_is_refused(action: Any) -> None:
+    game = Game(seed=0)
+    before = game.state.tobytes()
+    with pytest.raises(IllegalActionError, match=r"START 0, START 1"):
+        game.step(action)
+    assert game.state.tobytes() == before
+
+
+@pytest.mark.parametrize("action", [3, np.int64(3), np.int8(3), np.uint64(3), np.array(3)], ids=repr)
+def test_whole_numbers_of_any_kind_are_ids(action: Any) -> None:
+    game = Game(seed=0)
+    game.step(action)
+    assert game.phase == "MOVE"
+
+
+def test_nothing_is_legal_once_the_game_is_over() -> None:
+    *_, game = play(Game(seed=1), random.Random(1))
+    assert game.done
+    assert not game.legal_mask().any()
+    assert game.legal_actions().tolist() == []
+    with pytest.raises(IllegalActionError, match="the game is over"):
+        game.step(notation.parse("END"))
+
+
+# Seeds and settings
+
+
+def deal(seed: int, stream: int = 0, config: GameConfig | None = None) -> Any:
+    return notation.to_dict(Game(config, seed=seed, stream=stream))
+
+
+def test_the_same_seed_deals_the_same_game() -> None:
+    assert deal(5) == deal(5)
+    go_on_alike(Game(seed=5), Game(seed=5), 3)
+    assert deal(5) == deal(5 + 2**64)  # seeds are 64-bit words
+
+
+def test_seeds_and_streams_deal_different_games() -> None:
+    piles = {tuple(deal(seed, stream)["draw_pile"]) for seed in range(20) for stream in range(20)}
+    assert len(piles) == 400
+
+
+def test_without_a_seed_every_game_is_another() -> None:
+    assert Game() != Game()
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, "1", True, None])
+def test_bad_seeds_are_refused(seed: Any) -> None:
+    if seed is None:
+        assert Game(seed=seed).phase == "START"
+        return
+    with pytest.raises(ValueError, match=r"seed: found .* expected a whole number of at least 0, or None"):
+        Game(seed=seed)
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+def test_the_deal(config: GameConfig) -> None:
+    """Rules page, section 2."""
+    data, players = config.loaded, config.num_players
+    removed = set()
+    for seed in range(40):
+        position = deal(seed, config=config)
+        assert position["phase"] == "START"
+        assert (len(position["draw_pile"]), len(position["display"])) == (data.deck_size(players) - 8, 8)
+        cards = position["draw_pile"] + position["display"]
+        missing = [card for card, n in enumerate(data.deck(players)) for _ in range(n - cards.count(card))]
+        assert len(missing) == (players == 2)
+        assert all(data.card_number(card) == 5 for card in missing)
+        removed.update(missing)
+        assert all(seat["coats_on_board"] == sorted(data.coats) for seat in position["seats"])
+        assert position["bonus_cards"] == (list(data.bonus_cards[:players]) if config.dry_roads else [])
+    assert len(removed) == (len({c for c in range(data.types) if data.card_number(c) == 5}) if players == 2 else 0)
+
+
+def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> None:
+    game = Game(CONFIGS[2], seed=1)
+    pile = notation.to_dict(game)["draw_pile"]
+    game.step(notation.parse("START 3", "alternative"))
+    position = notation.to_dict(game)
+    assert [seat["token"] for seat in position["seats"]] == [3, 5, 7, 1]
+    for number, seat in enumerate(position["seats"]):
+        drawn = pile[2 * number : 2 * number + 2]
+        assert seat["hand"] == [drawn.count(card) for card in range(46)]
+        assert not any(seat["known"])
+    assert position["draw_pile"] == pile[8:]
+
+
+def test_two_players_by_default() -> None:
+    game = Game(seed=0)
+    assert (game.num_players, game.config, game.seat, game.round) == (2, GameConfig(), 0, 1)
+    assert game.actions.size == len(game.legal_mask()) == 554
+    assert repr(game) == "Game(2 players, round 1, START of seat 0)"
+
+
+# What a player asks
+
+
+def test_masks_are_copies() -> None:
+    game = Game(seed=0)
+    game.legal_mask()[:] = 1
+    game.observation()[:] = 0
+    assert game.legal_actions().tolist() == list(range(8))
+    assert game.observation().any()
+
+
+def test_seats_that_do_not_exist_are_refused() -> None:
+    game = Game(seed=0)
+    for seat in (-1, 2):
+        with pytest.raises(ValueError, match=rf"seat: found {seat}, expected 0 to 1"):
+            game.observation(seat)
+        with pytest.raises(ValueError, match=rf"seat: found {seat}, expected 0 to 1"):
+            notation.to_dict(game, seat)
+
+
+def test_the_observation_is_that_of_the_seat_to_move_unless_another_is_named() -> None:
+    game = late(CONFIGS[1], 4, 40)
+    assert (game.observation() == game.observation(game.seat)).all()
+    pieces = observation.split(game.observation((game.seat + 1) % 3))
+    assert pieces["table"][1] == (game.seat + 1) % 3
+
+
+def test_phases_equal_their_names() -> None:
+    assert Phase.MAIN == "MAIN"
+    assert [str(phase) for phase in Phase] == [
+        *("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "END"),
+    ]
+
+
+def test_the_board_when_the_game_is_over() -> None:
+    *_, game = play(Game(CONFIGS[2], seed=6), random.Random(6))
+    position = notation.to_dict(game)
+    assert (game.done, game.phase, game.seat) == (True, "END", 3)
+    assert position["pending"] == {}
+    assert repr(game) == f"Game(4 players, round {game.round}, over)"
+    go_on_alike(game, notation.from_dict(position), 0)
+
+
+def with_scores(points: list[int]) -> Game:
+    position = deal(1, config=GameConfig(num_players=len(points)))
+    for seat, value in zip(position["seats"], points, strict=True):
+        seat["points"] = value
+    return notation.from_dict(position)
+
+
+@pytest.mark.parametrize(
+    ("points", "ranking"),
+    [
+        ([0, 0], [1, 0]),
+        ([3, 2], [0, 1]),
+        ([1, 4, 4], [2, 1, 0]),
+        ([4, 4, 1], [1, 0, 2]),
+        ([5, 5, 5, 5], [3, 2, 1, 0]),
+        ([7, 0, 7, 0], [2, 0, 3, 1]),
+    ],
+)
+def test_ties_go_to_the_later_seat(points: list[int], ranking: list[int]) -> None:
+    game = with_scores(points)
+    assert game.scores().tolist() == points
+    assert game.ranking() == ranking
+
+
+def test_the_worked_example_of_scoring() -> None:
+    """Rules page, section 5: 2 rows, 3 columns, 3 superstructures on crossings, 3 in one full line."""
+    position = deal(1)
+    rows, columns = (0, 6), (0, 1, 6)
+    cells = [c for c in range(49) if (c // 7 in rows or c % 7 in columns) and c != 24]
+    seat = position["seats"][0]
+    seat["wild"], seat["coats_on_board"] = cells, []
+    seat["superstructures"] = [0, 6, 48, 3, 7, 15]
+    assert position["phase"] == "START"
+    position["phase"] = "MOVE"
+    for number, other in enumerate(position["seats"]):
+        other["token"] = number
+    assert notation.from_dict(position).scores().tolist() == [22, 0]
