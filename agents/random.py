@@ -1,0 +1,22 @@
+"""The player that takes every legal decision with the same probability."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.playout import choose_uniformly
+
+__all__ = ["RandomPlayer"]
+
+
+class RandomPlayer:
+    """Plays uniformly at random; the yardstick that everybody has to beat."""
+
+    name = "random"
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return a uniformly random legal decision for each row; see `agents.base.Player`."""
+        return choose_uniformly(mask, words.copy())

@@ -1,0 +1,105 @@
+"""Players by name, as they are written on a command line: ``random``, ``greedy``, ``net:runs/best``.
+
+A player of one's own gets a name by an entry point of the group ``helsinki.players`` in the package that brings it:
+
+    [project.entry-points."helsinki.players"]
+    mine = "my_package.players:make"
+
+where ``make(argument: str, config: GameConfig)`` returns the player; the argument is what follows the colon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from agents.base import Player
+from helsinki_env import GameConfig
+
+__all__ = ["GROUP", "PlayerError", "make_player", "player_names"]
+
+GROUP = "helsinki.players"
+
+#: Where the project's own players are made. By name, imported when asked for: PyTorch takes seconds.
+_OWN = {
+    "random": "agents.registry:_make_random",
+    "greedy": "agents.registry:_make_greedy",
+    "net": "agents.neural:make",
+}
+
+
+class PlayerError(ValueError):
+    """A player that cannot be made; the message says which names there are."""
+
+
+def _make_random(argument: str, config: GameConfig) -> Player:
+    from agents.random import RandomPlayer
+
+    _no_argument("random", argument)
+    return RandomPlayer()
+
+
+def _make_greedy(argument: str, config: GameConfig) -> Player:
+    from agents.greedy import GreedyPlayer
+
+    _no_argument("greedy", argument)
+    return GreedyPlayer(config)
+
+
+def _no_argument(name: str, argument: str) -> None:
+    if argument:
+        raise PlayerError(f"player {name + ':' + argument!r}: {name} takes nothing after a colon")
+
+
+def _third_party() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _OWN}
+
+
+def player_names() -> list[str]:
+    """Return the names of all players, the project's own first."""
+    return [*_OWN, *sorted(_third_party())]
+
+
+def make_player(spec: str, config: GameConfig | None = None) -> Player:
+    """Return the player that ``name`` or ``name:argument`` stands for.
+
+    Args:
+        spec: such as ``"random"``, ``"greedy"`` or ``"net:runs/best"`` (a checkpoint of a trained network).
+        config: the games it shall play; default: two players, nothing covered.
+
+    Raises:
+        PlayerError: if there is no such name, or the player cannot be made from the argument.
+    """
+    if not isinstance(spec, str) or not spec.strip():
+        raise PlayerError(f"player: found {spec!r}, expected a name: {', '.join(player_names())}")
+    name, _, argument = spec.strip().partition(":")
+    player = _factory(name)(argument, config or GameConfig())
+    if not isinstance(player, Player):
+        raise PlayerError(f"player {spec!r}: {type(player).__name__} has no name or no act(observation, mask, words)")
+    return player
+
+
+def _factory(name: str) -> Callable[[str, GameConfig], Any]:
+    if name in _OWN:
+        module, _, attribute = _OWN[name].partition(":")
+        try:
+            found: Callable[[str, GameConfig], Any] = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as problem:
+            raise PlayerError(
+                f"player {name!r} needs the module {problem.name}: pip install 'helsinki-env[train]'"
+            ) from problem
+        return found
+    third_party = _third_party()
+    if name in third_party:
+        try:
+            loaded: Callable[[str, GameConfig], Any] = third_party[name].load()
+        except (ImportError, AttributeError) as problem:
+            raise PlayerError(f"player {name!r}: {third_party[name].value} cannot be loaded: {problem}") from problem
+        return loaded
+    names = player_names()
+    near = get_close_matches(name, names, n=2)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise PlayerError(f"player {name!r}: there is no such player; there are {', '.join(names)}{hint}")

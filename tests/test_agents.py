@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import agents.base
+from agents.base import Player, decide, first_words, next_words
+from agents.greedy import GreedyPlayer, Weights
+from agents.random import RandomPlayer
+from agents.registry import PlayerError, make_player, player_names
+from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env.core.kernel import JIT
+from helsinki_env.core.rng import mix
+
+CONFIGS = [
+    GameConfig(),
+    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
+    GameConfig(num_players=4, components="alternative"),
+]
+PLAYERS = ["random", "greedy"]
+
+
+def rows(config: GameConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks from the middle of greedy games."""
+    env = HelsinkiVectorEnv(games, config=config)
+    player = GreedyPlayer(config)
+    obs, _ = env.reset(seed=5)
+    seen, masks = [], []
+    for _ in range(steps if JIT else 8):
+        seen.append(obs["observation"])
+        masks.append(obs["action_mask"])
+        obs, *_ = env.step(player.act(obs["observation"], obs["action_mask"], np.zeros(games, np.uint64)))
+    return np.concatenate(seen), np.concatenate(masks)
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+@pytest.mark.parametrize("name", PLAYERS)
+def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: GameConfig) -> None:
+    player = make_player(name, config)
+    assert isinstance(player, Player)
+    assert player.name == name
+    observation, mask = rows(config)
+    words = next_words(first_words(3, np.arange(len(mask)), 0))
+    actions = player.act(observation, mask, words)
+    assert actions.dtype == np.int64
+    assert mask[np.arange(len(mask)), actions].all()
+    order = np.random.default_rng(0).permutation(len(mask))
+    shuffled = player.act(observation[order], mask[order], words[order])
+    np.testing.assert_array_equal(shuffled, actions[order])
+    for b in order[:20]:
+        assert player.act(observation[b : b + 1], mask[b : b + 1], words[b : b + 1]) == actions[b : b + 1]
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_arguments_are_left_alone(name: str) -> None:
+    observation, mask = rows(CONFIGS[0], steps=10)
+    words = first_words(3, np.arange(len(mask)), 0)
+    before = observation.copy(), mask.copy(), words.copy()
+    make_player(name).act(observation, mask, words)
+    for now, then in zip((observation, mask, words), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_random_player_takes_every_decision_equally_often() -> None:
+    game = Game(seed=0)
+    n = 20_000 if JIT else 800
+    mask = np.repeat(game.legal_mask()[None], n, axis=0)
+    actions = RandomPlayer().act(
+        np.repeat(game.observation()[None], n, axis=0), mask, next_words(first_words(0, np.arange(n), 0))
+    )
+    counts = np.bincount(actions, minlength=8)
+    expected = n / 8
+    assert ((counts - expected) ** 2 / expected).sum() < 24.3  # chi square with 7 degrees of freedom, 0.1 %
+
+
+def test_streams_of_games_and_players_differ_and_advance() -> None:
+    words = np.concatenate([first_words(seed, np.arange(50), player) for seed in (0, 1) for player in (0, 1)])
+    assert len(set(words.tolist())) == 200
+    streams = first_words(7, np.arange(4), 0)
+    kept = streams.copy()
+    some = next_words(streams, np.array([1, 3]))
+    np.testing.assert_array_equal(streams[[0, 2]], kept[[0, 2]])
+    assert some.tolist() == [int(mix(streams[1])), int(mix(streams[3]))]
+    np.testing.assert_array_equal(next_words(kept)[[1, 3]], some)
+
+
+def test_the_protocols_example_works() -> None:
+    import doctest
+
+    found = doctest.testmod(agents.base)
+    assert found.attempted > 3
+    assert not found.failed
+
+
+def test_decide_plays_a_whole_game() -> None:
+    game, player = Game(seed=1), GreedyPlayer()
+    while not game.done:
+        game.step(decide(player, game))
+    assert max(game.scores()) > 5
+
+
+def test_weights_change_decisions() -> None:
+    observation, mask = rows(CONFIGS[0])
+    words = np.zeros(len(mask), np.uint64)
+    usual = GreedyPlayer().act(observation, mask, words)
+    hoarding = GreedyPlayer(weights=Weights(card=9.0)).act(observation, mask, words)
+    assert (usual != hoarding).any()
+
+
+def test_greedy_refuses_games_with_other_components() -> None:
+    observation, mask = rows(GameConfig(components="alternative"), steps=1)
+    with pytest.raises(ValueError, match="other components"):
+        GreedyPlayer().act(observation, mask, np.zeros(len(mask), np.uint64))
+
+
+# names
+
+
+def test_names() -> None:
+    assert player_names()[:3] == ["random", "greedy", "net"]
+    assert isinstance(make_player(" greedy "), GreedyPlayer)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gredy", "there is no such player; there are random, greedy, net; did you mean 'greedy'?"),
+        ("", "expected a name: random, greedy, net"),
+        ("greedy:3", "greedy takes nothing after a colon"),
+        ("random:x", "random takes nothing after a colon"),
+    ],
+)
+def test_wrong_names_are_explained(spec: str, message: str) -> None:
+    with pytest.raises(PlayerError, match=re.escape(message)):
+        make_player(spec)
+
+
+class _Point:
+    """An entry point of another package."""
+
+    def __init__(self, name: str, target: object) -> None:
+        self.name, self.target, self.value = name, target, "their_package:make"
+
+    def load(self) -> object:
+        if isinstance(self.target, Exception):
+            raise self.target
+        return self.target
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, *points: _Point) -> None:
+    monkeypatch.setattr("agents.registry.entry_points", lambda group: points if group == "helsinki.players" else ())
+
+
+def test_players_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def make(argument: str, config: GameConfig) -> RandomPlayer:
+        asked.extend((argument, config))
+        return RandomPlayer()
+
+    _install(monkeypatch, _Point("theirs", make), _Point("greedy", make))
+    assert player_names() == ["random", "greedy", "net", "theirs"]
+    config = GameConfig(num_players=3)
+    assert make_player("theirs:a:b", config).name == "random"
+    assert asked == ["a:b", config]
+    assert isinstance(make_player("greedy"), GreedyPlayer), "nobody takes the place of the project's own players"
+
+
+def test_players_of_other_packages_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(monkeypatch, _Point("broken", ImportError("no module")), _Point("odd", lambda argument, config: 3))
+    with pytest.raises(PlayerError, match="their_package:make cannot be loaded: no module"):
+        make_player("broken")
+    with pytest.raises(PlayerError, match="int has no name or no act"):
+        make_player("odd")
+
+
+def test_a_player_that_needs_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("agents.registry").registry._OWN, "net", "no_such_module:make")
+    with pytest.raises(PlayerError, match=r"needs the module no_such_module: pip install 'helsinki-env\[train\]'"):
+        make_player("net:x")
