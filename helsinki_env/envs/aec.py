@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
@@ -23,45 +22,19 @@ from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
 from helsinki_env.core.state import SEATS, new_states
 from helsinki_env.envs import kernels
+from helsinki_env.envs.batch import Observation, spaces
+from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.envs.vector import spaces
 from helsinki_env.game import Game, IllegalActionError, action_table, apply_setup, as_word
 
-__all__ = ["OPTIONS", "RENDER_MODES", "OrderEnforced", "draw", "env", "raw_env"]
+__all__ = ["OPTIONS", "OrderEnforced", "env", "raw_env"]
 
-RENDER_MODES = ("ansi", "human", "rgb_array", "svg")
 OPTIONS = ("covered", "denied", "dry_roads")
 """What `reset` can change."""
 
 _DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 _AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection", "game"))
 _STREAM = np.uint64(0)
-
-Observation = dict[str, npt.NDArray[np.int8]]
-
-
-def draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
-    """Draw the table: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
-
-    Args:
-        game: what is drawn.
-        mode: one of `RENDER_MODES`.
-        last: the decision taken last, which is named too.
-        viewer: the seat that looks; None shows all cards.
-    """
-    from helsinki_env import notation, render
-
-    components = game.config.loaded
-    position = notation.to_dict(game)
-    decision = None if last is None else notation.describe(last, components)
-    if mode in ("human", "ansi"):
-        text = render.ansi(position, components, last_decision=decision, viewer=viewer)
-        if mode == "human":
-            print(text, flush=True)
-            return None
-        return text
-    picture = render.svg(position, components, last_decision=decision, viewer=viewer)
-    return render.rgb_array(picture) if mode == "rgb_array" else picture
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base class; PettingZoo's name
@@ -101,8 +74,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         illegal: Literal["raise", "penalise"] = "raise",
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode: found {render_mode!r}, expected None or one of {', '.join(RENDER_MODES)}")
         if illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
         self.config = GameConfig(
@@ -113,7 +84,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
             components=components,
             reward=reward,
         )
-        self.render_mode = render_mode
+        self.render_mode = check_mode(render_mode)
         self.illegal = illegal
         self.possible_agents = [f"player_{seat}" for seat in range(self.config.num_players)]
         types = self.config.loaded.types

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import below
@@ -65,10 +66,13 @@ class RandomEpisodes:
 
     def __post_init__(self) -> None:
         """Check every value."""
+        for name in ("num_players", "dry_roads"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         self.record()
 
-    def record(self) -> Any:
-        """Return the values as a record that the kernels read."""
+    def record(self) -> npt.NDArray[Any]:
+        """Return the values as the kernels read them, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         if self.num_players is not None:
@@ -83,7 +87,7 @@ class RandomEpisodes:
             if not values or any(not isinstance(v, bool) for v in values):
                 raise ValueError(f"dry_roads: found {values!r}, expected some of False and True")
             record.dry_roads = sum(1 << v for v in set(values))
-        return record
+        return array
 
 
 @kernel

@@ -1,4 +1,8 @@
-"""The compiled loop of a batch: step, end, deal, mask and observation of every game in one pass over its record."""
+"""The compiled loop of a batch: step, end, deal, mask and observation of every game in one pass over its record.
+
+What comes as one record (tables, setup, what is drawn) is passed as an array of one: Numba takes an array as an
+argument in a tenth of the time that it needs for a record.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,9 @@ NEXT_STEP, SAME_STEP, DISABLED = range(3)
 #: Which seed stream an episode's options come from, apart from its deck.
 _OPTIONS_STREAM = np.uint64(1 << 63)
 
+#: One row for each game: where its chance comes from.
+RUN = np.dtype((np.record, [("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)]))
+
 #: One row for each game: what the kernel reports about a step.
 REPORT = np.dtype(
     (
@@ -27,6 +34,7 @@ REPORT = np.dtype(
             ("scores", np.int16, (SEATS,)),
             ("places", np.int8, (SEATS,)),
             ("ended", np.bool_),
+            ("illegal", np.bool_),  # by an illegal decision (`seat` only)
         ],
     )
 )
@@ -43,8 +51,9 @@ def _keep(t, g, mask, legal):
 
 
 @kernel
-def first_illegal(t, states, actions, legal, mode):
+def first_illegal(tables, states, actions, legal, mode):
     """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet."""
+    t = tables[0]
     for b in range(len(states)):
         g, action = states[b], actions[b]
         if g.done and mode != DISABLED:
@@ -58,12 +67,12 @@ def first_illegal(t, states, actions, legal, mode):
 
 
 @kernel
-def _deal(t, g, setup, p, seed, stream, episode):
+def begin_episode(t, g, run, setup, p):
     """Begin an episode: as configured, with what is drawn anew for it, from its own stream of chance."""
     set_up(g, setup)
-    p.chance = first_word(seed, stream ^ _OPTIONS_STREAM, episode)
+    p.chance = first_word(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
     draw_episode(p, g)
-    deal(t, g, first_word(seed, stream, episode))
+    deal(t, g, first_word(run.seed, run.stream, run.episode))
 
 
 @kernel
@@ -75,18 +84,19 @@ def _view(t, g, legal, mask, obs):
 
 
 @kernel
-def begin(t, states, setup, p, seeds, streams, episodes, chosen, legal, mask, obs, seats):
+def begin(tables, states, runs, setup, drawn, chosen, legal, mask, obs, seats):
     """Deal the chosen games anew and look at all of them."""
+    t = tables[0]
     for b in range(len(states)):
         g = states[b]
         if chosen[b]:
-            _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+            begin_episode(t, g, runs[b], setup[0], drawn[0])
         _view(t, g, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 
 
 @kernel
-def _finish(t, g, reward, report):
+def finish(t, g, reward, report):
     """What is reported at the end of a game."""
     report.ended = True
     for seat in range(g.players):
@@ -97,50 +107,30 @@ def _finish(t, g, reward, report):
 
 
 @kernel
-def step(
-    t,
-    begin,
-    end,
-    states,
-    actions,
-    setup,
-    p,
-    seeds,
-    streams,
-    episodes,
-    mode,
-    reward,
-    legal,
-    mask,
-    obs,
-    seats,
-    reports,
-    last,
-):
+def step(tables, begin, end, states, runs, actions, setup, drawn, mode, reward, legal, mask, obs, seats, reports, last):
     """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says."""
+    t = tables[0]
     for b in range(begin, end):
-        g = states[b]
-        report = reports[b]
+        g, run, report = states[b], runs[b], reports[b]
         report.ended = False
         report.reward = 0.0
         if g.done:
             if mode == NEXT_STEP:
-                episodes[b] += np.uint64(1)
-                _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+                run.episode += np.uint64(1)
+                begin_episode(t, g, run, setup[0], drawn[0])
         else:
             apply(t, g, actions[b])
             if g.done:
-                _finish(t, g, reward, report)
+                finish(t, g, reward, report)
                 if mode == SAME_STEP:
                     observe(t, g, g.seat, last[b])
-                    episodes[b] += np.uint64(1)
-                    _deal(t, g, setup, p, seeds[b], streams[b], episodes[b])
+                    run.episode += np.uint64(1)
+                    begin_episode(t, g, run, setup[0], drawn[0])
         _view(t, g, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 
 
-# One game at a time (`aec`). Everything comes as an array of one: Numba takes an array as an argument in a tenth of
-# the time that it needs for a record.
+# One game at a time (`aec`).
 
 
 @kernel
@@ -188,4 +178,4 @@ def look_one(tables, states, seat, legal, mask, obs):
 @kernel
 def finish_one(tables, states, reward, reports):
     """Report the end of one game."""
-    _finish(tables[0], states[0], reward, reports[0])
+    finish(tables[0], states[0], reward, reports[0])

@@ -1,0 +1,352 @@
+"""What the batch environments share: the games with their seeds and options, arrays to hand out, and copies."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from helsinki_env import observation
+from helsinki_env.config import REWARDS, GameConfig
+from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.envs import kernels
+from helsinki_env.envs.drawing import check_mode, draw
+from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.game import Game, IllegalActionError, action_table, apply_setup, as_word
+
+__all__ = ["Batch", "spaces"]
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
+    AutoresetMode.SAME_STEP: kernels.SAME_STEP,
+    AutoresetMode.DISABLED: kernels.DISABLED,
+}
+_OPTIONS = ("num_players", "covered", "denied", "dry_roads", "reward")
+_RENDER_MODES = ("ansi", "rgb_array", "svg")
+
+Observation = dict[str, npt.NDArray[np.int8]]
+Step = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
+
+
+def spaces(types: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
+    """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game."""
+    ids = action_table(types).size
+    box = gymnasium.spaces.Box
+    return (
+        gymnasium.spaces.Dict(
+            {
+                "observation": box(0, 127, (observation.layout(types).size,), np.int8),
+                "action_mask": box(0, 1, (ids,), np.int8),
+            }
+        ),
+        gymnasium.spaces.Discrete(ids),
+    )
+
+
+def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any] | None, int]:
+    """Return the first array with at most so many references, and how many the array looked at last has."""
+    found = 0
+    for array in arrays:
+        found = sys.getrefcount(array)
+        if found <= most:
+            return array, found
+    return None, found
+
+
+#: References of an array that only its list holds, counted in that very loop: they differ between Python versions.
+_ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
+
+
+class _Recycled:
+    """Arrays of one shape, handed out as new and used again only when nobody holds them any more.
+
+    Fresh memory costs more than writing it: the system clears every page. A caller who keeps an array (or a view of
+    it, or a tensor over it) holds a reference, so it is never written again.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, copies: bool) -> None:
+        self.shape, self.dtype, self.copies = shape, dtype, copies
+        self.arrays: list[npt.NDArray[Any]] = []
+
+    def take(self) -> npt.NDArray[Any]:
+        """Return an array that nobody holds; without `copies` always the same one."""
+        if self.arrays and not self.copies:
+            return self.arrays[0]
+        array = _unused(self.arrays, _ONLY_LISTED)[0]
+        if array is None:
+            array = np.empty(self.shape, self.dtype)
+            if len(self.arrays) < 4:
+                self.arrays.append(array)
+        return array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Recycled, (self.shape, self.dtype, self.copies)
+
+
+class Batch(VectorEnv[Any, Any, Any]):
+    """Games side by side: configuration, seeds, episodes, resets. What a step is, subclasses say.
+
+    Attributes:
+        config: what is played.
+        episodes: what is drawn anew at each deal.
+        states: the games' records, (B,): for tools.
+    """
+
+    #: Arrays that change from step to step, with the names under which `get_state` returns them.
+    _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # never changed
+
+    def __init__(
+        self,
+        num_envs: int,
+        config: GameConfig,
+        autoreset_mode: AutoresetMode | str,
+        episodes: RandomEpisodes | None,
+        copy: bool,
+        render_mode: str | None,
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number of at least 1")
+        try:
+            mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            names = ", ".join(str(m.value) for m in AutoresetMode)
+            raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
+        if episodes is not None and not isinstance(episodes, RandomEpisodes):
+            raise ValueError(f"episodes: found {episodes!r}, expected RandomEpisodes(...)")
+        self.num_envs = int(num_envs)
+        self.copy = bool(copy)
+        self.render_mode = check_mode(render_mode, _RENDER_MODES)
+        self.metadata = {"autoreset_mode": mode, "render_modes": list(_RENDER_MODES), "render_fps": 2}
+        self._mode = _MODES[mode]
+        types = config.loaded.types
+        self.single_observation_space, self.single_action_space = spaces(types)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        n, ids, size = self.num_envs, action_table(types).size, observation.layout(types).size
+        self.states = new_states(n, types)
+        self._runs = np.zeros(n, kernels.RUN)
+        self._legal = np.zeros((n, ids), np.int8)
+        self._reports = np.zeros(n, kernels.REPORT)
+        self._last = np.zeros((n if self._mode == kernels.SAME_STEP else 1, size), np.int8)
+        self._masks = _Recycled((n, ids), np.int8, self.copy)
+        self._observations = _Recycled((n, size), np.int8, self.copy)
+        self._seats = _Recycled((n,), np.int64, self.copy)
+        self._dealt = False
+        self._set_up(config, episodes or RandomEpisodes())
+
+    def _set_up(self, config: GameConfig, episodes: RandomEpisodes) -> None:
+        if episodes.num_players is not None and any(config.denied):
+            raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
+        self.config, self.episodes = config, episodes
+        self._tables = config.tables
+        self._setup = new_states(1, config.loaded.types)
+        apply_setup(self._setup, config)
+        self._drawn = episodes.record()
+        self._reward = REWARDS.index(config.reward)
+        self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+
+    # Gymnasium
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Deal all games anew, or those in ``options["reset_mask"]``.
+
+        Args:
+            seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: the
+                streams go on with their next episode (at the first reset: fresh entropy).
+            options: ``reset_mask`` bool (B,); ``num_players``, ``covered``, ``denied``, ``dry_roads``, ``reward`` and
+                ``episodes`` (`RandomEpisodes`) change what is played from here on, automatic resets included.
+
+        Raises:
+            ConfigError, ValueError: for bad seeds or options; nothing has changed then.
+        """
+        options = dict(options or {})
+        chosen = self._reset_mask(options.pop("reset_mask", None))
+        runs = self._seeded(seed, chosen)
+        self._change(options)
+        self._runs = runs
+        return self._started(chosen)
+
+    def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        self._dealt = True
+        first = self._begin(chosen)
+        self._players = max(self._most_players, int(self.states["players"].max()))  # columns of what is reported
+        return first
+
+    def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        chosen = np.asarray(mask)
+        if chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,) or not chosen.any():
+            raise ValueError(
+                f"reset_mask: found {chosen.dtype} of shape {chosen.shape}, expected bool of shape "
+                f"({self.num_envs},) with at least one True"
+            )
+        if not self._dealt and not chosen.all():
+            raise ValueError("reset_mask: the first reset deals all games; leave it out")
+        return chosen
+
+    def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        """Where the chance of each game comes from after a reset of the chosen ones."""
+        runs = self._runs.copy()
+        if seed is None and self._dealt:
+            runs["episode"][chosen] += np.uint64(1)
+            return runs
+        if isinstance(seed, list | tuple | np.ndarray):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed: found {len(seed)} seeds, expected one number or {self.num_envs} of them")
+            words = np.array([as_word(s) for s in seed], np.uint64)
+            streams = np.zeros(self.num_envs, np.uint64)
+        else:
+            words = np.full(self.num_envs, as_word(seed), np.uint64)
+            streams = np.arange(self.num_envs, dtype=np.uint64)
+        runs["seed"][chosen], runs["stream"][chosen] = words[chosen], streams[chosen]
+        runs["episode"][chosen] = 0
+        return runs
+
+    def _change(self, options: dict[str, Any]) -> None:
+        """Take over the options of a reset, all or nothing."""
+        self._set_up(*self._read(options))
+
+    def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[GameConfig, RandomEpisodes]:
+        options = dict(options)
+        episodes = options.pop("episodes", self.episodes)
+        for key in options:
+            if key not in _OPTIONS:
+                known = ", ".join(("reset_mask", "episodes", *_OPTIONS, *others))
+                raise ValueError(f"options[{key!r}]: no such option; there are {known}")
+        if not isinstance(episodes, RandomEpisodes):
+            raise ValueError(f"options['episodes']: found {episodes!r}, expected RandomEpisodes(...)")
+        if not options:
+            return self.config, episodes
+        values = self.config.to_dict() | options
+        if values["num_players"] != self.config.num_players and "denied" not in options:
+            values["denied"] = None
+        return GameConfig.from_dict(values), episodes
+
+    def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        """Deal the chosen games anew and return what `reset` returns."""
+        raise NotImplementedError
+
+    def _actions(
+        self, actions: npt.ArrayLike, name: str = "actions", count: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Return decisions as int64 (count,); ValueError if they are no such thing."""
+        if not self._dealt:
+            raise ValueError("step before reset: call reset() first")
+        chosen = np.asarray(actions)
+        shape = (self.num_envs if count is None else count,)
+        if chosen.shape != shape or not np.issubdtype(chosen.dtype, np.integer):
+            raise ValueError(
+                f"{name}: found {chosen.dtype} of shape {chosen.shape}, expected whole numbers of shape {shape}"
+            )
+        return np.ascontiguousarray(chosen, np.int64)
+
+    def _illegal(self, b: int, action: int) -> IllegalActionError:
+        from helsinki_env import notation
+
+        return IllegalActionError(f"game {b}: {notation.why_illegal(self.game(b), action)}")
+
+    def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
+        """Add what is known of the games that ended."""
+        games = np.flatnonzero(ended)
+        final: dict[str, Any] = {}
+        for name in ("rewards", "scores", "places"):
+            column = self._reports[name]
+            final[name] = np.zeros((self.num_envs, self._players), column.dtype)
+            final[name][games] = column[games, : self._players]
+            final[f"_{name}"] = ended.copy()
+        info |= final
+        if self._mode == kernels.SAME_STEP:
+            final_obs = np.full(self.num_envs, None, object)
+            for b in games:
+                final_obs[b] = {"observation": self._last[b].copy(), "action_mask": self._final_mask()}
+            info |= {
+                "final_obs": final_obs,
+                "_final_obs": ended.copy(),
+                "final_info": {name: array.copy() for name, array in final.items()},
+                "_final_info": ended.copy(),
+            }
+
+    def _final_mask(self) -> npt.NDArray[np.int8]:
+        return np.zeros(self._legal.shape[1], np.int8)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return a drawing of every game, as `render_mode` says: texts, or uint8 arrays (height, width, 3)."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
+            return None
+        return tuple(draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs))
+
+    def _viewer(self, b: int) -> int | None:
+        """The seat that a drawing is for; None shows all cards."""
+        return None
+
+    # beyond Gymnasium
+
+    def game(self, b: int) -> Game:
+        """Return a copy of game `b`, to look at, to draw or to save."""
+        setup = self.states[b]
+        config = GameConfig(
+            num_players=int(setup.players),
+            covered=[a for a in range(15) if setup.covered >> a & 1],
+            denied=[[a for a in range(15) if setup.denied[seat] >> a & 1] for seat in range(setup.players)],
+            dry_roads=bool(setup.dry_roads),
+            components=self.config.components,
+            reward=self.config.reward,
+        )
+        return Game.from_state(config, setup)
+
+    def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
+        viewers = np.ascontiguousarray(seats, np.int64)
+        if viewers.shape != (self.num_envs,) or (viewers < 0).any() or (viewers >= self.states["players"]).any():
+            raise ValueError(f"seats: found shape {viewers.shape}, expected a seat of each of {self.num_envs} games")
+        out = np.empty((self.num_envs, self._last.shape[1]), np.int8)
+        observation.batch_observe(self._tables[0], self.states, viewers, out)
+        return out
+
+    def get_state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of everything that changes from step to step; `set_state` brings it back."""
+        saved = {name: getattr(self, attribute) for name, attribute in self._saved.items()}
+        return {name: copy_states(array) if name == "states" else array.copy() for name, array in saved.items()}
+
+    def set_state(self, state: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
+        """Go on from what `get_state` returned (same batch size and components); return what `reset` returns.
+
+        Raises:
+            ValueError: if the state does not fit; nothing has changed then.
+        """
+        if set(state) != set(self._saved):
+            raise ValueError(f"state: found {', '.join(state)}, expected {', '.join(self._saved)}")
+        for name, attribute in self._saved.items():
+            found, array = state[name], getattr(self, attribute)
+            if found.dtype != array.dtype or found.shape != array.shape:
+                raise ValueError(
+                    f"{name}: found {found.dtype.name} of shape {found.shape}, expected {array.dtype.name} of "
+                    f"shape {array.shape}: a state of an environment of the same size and components"
+                )
+        for name, attribute in self._saved.items():
+            getattr(self, attribute)[:] = state[name]
+        return self._started(np.zeros(self.num_envs, np.bool_))
+
+    def clone(self) -> Any:
+        """Return an independent copy in the same state; both go on alike."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the tables, which the configuration brings back."""
+        return {name: value for name, value in self.__dict__.items() if name != "_tables"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on where the games were."""
+        self.__dict__.update(state)
+        self._tables = self.config.tables
