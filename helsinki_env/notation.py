@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _CARD_KINDS = (a.BUILD, a.PAY, a.DISCARD)
 _CELL_KINDS = (a.WILD, a.LIFT, a.ROOF)
 _NO_ARGUMENT = (a.DRAW, a.END)
 _PLACE = re.compile(r"(north|east|south|west) o([0-7]) lane ([0-6])")
+_DIGIT = re.compile(r"[0-9]")
 _CELL = re.compile(r"r([0-6])c([0-6])")
 
 
@@ -57,7 +59,7 @@ def card_name(card: int, components: Components | str | Path = "default") -> str
     return _card_names(_loaded(components))[card]
 
 
-def describe(action: int, components: Components | str | Path = "default") -> str:
+def describe(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:
     """Return a decision as text, such as ``BUILD green 3/3+1``; `parse` reads it back.
 
     Raises:
@@ -120,7 +122,7 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
         return a.place_argument(SIDES.index(place[1]), int(place[2]), int(place[3])) if place else None
     if kind == a.USE:
         return ACTIONS.index(rest) if rest in ACTIONS else None
-    if not rest.isdecimal():
+    if not _DIGIT.fullmatch(rest):
         return None
     return int(rest) - 1 if kind == a.MOVE else int(rest)
 

@@ -41,6 +41,8 @@ import numpy as np
 
 from helsinki_env.components import ACTIONS, COLOURS, ROOFS, ComponentError, Components
 from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.core.build import coats_to_place, hand_by_colour
+from helsinki_env.core.coats import usable_actions
 from helsinki_env.core.state import PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.game import Game, Phase, apply_setup
 
@@ -661,12 +663,23 @@ def _check_build(game: Game) -> None:
     due = components.card_number(card) - 1
     if len(paid) + int(g.to_pay) not in (due, due - (used >> ACTIONS.index("one_card_fewer") & 1)):
         _fail("pending.paid", paid, f"{due} cards paid or still to be paid, one less after one_card_fewer")
+    _check_build_ends(game, card)
     if g.substitute:
         return
     fits = [components.card_colour(other) in (colour, -1) for other in paid]
     in_order = paid[1:] if used >> ACTIONS.index("any_card_as_wild") & 1 and not all(fits[:1]) else paid
     if not all(fits[len(paid) - len(in_order) :]) or in_order != sorted(in_order):
         _fail("pending.paid", paid, "cards of the colour or wild in ascending order, after a substitute if any")
+
+
+def _check_build_ends(game: Game, card: int) -> None:
+    """No dead ends: what is still to be paid after the substitute is in hand, and the tile can be placed."""
+    g, t = game.state, game._tables
+    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[card]))
+    if g.substitute and same + wild < g.to_pay - 1:
+        _fail("pending.to_pay", int(g.to_pay), f"at most 1 more than the {same + wild} cards in hand that can be paid")
+    if not g.any_side and coats_to_place(t, g, np.int64(t.kind[card]), usable_actions(g, g.seat)) > g.meadow[g.seat]:
+        _fail("pending.card", card, "a card whose tile can be placed on the board of the seat to move")
 
 
 def _check_wild(g: Any) -> None:

@@ -105,7 +105,7 @@ def build_of(card: int, *paid: int, **pending: Any) -> Change:
                 seat = next(seat for seat in position["seats"] if seat["hand"][one])
                 seat["hand"][one] -= 1
                 seat["known"][one] = 0
-        in_phase("PLACE", card=card, paid=list(paid), **pending)(position)
+        in_phase("PLACE", card=card, **({"paid": list(paid)} if paid else {}), **pending)(position)
 
     return change
 
@@ -345,6 +345,22 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "pending.card",
         "2",
         "a card whose tile (blue, 3 roofs) is in the supply",
+    ),
+    "building where nothing fits": (
+        both(
+            build_of(2, 1),
+            put("seats.0.wild", [c for c in range(49) if c not in (2, 3, 9, 16, 17, 24)]),
+            put("seats.0.coats_on_board", []),
+        ),
+        "pending.card",
+        "2",
+        "a card whose tile can be placed",
+    ),
+    "nothing left to pay with after the substitute": (
+        both(build_of(6, to_pay=3, substitute=True), put("seats.0.used", [13]), put("phase", "PAY")),
+        "pending.to_pay",
+        "3",
+        "at most 1 more than the",
     ),
     "paying too much": (build_of(2, 1, 1), "pending.paid", "[1, 1]", "1 cards paid or still to be paid"),
     "paying with another colour": (build_of(4, 1, 10), "pending.paid", "[1, 10]", "cards of the colour or wild"),
