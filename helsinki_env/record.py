@@ -1,0 +1,468 @@
+"""A game as data: what was dealt, who played, what was decided and how it ended. One game is one line of JSON.
+
+A record replays exactly: the deck comes from the seed, everything else from the decisions, which are ids of the action
+table. The keys of a line:
+
+============  ==========================================================================================
+helsinki      version of the environment, 0 for ``helsinki_v0``
+config        the configuration, as `GameConfig.to_dict` writes it
+config_digest `GameConfig.digest`: the configuration again, the component file by its content
+seed, stream  which deck was dealt, as for `Game`
+episode       the how-manyth game of that stream, as a batch environment counts them; 0 in most cases
+players       who sat in each seat, by name
+decisions     ids of the action table, in order
+scores        points of each seat; null if the game was not played to its end
+ranking       seats, best first; null likewise
+digest        16 hexadecimal digits over everything else
+============  ==========================================================================================
+
+    >>> from helsinki_env import Game
+    >>> game = Game(seed=5)
+    >>> decisions = []
+    >>> while not game.done:
+    ...     decisions.append(int(game.legal_actions()[0]))
+    ...     game.step(decisions[-1])
+    >>> record = Record.of(game, seed=5, players=["first", "first"], decisions=decisions)
+    >>> replay(Record.from_json(record.to_json())) == game
+    True
+
+Files hold one record a line (JSON Lines). They are written under a temporary name and renamed, so a file that exists is
+whole, and a run that breaks off leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from helsinki_env.components import ComponentError
+from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.core import step as rules
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.step import apply, write_mask
+from helsinki_env.game import Game, IllegalActionError, action_table, as_word
+from helsinki_env.position import VERSION
+
+__all__ = ["Record", "RecordError", "RecordWriter", "deal", "positions", "read_records", "replay", "write_records"]
+
+_KEYS = (
+    "helsinki",
+    "config",
+    "config_digest",
+    "seed",
+    "stream",
+    "episode",
+    "players",
+    "decisions",
+    "scores",
+    "ranking",
+    "digest",
+)
+
+
+class RecordError(ValueError):
+    """A record that cannot be used. The message names key, value found, what is expected and what to do about it.
+
+    For records from a file it begins with the file's name and the line.
+    """
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as data; see the module for the keys.
+
+    Attributes:
+        config: what was played.
+        seed: which deck was dealt, 0 to 2^64 - 1.
+        players: a name for each seat.
+        decisions: ids of the action table.
+        scores: points of each seat, or None if the game was not played to its end.
+        ranking: seats, best first, or None likewise.
+        stream: see `Game`.
+        episode: the how-manyth game of the stream.
+
+    Raises:
+        RecordError: for values that no record can have. Whether the decisions are legal only `replay` can say.
+    """
+
+    config: GameConfig
+    seed: int
+    players: tuple[str, ...]
+    decisions: tuple[int, ...]
+    scores: tuple[int, ...] | None = None
+    ranking: tuple[int, ...] | None = None
+    stream: int = 0
+    episode: int = 0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        seats = self.config.num_players
+        for key in ("seed", "stream", "episode"):
+            object.__setattr__(self, key, _whole(getattr(self, key), key, 0, 2**64 - 1))
+        names = _list(self.players, "players", f"{seats} names, one for each seat", seats)
+        for i, name in enumerate(names):
+            if not isinstance(name, str) or not name:
+                _fail(f"players[{i}]", name, "a name")
+        object.__setattr__(self, "players", tuple(names))
+        most = action_table(self.config.loaded.types).size - 1
+        found = _list(self.decisions, "decisions", "ids of the action table")
+        if not all(type(action) is int and 0 <= action <= most for action in found):  # the quick look
+            found = [_whole(action, f"decisions[{i}]", 0, most) for i, action in enumerate(found)]
+        object.__setattr__(self, "decisions", tuple(found))
+        if (self.scores is None) != (self.ranking is None):
+            _fail("ranking", self.ranking, "null exactly if scores is null")
+        if self.scores is not None:
+            scores = _list(self.scores, "scores", f"{seats} whole numbers", seats)
+            points = tuple(_whole(n, f"scores[{i}]", 0, 10_000) for i, n in enumerate(scores))
+            ranking = _list(self.ranking, "ranking", f"the seats 0 to {seats - 1}, best first", seats)
+            places = tuple(_whole(n, f"ranking[{i}]", 0, seats - 1) for i, n in enumerate(ranking))
+            if len(set(places)) != seats:
+                _fail("ranking", ranking, f"each of the seats 0 to {seats - 1} once, best first")
+            object.__setattr__(self, "scores", points)
+            object.__setattr__(self, "ranking", places)
+
+    @classmethod
+    def of(
+        cls,
+        game: Game,
+        seed: int,
+        players: Sequence[str],
+        decisions: Iterable[int],
+        *,
+        stream: int = 0,
+        episode: int = 0,
+    ) -> Record:
+        """Return the record of a game from what it was dealt with and the decisions that led to it.
+
+        Args:
+            game: the game where it stands now; scores and ranking are taken from it if it is over.
+            seed: what it was dealt with, together with `stream` and `episode`.
+            players: a name for each seat.
+            decisions: all decisions so far.
+            stream: see `Game`.
+            episode: the how-manyth game of the stream.
+        """
+        return cls(
+            config=game.config,
+            seed=seed,
+            stream=stream,
+            episode=episode,
+            players=tuple(players),
+            decisions=tuple(int(action) for action in decisions),
+            scores=tuple(game.scores().tolist()) if game.done else None,
+            ranking=tuple(game.ranking()) if game.done else None,
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game was played to its end."""
+        return self.scores is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data; see the module for the keys."""
+        data: dict[str, Any] = {
+            "helsinki": VERSION,
+            "config": self.config.to_dict(),
+            "config_digest": _config_digest(self.config),
+            "seed": self.seed,
+            "stream": self.stream,
+            "episode": self.episode,
+            "players": list(self.players),
+            "decisions": list(self.decisions),
+            "scores": None if self.scores is None else list(self.scores),
+            "ranking": None if self.ranking is None else list(self.ranking),
+        }
+        data["digest"] = _digest(data)
+        return data
+
+    def to_json(self) -> str:
+        """Return the record as one line of JSON, without a line end; `from_json` reads it back."""
+        return json.dumps(self.to_dict(), separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Record:
+        """Return the record that `to_dict` wrote.
+
+        Raises:
+            RecordError: naming the key, what stood there, what was expected and what to do.
+        """
+        if not isinstance(data, Mapping):
+            _fail("record", data, "an object with the keys " + ", ".join(_KEYS))
+        if "helsinki" not in data:
+            _fail("helsinki", None, f"{VERSION}", "this is no record of a Helsinki game")
+        if type(data["helsinki"]) is not int or data["helsinki"] != VERSION:
+            remedy = "other versions play by other rules: replay it with the version it was played with"
+            _fail("helsinki", data["helsinki"], f"{VERSION}, the version of this environment", remedy)
+        for key in data:
+            if key not in _KEYS:
+                _fail(key, data[key], f"no such key; the keys are {', '.join(_KEYS)}", "remove it")
+        for key in _KEYS:
+            if key not in data:
+                _fail(key, None, "this key: it is missing", "write records with Record.to_json")
+        if data["digest"] != _digest(data):
+            remedy = "the record was changed or damaged; Record(...).to_json() writes a changed one anew"
+            _fail("digest", data["digest"], f"{_digest(data)}, the digest of the rest", remedy)
+        config = _config(data)
+        return cls(config, **{key: data[key] for key in _KEYS[3:-1]})
+
+    @classmethod
+    def from_json(cls, line: str) -> Record:
+        """Return the record that `to_json` wrote.
+
+        Raises:
+            RecordError: as in `from_dict`, and for text that is no JSON.
+        """
+        try:
+            data = json.loads(line)
+        except json.JSONDecodeError as problem:
+            shown = line if len(line) < 60 else f"{line[:40]}...{line[-15:]}"
+            _fail("record", shown, f"one object in JSON ({problem.msg} at column {problem.colno})",
+                  "was the file cut off? remove this line")  # fmt: skip
+        return cls.from_dict(data)
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    content = {key: value for key, value in data.items() if key != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _fail(key: str, found: object, expected: str, remedy: str = "") -> NoReturn:
+    shown = repr(found)
+    shown = shown if len(shown) < 100 else f"{shown[:97]}..."
+    raise RecordError(f"{key}: found {shown}, expected {expected}" + (f" ({remedy})" if remedy else ""))
+
+
+def _whole(value: object, key: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        _fail(key, value, f"a whole number from {low} to {high}")
+    return int(value)
+
+
+def _list(value: object, key: str, what: str, length: int | None = None) -> list[Any]:
+    if not isinstance(value, list | tuple) or (length is not None and len(value) != length):
+        _fail(key, value, f"a list of {what}")
+    return list(value)
+
+
+_config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
+
+
+def _config(data: Mapping[str, Any]) -> GameConfig:
+    if not isinstance(data["config"], Mapping):
+        _fail("config", data["config"], "an object, as GameConfig.to_dict writes it")
+    return _read_config(json.dumps(data["config"]), str(data["config_digest"]))
+
+
+@lru_cache(maxsize=32)
+def _read_config(text: str, digest: str) -> GameConfig:
+    """Return a configuration; the records of a file have few different ones."""
+    try:
+        config = GameConfig.from_dict(json.loads(text))
+    except (ConfigError, ComponentError) as problem:
+        raise RecordError(f"config: {problem}") from None
+    if config.digest != digest:
+        remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
+        _fail("config_digest", digest, f"{config.digest}, the digest of this configuration", remedy)
+    return config
+
+
+# replay
+
+
+def deal(record: Record) -> Game:
+    """Return the game of a record before its first decision."""
+    game = Game(record.config, seed=record.seed, stream=record.stream)
+    if record.episode:
+        word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
+        rules.batch_deal(game._tables, game._states, *word)
+    return game
+
+
+def positions(record: Record) -> Iterator[tuple[Game, int | None]]:
+    """Yield the game before each decision together with that decision, and last the game at the end with None.
+
+    Every game is a copy of its own.
+
+    Raises:
+        RecordError: if a decision is not legal, or the result is not that of the record.
+    """
+    game = deal(record)
+    for i, action in enumerate(record.decisions):
+        yield game.clone(), action
+        _step(game, i, action)
+    _check_result(record, game)
+    yield game, None
+
+
+@kernel
+def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
+    """Take the decisions, int64 (n,), in the only game of `states`; return the index of the first illegal one, or n."""
+    g = states[0]
+    for i in range(len(decisions)):
+        write_mask(t, g, mask)
+        if mask[decisions[i]] == 0:
+            return i
+        apply(t, g, decisions[i])
+    return len(decisions)
+
+
+def replay(record: Record) -> Game:
+    """Return the game at the end of a record.
+
+    Raises:
+        RecordError: if a decision is not legal, or the result is not that of the record.
+    """
+    game = deal(record)
+    decisions = np.array(record.decisions, np.int64)
+    mask = np.zeros(action_table(record.config.loaded.types).size, np.int8)
+    legal = int(_play(record.config.tables[0], game._states, decisions, mask))
+    if legal < len(decisions):
+        _step(game, legal, int(decisions[legal]))
+    _check_result(record, game)
+    return game
+
+
+def _step(game: Game, i: int, action: int) -> None:
+    try:
+        game.step(action)
+    except IllegalActionError as problem:
+        remedy = "seed, configuration or decisions are not those of this game"
+        raise RecordError(f"decisions[{i}]: {problem} ({remedy})") from None
+
+
+def _check_result(record: Record, game: Game) -> None:
+    if game.done != record.finished:
+        state = "over" if game.done else f"not over after {len(record.decisions)} decisions"
+        _fail("scores", record.scores, f"null exactly if the game is not over; it is {state}",
+              "decisions are missing, or the result" if record.finished else "add the result")  # fmt: skip
+    if record.finished:
+        scores, ranking = game.scores().tolist(), game.ranking()
+        remedy = "the result does not belong to these decisions"
+        if scores != list(record.scores or ()):
+            _fail("scores", record.scores, f"{scores}, which the replay gives", remedy)
+        if ranking != list(record.ranking or ()):
+            _fail("ranking", record.ranking, f"{ranking}, which the replay gives", remedy)
+
+
+# files
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records of a file, one line each; blank lines are skipped.
+
+    Raises:
+        RecordError: if there is no such file, or for a record that cannot be used: file, line, key, value, what is
+            expected and what to do.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    record = Record.from_json(line.rstrip("\n"))
+                except RecordError as problem:
+                    raise RecordError(f"{path}, line {number}: {problem}") from None
+                yield record
+    except OSError as problem:
+        raise RecordError(
+            f"{path}: cannot be read: {problem.strerror}; helsinki simulate --out writes such files"
+        ) from None
+    except UnicodeDecodeError:
+        raise RecordError(f"{path}: is no text; expected one record in JSON a line") from None
+
+
+def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
+    """Write records to a file, one line each, all or none; return how many.
+
+    Args:
+        path: the file; its folder is made if it is missing.
+        records: what to write.
+        append: keep what the file holds and write after it; otherwise it is replaced.
+
+    Raises:
+        RecordError: if the file cannot be written, or what it holds ends within a line.
+    """
+    count = 0
+    with RecordWriter(path, append=append) as writer:
+        for record in records:
+            writer.write(record)
+            count += 1
+    return count
+
+
+class RecordWriter:
+    """Writes records one after the other; the file appears, whole, when the block ends without an error.
+
+    One writer for a file at a time. Arguments and errors: see `write_records`.
+
+        with RecordWriter("games.jsonl") as writer:
+            writer.write(record)
+    """
+
+    def __init__(self, path: str | Path, *, append: bool = False) -> None:
+        self.path = Path(path)
+        self.append = append
+        self._file: Any = None
+
+    def __enter__(self) -> RecordWriter:
+        """Open the temporary file."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.is_dir():
+                raise IsADirectoryError(21, "it is a folder")
+            self._file = tempfile.NamedTemporaryFile(  # closed in __exit__
+                "wb", dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp", delete=False
+            )
+            if self.append and self.path.exists():
+                self._copy()
+        except OSError as problem:
+            self._discard()
+            raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
+        return self
+
+    def _copy(self) -> None:
+        with self.path.open("rb") as old:
+            shutil.copyfileobj(old, self._file)
+            if old.tell() > 0:
+                old.seek(-1, os.SEEK_END)
+                if old.read(1) != b"\n":
+                    self._discard()
+                    raise RecordError(f"{self.path}: the last line has no end: was it cut off? remove that line first")
+
+    def write(self, record: Record) -> None:
+        """Write one record."""
+        self._file.write(record.to_json().encode() + b"\n")
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        """Put the file in its place, or remove it if something went wrong."""
+        if kind is not None:
+            self._discard()
+            return
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        # Temporary files are private; this one becomes what any new file would be.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(self._file.name, 0o666 & ~mask)
+        os.replace(self._file.name, self.path)
+
+    def _discard(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            Path(self._file.name).unlink(missing_ok=True)
+            self._file = None
