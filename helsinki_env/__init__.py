@@ -12,6 +12,7 @@ from helsinki_env.components import ComponentError, load_components
 from helsinki_env.config import ConfigError, GameConfig
 from helsinki_env.envs import registration
 from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.envs.seat import HelsinkiSeatEnv, HelsinkiSeatVectorEnv
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.game import Game, IllegalActionError, Phase
 
@@ -22,6 +23,8 @@ __all__ = [
     "ConfigError",
     "Game",
     "GameConfig",
+    "HelsinkiSeatEnv",
+    "HelsinkiSeatVectorEnv",
     "HelsinkiVectorEnv",
     "IllegalActionError",
     "Phase",

@@ -15,13 +15,13 @@ from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import GOLDEN, first_word, mix
 from helsinki_env.core.step import apply, write_mask
 
-__all__ = ["choose_uniformly", "play_out", "player_words", "playout_kernel"]
+__all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kernel"]
 
 _S32 = np.uint64(32)
 
 
 @kernel
-def _pick(mask, word):
+def pick(mask, word):
     """Return a legal id, each equally likely for a uniform `word`; 0 if none is legal."""
     legal = np.int64(0)
     for action in range(len(mask)):
@@ -39,7 +39,7 @@ def _pick(mask, word):
 def _choose_batch(masks, words, actions):
     for b in range(len(masks)):
         words[b] = words[b] + GOLDEN
-        actions[b] = _pick(masks[b], mix(words[b]))
+        actions[b] = pick(masks[b], mix(words[b]))
 
 
 @kernel
@@ -79,7 +79,7 @@ def playout_kernel(t, states, words, mask):
         while not g.done:
             write_mask(t, g, mask)
             words[b] = words[b] + GOLDEN
-            apply(t, g, _pick(mask, mix(words[b])))
+            apply(t, g, pick(mask, mix(words[b])))
             decisions += 1
     return decisions
 

@@ -39,6 +39,7 @@ _SOURCES = (
     "envs/episodes.py",
     "envs/kernels.py",
     "envs/rewards.py",
+    "envs/seat_kernels.py",
     "observation.py",
     "playout.py",
     "redeal.py",

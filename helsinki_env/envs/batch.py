@@ -269,10 +269,12 @@ class Batch(VectorEnv[Any, Any, Any]):
             final_obs = np.full(self.num_envs, None, object)
             for b in games:
                 final_obs[b] = {"observation": self._last[b].copy(), "action_mask": self._final_mask()}
+            seats = np.where(ended, self._reports["seat"], 0)
             info |= {
                 "final_obs": final_obs,
                 "_final_obs": ended.copy(),
-                "final_info": {name: array.copy() for name, array in final.items()},
+                "final_info": {name: array.copy() for name, array in final.items()}
+                | {"seat": seats, "_seat": ended.copy()},
                 "_final_info": ended.copy(),
             }
 

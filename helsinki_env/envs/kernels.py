@@ -33,6 +33,7 @@ REPORT = np.dtype(
             ("rewards", np.float32, (SEATS,)),
             ("scores", np.int16, (SEATS,)),
             ("places", np.int8, (SEATS,)),
+            ("seat", np.int64),  # whose the last observation is
             ("ended", np.bool_),
             ("illegal", np.bool_),  # by an illegal decision (`seat` only)
         ],
@@ -99,6 +100,7 @@ def begin(tables, states, runs, setup, drawn, chosen, legal, mask, obs, seats):
 def finish(t, g, reward, report):
     """What is reported at the end of a game."""
     report.ended = True
+    report.seat = g.seat
     for seat in range(g.players):
         report.rewards[seat] = reward_of(t, g, seat, reward)
         report.scores[seat] = score(t, g, seat)

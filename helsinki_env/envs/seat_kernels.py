@@ -1,0 +1,214 @@
+"""The compiled loop of a batch in which one seat of each game learns and the others are played by somebody else.
+
+A step begins with one decision of the learner in every game. Then the games whose next decision belongs to an opponent
+are gathered in compact arrays, the opponent decides for them, and those that are still not back with the learner are
+gathered again, until none is left: `advance` is one such round. Uniformly random opponents decide in here, without
+coming back to Python.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import GOLDEN, first_word, mix
+from helsinki_env.core.state import SEATS
+from helsinki_env.core.step import apply, write_mask
+from helsinki_env.envs.kernels import NEXT_STEP, SAME_STEP, begin_episode, finish
+from helsinki_env.observation import observe
+from helsinki_env.playout import pick
+
+NO_DECISION = -1
+ROTATE, RANDOM = -1, -2
+#: Which seed streams the learner's seat and the opponents' random numbers come from, apart from deck and options.
+_SEAT_STREAM = np.uint64(1 << 62)
+_PLAYERS_STREAM = np.uint64(1 << 61)
+_S32 = np.uint64(32)
+
+#: One row for each game: who sits where.
+SEATING = np.dtype(
+    (
+        np.record,
+        [
+            ("words", np.uint64, (SEATS,)),  # random stream of the player at each seat
+            ("learner", np.int64),  # seat of the learner
+            ("over", np.bool_),  # finished, or ended by an illegal decision
+        ],
+    )
+)
+
+#: What stays the same from step to step, one record.
+RULES = np.dtype(
+    (
+        np.record,
+        [
+            ("seat", np.int64),  # the learner's seat, or ROTATE or RANDOM
+            ("mode", np.int64),
+            ("reward", np.int64),
+            ("penalty", np.float32),  # of an illegal decision; 0: there are none
+            ("random", np.int64),  # set of opponents that play at random, bit = places after the learner, from 0
+        ],
+    )
+)
+
+
+@kernel
+def _seat_players(g, run, seating, how):
+    """Who sits where in a new game, and the players' random streams."""
+    players = np.int64(g.players)
+    if how.seat >= 0:
+        seating.learner = how.seat
+    elif how.seat == ROTATE:
+        seating.learner = np.int64((run.stream + run.episode) % np.uint64(players))
+    else:
+        word = first_word(run.seed, run.stream ^ _SEAT_STREAM, run.episode)
+        seating.learner = np.int64(((word >> _S32) * np.uint64(players)) >> _S32)
+    word = first_word(run.seed, run.stream ^ _PLAYERS_STREAM, run.episode)
+    for seat in range(SEATS):
+        seating.words[seat] = mix((word ^ np.uint64(seat)) + GOLDEN)
+    seating.over = False
+
+
+@kernel
+def _begin(t, g, run, seating, setup, p, how):
+    begin_episode(t, g, run, setup, p)
+    _seat_players(g, run, seating, how)
+
+
+@kernel
+def begin(tables, states, runs, seatings, setup, drawn, rules, chosen):
+    """Deal the chosen games anew; `advance` without decisions brings them to the learner."""
+    for b in range(len(states)):
+        if chosen[b]:
+            _begin(tables[0], states[b], runs[b], seatings[b], setup[0], drawn[0], rules[0])
+
+
+@kernel
+def first_illegal(seatings, games, actions, legal):
+    """Index (within `games`) of the first unfinished game whose action is not legal, or -1."""
+    for k in range(len(games)):
+        b, action = games[k], actions[k]
+        if not seatings[b].over and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
+            return k
+    return -1
+
+
+@kernel
+def _opponent(g, seating):
+    """How many places after the learner the seat to move sits, from 0; -1: it is the learner's."""
+    return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
+
+
+@kernel
+def _next_word(g, seating):
+    """The next random number of the player to move."""
+    seating.words[g.seat] += GOLDEN
+    return mix(seating.words[g.seat])
+
+
+@kernel
+def _play_random(t, g, seating, how, legal):
+    """Let the opponents that play at random decide until somebody else is to move."""
+    while not g.done:
+        opponent = _opponent(g, seating)
+        if opponent < 0 or not (how.random >> opponent) & 1:
+            return
+        write_mask(t, g, legal)
+        apply(t, g, pick(legal, mix(_next_word(g, seating) + GOLDEN)))  # as `agents.random` does
+
+
+@kernel
+def _punish(t, g, seating, how, report):
+    """An illegal decision of the learner ends the game: it pays, the others share as much."""
+    seating.over = True
+    finish(t, g, how.reward, report)
+    report.illegal = True
+    for seat in range(g.players):
+        report.rewards[seat] = -how.penalty / (g.players - 1)
+    report.rewards[seating.learner] = how.penalty
+
+
+@kernel
+def _decide(t, g, seating, how, action, legal, report):
+    """Carry out a decision, if there is one (-1: none), and those of random opponents after it."""
+    if action < 0 or action >= len(legal) or legal[action] == 0:
+        if action != NO_DECISION:
+            _punish(t, g, seating, how, report)
+            return
+    else:
+        apply(t, g, action)
+    _play_random(t, g, seating, how, legal)
+    if g.done:
+        seating.over = True
+        finish(t, g, how.reward, report)
+
+
+@kernel
+def _show_learner(t, g, seating, legal, mask, obs):
+    """What the learner gets: when the game is over, everything is let through, for there is nothing to choose."""
+    if seating.over:
+        legal[:] = 0
+        mask[:] = 1
+    else:
+        write_mask(t, g, legal)
+        mask[:] = legal
+    observe(t, g, seating.learner, obs)
+
+
+@kernel
+def advance(
+    tables,
+    states,
+    runs,
+    seatings,
+    setup,
+    drawn,
+    rules,
+    games,
+    actions,
+    legal,
+    mask,
+    obs,
+    reports,
+    last,
+    who,
+    words,
+    their_mask,
+    their_obs,
+):
+    """Carry out one decision in each of the listed games (of the learner or of an opponent; `NO_DECISION`: none).
+
+    Games that end are reported, and begun anew as the mode says. Games that are over or back with the learner get
+    their rows of `mask` and `obs`, int8 (B, A) and (B, F). The others are gathered for the opponents: their indices at
+    the front of `games`, and as many rows of `who` (places after the learner, from 0), `words`, `their_mask` and
+    `their_obs`. Return how many these are.
+    """
+    t, how = tables[0], rules[0]
+    waiting = 0
+    for k in range(len(actions)):
+        b = games[k]
+        g, run, seating, report = states[b], runs[b], seatings[b], reports[b]
+        if not seating.over:
+            _decide(t, g, seating, how, actions[k], legal[b], report)
+            if seating.over:
+                report.reward = report.rewards[seating.learner]
+                report.seat = seating.learner
+                if how.mode == SAME_STEP:
+                    observe(t, g, seating.learner, last[b])
+        # NEXT_STEP: what was over before this step is dealt anew in it.
+        if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not report.ended)):
+            run.episode += np.uint64(1)
+            _begin(t, g, run, seating, setup[0], drawn[0], how)
+            _play_random(t, g, seating, how, legal[b])
+        opponent = np.int64(-1) if seating.over else _opponent(g, seating)
+        if opponent < 0:
+            _show_learner(t, g, seating, legal[b], mask[b], obs[b])
+            continue
+        write_mask(t, g, legal[b])
+        their_mask[waiting] = legal[b]
+        observe(t, g, g.seat, their_obs[waiting])
+        who[waiting] = opponent
+        words[waiting] = _next_word(g, seating)
+        games[waiting] = b
+        waiting += 1
+    return waiting
