@@ -1,0 +1,56 @@
+"""The built wheel, alone in a fresh environment and outside the checkout: it plays from Python and from the shell."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PLAY = """
+import helsinki_env, agents, training
+from helsinki_env import Game, GameConfig
+from helsinki_env.components import load_components
+assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
+game = Game(GameConfig.from_yaml("first_game"), seed=1)
+while not game.done:
+    game.step(game.legal_actions()[0])
+assert load_components("alternative").types == 46
+print("winner", game.ranking()[0])
+"""
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=500, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel and install it, with what it needs, where nothing else is; return the environment's bin folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)
+    wheel = next(folder.glob("*.whl"))
+    venv.create(folder / "venv", with_pip=True)
+    scripts = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+    run(scripts / "python", "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, folder=folder)
+    return scripts
+
+
+def test_the_wheel_plays_a_game_from_python(installed: Path, tmp_path: Path) -> None:
+    assert "winner" in run(installed / "python", "-c", PLAY, folder=tmp_path)
+
+
+def test_the_wheel_simulates_from_the_shell(installed: Path, tmp_path: Path) -> None:
+    out = run(
+        installed / "helsinki", "simulate", "--players", "random,random", "--games", "20", "--out", "games.jsonl",
+        folder=tmp_path,
+    )  # fmt: skip
+    assert "random" in out
+    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 20
