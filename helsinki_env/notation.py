@@ -2,7 +2,7 @@
 
 Positions: `to_dict` and `from_dict` (see `helsinki_env.position`). Decisions, both ways:
 
-    >>> describe(66), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
+    >>> describe(65), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
 A card is written ``colour number/roofs+superstructures``, ``wild`` for the wild card; a cell ``r2c5``.

@@ -33,7 +33,7 @@ def run(*command: str | Path, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel and install it, with what it needs, where nothing else is; return the environment's bin folder."""
+    """Build the wheel, install it with what it needs where nothing else is, and return the folder of its scripts."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)
     wheel = next(folder.glob("*.whl"))
