@@ -336,6 +336,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     _read_chance(g, data["chance"])
     _check_cards_add_up(game)
     _check_draw_pile(g, types=config.loaded.types)
+    _check_unseen(g, phase)
     _check_phase(game, phase)
     return game
 
@@ -602,6 +603,18 @@ def _check_draw_pile(g: Any, types: int) -> None:
     left = np.bincount(g.pile[: g.pile_size], minlength=types) + np.bincount(unseen, minlength=types)
     if (left[:types] != g.reshuffled[:types]).any():
         _fail("pending.reshuffled", g.reshuffled[:types].tolist(), "the cards of draw_pile and unseen_draws")
+
+
+def _check_unseen(g: Any, phase: str) -> None:
+    """A seat draws from a reshuffled pile in its last turn only: the extra card, and a card for each of two builds."""
+    building = phase in ("PAY", "PLACE") or bool(g.only_build)
+    second = bool(g.used[g.seat] >> ACTIONS.index("second_pavilion") & 1) and not building
+    so_far = int(g.drew) + (1 + second if g.has_built else 0)
+    for seat in range(g.players):
+        most = UNSEEN if seat < g.seat else so_far if seat == g.seat else 0
+        found = g.unseen[seat][g.unseen[seat] >= 0]
+        if found.size > most and not g.done:
+            _fail(f"pending.unseen_draws[{seat}]", found.tolist(), f"at most {most} draws of this seat by now")
 
 
 def _check_phase(game: Game, phase: str) -> None:

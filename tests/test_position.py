@@ -322,6 +322,16 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "[1]",
         "no draws without pending.reshuffled",
     ),
+    "draws of a seat whose turn comes later": (
+        both(
+            put("last_round", True),
+            put("pending", {"unseen_draws": [[], [], [1]]}),
+            lambda p: p["pending"].update(reshuffled=[(p["draw_pile"] + [1]).count(card) for card in range(51)]),
+        ),
+        "pending.unseen_draws[2]",
+        "[1]",
+        "at most 0 draws of this seat by now",
+    ),
     "discarding before drawing": (
         both(in_phase("DISCARD"), put("to_move", 2)),
         "phase",

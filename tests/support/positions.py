@@ -295,7 +295,7 @@ class _Builder:
         last_round = not pile or rng.random() < 0.15
         phase, pending = self._phase(seats)
         if last_round and rng.random() < 0.5:
-            pending |= self._reshuffled(seats, pile)
+            pending |= self._reshuffled(seats, pile, phase)
         if phase == "END" or rng.random() < 0.1:
             seats[self.seat]["limit_lifted"] = rng.random() < 0.3 or bool(pending.get("lifted_now"))
         return {
@@ -360,14 +360,15 @@ class _Builder:
             used[:] = sorted({*used, ACTIONS.index("no_hand_limit")})
         return phase, pending
 
-    def _reshuffled(self, seats: Sequence[dict[str, Any]], pile: list[int]) -> dict[str, Any]:
+    def _reshuffled(self, seats: Sequence[dict[str, Any]], pile: list[int], phase: str) -> dict[str, Any]:
         """As if the pile had been made from the discard pile, and some seats had drawn from it."""
         draws = []
-        for seat in seats:
+        for number, seat in enumerate(seats):
+            most = 3 if number < self.seat else int(number == self.seat and phase == "END")
             hidden = [
                 c for c, (held, known) in enumerate(zip(seat["hand"], seat["known"], strict=True)) if held > known
             ]
-            draws.append(self.rng.sample(hidden, min(len(hidden), self.rng.choice((0, 0, 1, 2)))))
+            draws.append(self.rng.sample(hidden, min(len(hidden), self.rng.randint(0, most))))
         counts = [pile.count(card) + sum(d.count(card) for d in draws) for card in range(self.components.types)]
         if not any(counts):
             return {}

@@ -1,0 +1,173 @@
+"""What a seat may not see does not reach it: hidden cards are dealt anew, and nothing that it is shown changes.
+
+Rules page, section 7. Hidden are the order of the draw pile, cards drawn from it by others, which card was removed with
+two players, and chance. Public are hand sizes, cards known to be in a hand, the composition of a reshuffled pile.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helsinki_env import Game, GameConfig, load_components, notation
+from helsinki_env.core.kernel import JIT
+from helsinki_env.reference import ReferenceGame
+from tests.support import policies, positions
+from tests.support.agreement import random_config
+from tests.support.observations import observations
+
+Position = dict[str, Any]
+
+
+def dealt_anew(position: Position, viewer: int, rng: random.Random) -> Position:
+    """Another position that must look the same to the viewer."""
+    other = copy.deepcopy(position)
+    pile, hidden = other["draw_pile"], [s for number, s in enumerate(other["seats"]) if number != viewer]
+    draws = other["pending"].get("unseen_draws", [[] for _ in other["seats"]])
+    drawn = [cards for number, cards in enumerate(draws) if number != viewer]
+    from_pile = "reshuffled" in other["pending"]  # what the pile and the draws from it hold together is public then
+    if from_pile:
+        for seat, cards in zip(hidden, drawn, strict=True):
+            _swap_draws(seat, cards, pile, rng)
+    pool = [] if from_pile else list(pile)
+    # What was begun can be finished, so these hands are not free to be just anything; they stay what they are.
+    bound = other["phase"] in ("PAY", "DISCARD") or other["pending"].get("only_build", False)
+    open_cards = []
+    for seat, cards in zip(hidden, drawn, strict=True):
+        stays = [
+            held if bound and seat is other["seats"][other["to_move"]] else known + min(cards.count(card), held - known)
+            for card, (held, known) in enumerate(zip(seat["hand"], seat["known"], strict=True))
+        ]
+        open_cards.append(stays)
+        pool += [card for card, held in enumerate(seat["hand"]) for _ in range(held - stays[card])]
+    if other["players"] == 2:
+        pool += _removed_cards(position)
+    rng.shuffle(pool)
+    if other["players"] == 2:
+        data = load_components(position["components"])
+        pool.remove(next(card for card in pool if data.card_number(card) == data.any_removed2_number))
+    for seat, stays in zip(hidden, open_cards, strict=True):
+        for card in [pool.pop() for _ in range(sum(seat["hand"]) - sum(stays))]:
+            stays[card] += 1
+        seat["hand"] = stays
+    if not from_pile:
+        pile[:] = pool
+    rng.shuffle(pile)
+    other["chance"]["word"] = f"0x{rng.getrandbits(64):016x}"
+    return other
+
+
+def _swap_draws(seat: Position, draws: list[int], pile: list[int], rng: random.Random) -> None:
+    """What another seat drew unseen and still holds could as well be another card of the same pile."""
+    for i, card in enumerate(draws):
+        if pile and seat["hand"][card] > seat["known"][card] and rng.random() < 0.7:
+            j = rng.randrange(len(pile))
+            seat["hand"][card] -= 1
+            seat["hand"][pile[j]] += 1
+            draws[i], pile[j] = pile[j], card
+
+
+def _removed_cards(position: Position) -> list[int]:
+    """The card of the deck that is nowhere."""
+    counts = list(load_components(position["components"]).deck(position["players"]))
+    pending = position["pending"]
+    placed = position["draw_pile"] + [card for card in position["display"] if card is not None]
+    placed += pending.get("paid", []) + ([pending["card"]] if "card" in pending else [])
+    for card in placed:
+        counts[card] -= 1
+    for hand in (position["discard_pile"], *(seat["hand"] for seat in position["seats"])):
+        counts = [left - held for left, held in zip(counts, hand, strict=True)]
+    return [card for card, left in enumerate(counts) for _ in range(left)]
+
+
+def check_nothing_hidden_is_seen(position: Position, rng: random.Random) -> int:
+    """Compare for every seat; return for how many of them something hidden did change."""
+    game, changed = notation.from_dict(position), 0
+    for viewer in range(position["players"]):
+        anew = dealt_anew(position, viewer, rng)
+        other = notation.from_dict(anew)
+        assert other.observation(viewer).tobytes() == game.observation(viewer).tobytes()
+        assert notation.to_dict(other, viewer) == notation.to_dict(game, viewer)
+        assert ReferenceGame.from_dict(anew).to_dict(viewer) == notation.to_dict(game, viewer)
+        if viewer == game.seat:  # nor does legality tell
+            assert other.legal_actions().tolist() == game.legal_actions().tolist()
+        changed += [seat["hand"] for seat in anew["seats"]] != [seat["hand"] for seat in position["seats"]]
+    return changed
+
+
+def moments(game: ReferenceGame, rng: random.Random, style: str, most: int) -> Iterator[Position]:
+    """The positions of a game played on, at some of the decisions."""
+    for _ in range(most):
+        if rng.random() < 0.1:
+            yield game.to_dict()
+        if game.done:
+            return
+        game.step(policies.choose(rng, style, game, game.legal_actions()))
+
+
+@given(st.integers(0, 10**9), st.sampled_from(policies.STYLES))
+@settings(max_examples=12 if JIT else 2, deadline=None)
+def test_hidden_cards_do_not_show_in_games(number: int, style: str) -> None:
+    rng = random.Random(number)
+    for position in moments(ReferenceGame(random_config(rng), number), rng, style, 10_000):
+        check_nothing_hidden_is_seen(position, rng)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(positions.THEMES))
+@settings(max_examples=80 if JIT else 3, deadline=None)
+def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str) -> None:
+    rng = random.Random(number)
+    position = positions.build(rng, theme)
+    check_nothing_hidden_is_seen(position, rng)
+    for later in moments(ReferenceGame.from_dict(position), rng, "rare", 20):
+        check_nothing_hidden_is_seen(later, rng)
+
+
+def test_the_comparison_above_is_not_empty() -> None:
+    rng = random.Random(1)
+    games = (moments(ReferenceGame(GameConfig(num_players=n), n), rng, "eager", 120) for n in (2, 3, 4))
+    changed = [check_nothing_hidden_is_seen(position, rng) for game in games for position in game]
+    assert sum(changed) > 1.5 * len(changed)
+    thin = [positions.build(random.Random(n), "thin pile") for n in range(100)]
+    draws = [position for position in thin if "unseen_draws" in position["pending"]]
+    assert sum(check_nothing_hidden_is_seen(position, rng) > 0 for position in draws) > 3
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_what_is_public_shows(players: int) -> None:
+    """Each of these changes is seen by everybody."""
+    game = Game(GameConfig(num_players=players, dry_roads=True), seed=1)
+    game.step(0)
+    position = notation.to_dict(game)
+    card = position["draw_pile"][0]
+    changes = {
+        "round": 5,
+        "last_round": True,
+        "draw_pile": position["draw_pile"][1:],
+        "discard_pile": [int(other == card) for other in range(51)],
+        "display": [None, *position["display"][1:]],
+        "wild_tiles": 11,
+        "superstructures": 29,
+        "bonus_cards": [3],
+        "covered": [3],
+        "denied": [[3], *([] for _ in range(players - 1))],
+    }
+    ours = {"meadow": 1, "used": [4], "token": 5, "points": 2, "limit_lifted": True, "coats_on_board": [1]}
+    for key, value in changes.items():
+        _assert_seen_by_all(position, position | {key: value})
+    for key, value in ours.items():
+        seat = position["seats"][1] | {key: value}
+        _assert_seen_by_all(position, position | {"seats": [position["seats"][0], seat, *position["seats"][2:]]})
+
+
+def _assert_seen_by_all(before: Position, after: Position) -> None:
+    """The plain rules read positions unchecked, so the counts of cards need not add up here."""
+    data = load_components("default")
+    pairs = zip(observations(before, data), observations(after, data), strict=True)
+    assert all(one != other for one, other in pairs)
