@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -294,7 +294,7 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     # beyond Gymnasium
 
-    def game(self, b: int) -> Game:
+    def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, to look at, to draw or to save."""
         setup = self.states[b]
         config = GameConfig(

@@ -101,6 +101,9 @@ def finish(t, g, reward, report):
     """What is reported at the end of a game."""
     report.ended = True
     report.seat = g.seat
+    report.rewards[:] = 0  # the game before may have had more players
+    report.scores[:] = 0
+    report.places[:] = 0
     for seat in range(g.players):
         report.rewards[seat] = reward_of(t, g, seat, reward)
         report.scores[seat] = score(t, g, seat)

@@ -1,0 +1,607 @@
+"""The self-play batch: each of its games is the game that `Game` plays, whatever happens to the others."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections import Counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+
+from helsinki_env import ConfigError, Game, GameConfig, HelsinkiVectorEnv, IllegalActionError, RandomEpisodes
+from helsinki_env.core.kernel import JIT
+from helsinki_env.playout import choose_uniformly, player_words
+
+CONFIGS: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "dry_roads": True, "covered": "first_game", "reward": "rank"},
+    {"num_players": 4, "components": "alternative", "denied": [["two_points"], [], [10], []], "reward": "margin"},
+)
+MODES = tuple(AutoresetMode)
+STEPS = 600 if JIT else 150
+SIZE = 5 if JIT else 2
+
+
+def choose(obs: dict[str, npt.NDArray[np.int8]], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    return choose_uniformly(obs["action_mask"], words)
+
+
+def play(env: HelsinkiVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
+    """Play on at random and return everything that came back, as copies."""
+    words = player_words(env.num_envs, seed)
+    seen = []
+    for _ in range(steps):
+        obs, *rest = env.step(choose(obs, words))
+        seen.append(copy.deepcopy((obs, *rest)))
+    return seen
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether nested results are the same, types and all."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return same(one.tolist(), other.tolist()) if one.dtype == object else np.array_equal(one, other)
+    return bool(one == other)
+
+
+def expected_rewards(game: Game) -> Any:
+    """What the seats get, from scores and ranking."""
+    scores, others = game.scores(), game.num_players - 1
+    places = np.argsort(game.ranking())
+    if game.config.reward == "win":
+        return np.where(places == 0, 1, -1 / others)
+    if game.config.reward == "rank":
+        return 1 - 2 * places / others
+    return scores - (scores.sum() - scores) / others
+
+
+class Twin:
+    """The batch once more, game by game, with `Game`."""
+
+    def __init__(self, env: HelsinkiVectorEnv, seed: int) -> None:
+        self.env = env
+        self.mode: AutoresetMode = env.metadata["autoreset_mode"]
+        self.games = [Game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.endings = 0
+
+    def step(self, actions: npt.NDArray[np.int64], result: Any) -> None:
+        obs, reward, terminated, truncated, info = result
+        assert reward.dtype == np.float32
+        assert terminated.dtype == truncated.dtype == np.bool_
+        assert not truncated.any()
+        ended = []
+        for b, game in enumerate(self.games):
+            over = game.done
+            if over:
+                assert self.mode == AutoresetMode.NEXT_STEP
+                self.games[b] = self.env.game(b)  # which game that is, other tests check
+                assert self.games[b].phase == "START"
+            else:
+                game.step(int(actions[b]))
+                if game.done:
+                    ended.append(b)
+        assert np.flatnonzero(terminated).tolist() == ended
+        assert ("rewards" in info) == bool(ended)
+        for b, game in enumerate(self.games):
+            expected = expected_rewards(game)[game.seat] if b in ended else 0
+            assert reward[b] == pytest.approx(expected, abs=1e-6)
+            if b in ended:
+                self.ended(b, game, info)
+        if self.mode == AutoresetMode.SAME_STEP:
+            for b in ended:
+                self.games[b] = self.env.game(b)
+                assert self.games[b].phase == "START"
+        self.compare(obs, info)
+
+    def ended(self, b: int, game: Game, info: dict[str, Any]) -> None:
+        self.endings += 1
+        players = game.num_players
+        for name, values in (
+            ("rewards", expected_rewards(game)),
+            ("scores", game.scores()),
+            ("places", np.argsort(game.ranking())),
+        ):
+            assert info[f"_{name}"][b]
+            assert info[name].shape == (self.env.num_envs, players)
+            assert np.allclose(info[name][b], values, atol=1e-5)
+        assert info["rewards"][b].sum() == pytest.approx(0, abs=1e-4)
+        assert ("final_obs" in info) == (self.mode == AutoresetMode.SAME_STEP)
+        if "final_obs" in info:
+            final = info["final_obs"][b]
+            assert info["_final_obs"][b]
+            assert info["_final_info"][b]
+            assert np.array_equal(final["observation"], game.observation())
+            assert not final["action_mask"].any()
+            assert self.env.single_observation_space.contains(final)
+            assert info["final_info"]["seat"][b] == game.seat
+            assert np.array_equal(info["final_info"]["scores"][b], game.scores())
+
+    def compare(self, obs: Any, info: dict[str, Any]) -> None:
+        for b, game in enumerate(self.games):
+            assert np.array_equal(obs["observation"][b], game.observation())
+            assert np.array_equal(obs["action_mask"][b], game.legal_mask())
+            assert info["seat"][b] == game.seat
+        assert info["_seat"].all()
+        assert info["seat"].dtype == np.int64
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", CONFIGS)
+def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(SIZE, **options, autoreset_mode=mode)
+    obs, info = env.reset(seed=4)
+    twin = Twin(env, seed=4)
+    twin.compare(obs, info)
+    words = player_words(SIZE, seed=1)
+    for _ in range(STEPS):
+        actions = choose(obs, words)
+        obs, _, ended, *_ = result = env.step(actions)
+        twin.step(actions, result)
+        if mode == AutoresetMode.DISABLED and ended.any():
+            obs, info = env.reset(options={"reset_mask": ended})
+            for b in np.flatnonzero(ended):
+                twin.games[b] = env.game(b)
+            twin.compare(obs, info)
+    assert twin.endings >= SIZE or not JIT
+    assert env.observation_space.contains(obs)
+
+
+def episode_starts(env: HelsinkiVectorEnv, obs: Any, steps: int) -> dict[int, list[int]]:
+    """The random words with which the episodes of each game begin."""
+    words = player_words(env.num_envs, 3)
+    starts: dict[Any, list[int]] = {b: [int(w)] for b, w in enumerate(env.states["chance"])}
+    for _ in range(steps):
+        obs, _, ended, *_ = env.step(choose(obs, words))
+        if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and ended.any():
+            obs, _ = env.reset(options={"reset_mask": ended})
+        for b in np.flatnonzero(env.states["phase"] == 0):
+            if starts[b][-1] != int(env.states["chance"][b]):
+                starts[b].append(int(env.states["chance"][b]))
+    return starts
+
+
+def test_the_modes_deal_the_same_episodes() -> None:
+    found = []
+    for mode in MODES:
+        env = HelsinkiVectorEnv(SIZE, autoreset_mode=mode)
+        found.append(episode_starts(env, env.reset(seed=9)[0], STEPS))
+    for b in range(SIZE):
+        most = min(len(starts[b]) for starts in found)
+        assert most >= 3 or not JIT
+        assert len({tuple(starts[b][:most]) for starts in found}) == 1
+        assert len(set(found[0][b])) == len(found[0][b])
+
+
+@pytest.mark.skipif(not JIT, reason="interpreted kernels are too slow for batches")
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_a_game_depends_neither_on_the_batch_nor_on_threads(mode: AutoresetMode) -> None:
+    episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), denied=(0, 2), dry_roads=(False, True))
+    found = []
+    for size, threads in ((64, 1), (64, 2), (64, 3), (9, 1), (9, 4)):
+        env = HelsinkiVectorEnv(size, autoreset_mode=mode, num_threads=threads, episodes=episodes)
+        obs, _ = env.reset(seed=2)
+        obs = play(env, obs, 400)[-1][0]
+        found.append(
+            (env.states[:9].tobytes(), obs["observation"][:9].tobytes(), env.get_state()["runs"][:9].tobytes())
+        )
+        env.close()
+    assert all(state == found[0] for state in found)
+
+
+def test_copies_of_a_threaded_batch_have_threads_of_their_own() -> None:
+    env = HelsinkiVectorEnv(8, num_threads=2)
+    obs, _ = env.reset(seed=0)
+    play(env, obs, 3)
+    other = env.clone()
+    env.close()
+    assert len(play(other, other.set_state(other.get_state())[0], 3)) == 3
+    other.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_action_leaves_everything_unchanged(mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(4, autoreset_mode=mode, num_players=3)
+    obs, _ = env.reset(seed=1)
+    words = player_words(4, 1)
+    for _ in range(37):
+        obs = env.step(choose(obs, words))[0]
+    before = env.get_state()
+    for bad in (-1, 0, 5, 554, 2**40):
+        actions = choose(obs, words.copy())
+        actions[2] = bad
+        with pytest.raises(
+            IllegalActionError, match=r"^game 2: .*(is not legal in phase [A-Z]+ of seat \d\. Legal|ids run)"
+        ):
+            env.step(actions)
+        assert same(env.get_state(), before)
+    after = env.step(choose(obs, words.copy()))
+    env.set_state(before)
+    assert same(after, env.step(choose(obs, words.copy())))
+
+
+@pytest.mark.parametrize(
+    "actions", [[0, 0], [[0], [0], [0]], [0.0, 0.0, 0.0], [True, True, True], "abc", None, 0], ids=repr
+)
+def test_what_is_no_batch_of_actions_is_refused(actions: Any) -> None:
+    env = HelsinkiVectorEnv(3)
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(ValueError, match=r"expected whole numbers of shape \(3,\)"):
+        env.step(actions)
+    assert same(env.get_state(), before)
+
+
+def test_writing_into_a_mask_makes_nothing_legal() -> None:
+    env = HelsinkiVectorEnv(2, copy=False)
+    obs, _ = env.reset(seed=1)
+    obs["action_mask"][:] = 1
+    with pytest.raises(IllegalActionError, match="game 0"):
+        env.step([100, 100])
+
+
+def test_finished_games_wait_for_a_reset_when_told_to() -> None:
+    env = HelsinkiVectorEnv(3, autoreset_mode="Disabled")
+    obs, _ = env.reset(seed=1)
+    words = player_words(3, 5)
+    ended = np.zeros(3, np.bool_)
+    while not ended.any():
+        obs, _, ended, *_ = env.step(choose(obs, words))
+    b = int(ended.argmax())
+    with pytest.raises(IllegalActionError, match=rf"game {b}: .*the game is over.*reset_mask"):
+        env.step(choose(obs, words.copy()))
+    before = env.get_state()
+    obs, info = env.reset(options={"reset_mask": ended})
+    after = env.get_state()
+    assert np.array_equal(after["states"][~ended], before["states"][~ended])
+    assert np.array_equal(after["runs"]["episode"], before["runs"]["episode"] + ended)
+    assert (env.states["phase"][ended] == 0).all()
+    assert info["seat"].shape == (3,)
+
+
+@pytest.mark.parametrize("mask", [[True, False], [1, 0, 1], np.zeros(3, np.bool_), "all"], ids=repr)
+def test_a_bad_reset_mask_changes_nothing(mask: Any) -> None:
+    env = HelsinkiVectorEnv(3)
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(ValueError, match=r"reset_mask.*expected bool of shape \(3,\)"):
+        env.reset(seed=3, options={"reset_mask": mask, "num_players": 4})
+    assert same(env.get_state(), before)
+    assert env.config.num_players == 2
+
+
+def test_the_first_reset_deals_all_games() -> None:
+    env = HelsinkiVectorEnv(2)
+    with pytest.raises(ValueError, match="first reset"):
+        env.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(ValueError, match="reset"):
+        env.step([0, 0])
+
+
+def test_seeds() -> None:
+    env = HelsinkiVectorEnv(3)
+    env.reset(seed=7)
+    assert [env.game(b) for b in range(3)] == [Game(seed=7, stream=b) for b in range(3)]
+    first = env.states["chance"].copy()
+    env.reset()
+    second = env.states["chance"].copy()
+    assert not (first == second).any()
+    env.reset(seed=7)
+    env.reset()
+    assert np.array_equal(env.states["chance"], second)
+    env.reset(seed=[5, 6, 5])
+    assert [env.game(b) for b in range(3)] == [Game(seed=s) for s in (5, 6, 5)]
+    env.reset(seed=9, options={"reset_mask": np.array([False, True, False])})
+    assert [env.game(b) for b in range(3)] == [Game(seed=5), Game(seed=9, stream=1), Game(seed=5)]
+    env.reset(seed=[None, 1, None])
+    assert env.game(0) != env.game(2)
+    others = [HelsinkiVectorEnv(1), HelsinkiVectorEnv(1)]
+    for other in others:
+        other.reset()
+    assert others[0].game(0) != others[1].game(0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", [1, 2], [1, 2, -3], [1, 2, "3"]], ids=repr)
+def test_a_bad_seed_changes_nothing(seed: Any) -> None:
+    env = HelsinkiVectorEnv(3)
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(ValueError, match="seed"):
+        env.reset(seed=seed, options={"num_players": 3})
+    assert same(env.get_state(), before)
+    assert env.config.num_players == 2
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_options_hold_for_automatic_resets(mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(SIZE, autoreset_mode=mode)
+    env.reset(seed=1)
+    options = {"num_players": 3, "covered": ["two_points", 3], "dry_roads": True, "reward": "rank"}
+    obs, _ = env.reset(seed=1, options=options)
+    expected = GameConfig(num_players=3, covered=(3, 14), dry_roads=True, reward="rank")
+    assert [env.game(b) for b in range(SIZE)] == [Game(expected, seed=1, stream=b) for b in range(SIZE)]
+    endings = 0
+    for _, _, ended, _, info in play(env, obs, STEPS):
+        endings += ended.sum()
+        if ended.any():
+            assert set(np.unique(info["rewards"][ended])) == {-1, 0, 1}
+    assert endings >= SIZE or not JIT
+    assert all(env.game(b).config == expected for b in range(SIZE))
+    env.reset(options={"denied": [[1], [2], []]})
+    assert env.game(0).config == GameConfig(
+        num_players=3, covered=(3, 14), dry_roads=True, reward="rank", denied=[[1], [2], []]
+    )
+    env.reset(options={"num_players": 4})  # three players' denied actions mean nothing for four
+    assert env.game(0).config.denied == ((),) * 4
+
+
+def test_options_for_some_games_leave_the_others() -> None:
+    env = HelsinkiVectorEnv(2, num_players=4, autoreset_mode="SameStep")
+    env.reset(seed=1)
+    obs, _ = env.reset(options={"reset_mask": np.array([True, False]), "num_players": 2})
+    assert env.states["players"].tolist() == [2, 4]
+    for _, _, ended, _, info in play(env, obs, STEPS):
+        if ended.any():
+            assert info["rewards"].shape == (2, 4)
+            assert np.allclose(info["rewards"].sum(axis=1), 0, atol=1e-6)
+    assert env.states["players"].tolist() == [2, 2] or not JIT
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_players": 5},
+        {"covered": ["two_point"], "num_players": 3},
+        {"cover": []},
+        {"episodes": {"num_players": (2, 3)}},
+        {"denied": [[0], []], "episodes": RandomEpisodes(num_players=(2, 3))},
+    ],
+    ids=repr,
+)
+def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
+    env = HelsinkiVectorEnv(2)
+    env.reset(seed=1)
+    before, config, episodes = env.get_state(), env.config, env.episodes
+    with pytest.raises(ValueError, match=next(iter(options))):
+        env.reset(seed=2, options=options)
+    assert same(env.get_state(), before)
+    assert (env.config, env.episodes) == (config, episodes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "num_envs: found 0"),
+        ({"num_envs": True}, "num_envs"),
+        ({"autoreset_mode": "same"}, "autoreset_mode: found 'same', expected one of NextStep"),
+        ({"num_threads": 0}, "num_threads: found 0"),
+        ({"render_mode": "human"}, "render_mode: found 'human'"),
+        ({"episodes": (2, 3)}, "episodes"),
+        ({"reward": "points"}, "reward"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        HelsinkiVectorEnv(**{"num_envs": 2} | arguments)
+
+
+def everything(result: Any) -> list[npt.NDArray[Any]]:
+    """All arrays within a result."""
+    if isinstance(result, dict):
+        return [array for value in result.values() for array in everything(value)]
+    if isinstance(result, list | tuple):
+        return [array for value in result for array in everything(value)]
+    if isinstance(result, np.ndarray):
+        return everything(result.tolist()) if result.dtype == object else [result]
+    return []
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_returned_arrays_are_never_written_again(mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(2, autoreset_mode=mode)
+    results: list[Any] = [env.reset(seed=1)]
+    words = player_words(2, 1)
+    for _ in range(40):
+        results.append(env.step(choose(results[-1][0], words)))
+    results += [env.set_state(env.get_state()), env.reset()]
+    kept = copy.deepcopy(results)
+    play(env, results[-1][0], 200)
+    assert all(map(same, results, kept))
+    arrays = [array for result in results for array in everything(result)]
+    assert not any(np.shares_memory(one, arrays[j]) for i, one in enumerate(arrays) for j in range(i))
+
+
+def test_a_view_keeps_its_array() -> None:
+    env = HelsinkiVectorEnv(2)
+    row = env.reset(seed=1)[0]["observation"][1]
+    kept = row.copy()
+    for _ in range(10):
+        env.reset()
+    assert np.array_equal(row, kept)
+
+
+def test_arrays_are_reused_when_asked_to() -> None:
+    env, other = HelsinkiVectorEnv(2, copy=False), HelsinkiVectorEnv(2)
+    obs, info = env.reset(seed=1)
+    words = player_words(2, 1)
+    expected, _ = other.reset(seed=1)
+    for _ in range(50):
+        actions = choose(obs, words)
+        again, *_, told = env.step(actions)
+        assert again["observation"] is obs["observation"]
+        assert again["action_mask"] is obs["action_mask"]
+        assert told["seat"] is info["seat"]
+        expected = other.step(actions)[0]
+        assert same(obs, expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_copies_go_on_alike(mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(SIZE, num_players=3, autoreset_mode=mode, episodes=RandomEpisodes(num_players=(2, 3)))
+    env.reset(seed=1)
+    obs, _ = env.reset(options={"covered": [1]})
+    steps = STEPS // 3 if mode != AutoresetMode.DISABLED else 40
+    obs = play(env, obs, steps)[-1][0]
+    copies = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    seen = play(env, obs, steps, seed=1)
+    for other in copies:
+        assert same(play(other, obs, steps, seed=1), seen)
+        assert other.config == env.config
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_state_can_be_brought_back_more_than_once(mode: AutoresetMode) -> None:
+    env = HelsinkiVectorEnv(3, num_players=4, autoreset_mode=mode)
+    obs, info = env.reset(seed=1)
+    obs, *_, info = play(env, obs, 50)[-1]
+    state = pickle.loads(pickle.dumps(env.get_state()))
+    seen = play(env, obs, 60, seed=1)
+    for _ in range(2):
+        assert same(env.set_state(state), (obs, info))
+        assert same(play(env, obs, 60, seed=1), seen)
+    other = HelsinkiVectorEnv(3, num_players=4, autoreset_mode=mode)  # which has not dealt anything
+    assert same(other.set_state(state), (obs, info))
+    assert same(play(other, obs, 60, seed=1), seen)
+
+
+def test_a_state_that_does_not_fit_changes_nothing() -> None:
+    env = HelsinkiVectorEnv(3)
+    env.reset(seed=1)
+    before = env.get_state()
+    larger = HelsinkiVectorEnv(4)
+    larger.reset(seed=2)
+    with pytest.raises(ValueError, match=r"states: found .* of shape \(4,\), expected .* of shape \(3,\)"):
+        env.set_state(larger.get_state())
+    with pytest.raises(ValueError, match="found states, expected states, runs"):
+        env.set_state({"states": before["states"]})
+    assert same(env.get_state(), before)
+
+
+@pytest.mark.skipif(not JIT, reason="interpreted kernels are too slow to count")
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_episodes_are_drawn_anew_and_evenly(mode: AutoresetMode) -> None:
+    episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 3), denied=(1, 2), dry_roads=(False, True))
+    env = HelsinkiVectorEnv(300, autoreset_mode=mode)
+    env.reset(seed=1)
+    obs, _ = env.reset(seed=2, options={"episodes": episodes})
+    seen: Counter[Any] = Counter()
+    words = player_words(300, 1)
+    ended = np.ones(300, np.bool_)
+    deals = 0
+    for _ in range(700):
+        fresh = (env.states["phase"] == 0) & ended
+        for state in env.states[fresh]:
+            players = int(state.players)
+            deals += 1
+            seen["players", players] += 1
+            seen["dry_roads", int(state.dry_roads)] += 1
+            covered = [a for a in range(15) if state.covered >> a & 1]
+            seen["covered", len(covered)] += 1
+            seen.update(("covers", a) for a in covered)
+            for seat in range(4):
+                denied = int(state.denied[seat]).bit_count()
+                assert (1 <= denied <= 2) if seat < players else denied == 0
+        obs, _, now, _, info = env.step(choose(obs, words))
+        if now.any():
+            assert info["rewards"].shape == (300, 4)
+            assert np.allclose(info["rewards"].sum(axis=1), 0, atol=1e-5)
+        ended = (ended | now) & ~fresh if mode == AutoresetMode.NEXT_STEP else now
+    assert deals > 900
+    assert all(seen["players", players] > 200 for players in (2, 3, 4))  # short games are over sooner: not even
+    for name, values in (("dry_roads", (0, 1)), ("covered", (0, 1, 2, 3))):
+        for value in values:
+            assert abs(seen[name, value] / deals - 1 / len(values)) < 0.06, (name, value, seen[name, value], deals)
+    for action in range(15):
+        assert 0.06 < seen["covers", action] / deals < 0.15  # 1.5 of 15 on average
+
+
+def test_the_number_of_players_is_drawn_evenly() -> None:
+    env = HelsinkiVectorEnv(3000 if JIT else 300, episodes=RandomEpisodes(num_players=(2, 4)))
+    env.reset(seed=1)
+    counts = Counter(env.states["players"].tolist())
+    assert set(counts) == {2, 4}
+    assert abs(counts[2] / env.num_envs - 0.5) < 0.1
+    env.reset(seed=1)
+    assert counts == Counter(env.states["players"].tolist())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"num_players": (1, 2)}, "num_players"),
+        ({"num_players": ()}, "num_players"),
+        ({"covered": 16}, "covered"),
+        ({"covered": (3, 2)}, "covered"),
+        ({"denied": (-1, 2)}, "denied"),
+        ({"dry_roads": (0, 1)}, "dry_roads"),
+    ],
+)
+def test_bad_episodes_are_named(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}: found"):
+        RandomEpisodes(**values)
+
+
+def test_fixed_denied_actions_need_a_fixed_number_of_players() -> None:
+    for players in (3, 4):
+        with pytest.raises(ValueError, match="denied"):
+            HelsinkiVectorEnv(
+                1, players, denied=[[0]] + [[]] * (players - 1), episodes=RandomEpisodes(num_players=(2, players))
+            )
+
+
+def test_what_every_seat_sees() -> None:
+    env = HelsinkiVectorEnv(3, num_players=3)
+    obs, _ = env.reset(seed=1)
+    play(env, obs, 40)
+    for seat in range(3):
+        seen = env.observe([seat] * 3)
+        assert all(np.array_equal(seen[b], env.game(b).observation(seat)) for b in range(3))
+    for seats in ([0, 0], [0, 0, 3], [-1, 0, 0]):
+        with pytest.raises(ValueError, match="seats"):
+            env.observe(seats)
+
+
+def test_drawings() -> None:
+    env = HelsinkiVectorEnv(2, render_mode="ansi")
+    env.reset(seed=1)
+    drawn = env.render()
+    assert drawn is not None
+    assert len(drawn) == 2
+    assert all("HELSINKI" in text for text in drawn)
+    env.render_mode = None
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_gymnasium_wrappers_understand_it(mode: AutoresetMode) -> None:
+    env: gymnasium.vector.VectorEnv[Any, Any, Any] = RecordEpisodeStatistics(HelsinkiVectorEnv(2, autoreset_mode=mode))
+    wrapped = DictInfoToList(env)
+    obs, infos = wrapped.reset(seed=1)
+    words = player_words(2, 1)
+    ended = np.zeros(2, np.bool_)
+    while not ended.any():
+        assert [set(info) for info in infos] == [{"seat"}, {"seat"}]
+        obs, _, ended, _, infos = wrapped.step(choose(obs, words))
+    told = infos[int(ended.argmax())]
+    assert told["scores"].shape == (2,)
+    assert told["episode"]["l"] > 20
+    if mode == AutoresetMode.SAME_STEP:
+        assert np.array_equal(told["final_info"]["scores"], told["scores"])
+
+
+def test_errors_of_the_configuration_come_through() -> None:
+    with pytest.raises(ConfigError, match="num_players"):
+        HelsinkiVectorEnv(1, num_players=1)
