@@ -1,0 +1,33 @@
+"""Write the golden data anew, and say what changed:
+
+    python -m tests.regenerate
+
+Do this only for a change that is meant to change the rules, what a seat is shown, or how a state is kept; look at the
+difference before it is committed. A change of behaviour also asks for a new version of the environment.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from tests.support.golden import TESTS, golden_files
+
+
+def main() -> None:
+    for path, make in golden_files():
+        old = path.read_text() if path.exists() else ""
+        new = make()
+        name = path.relative_to(TESTS.parent)
+        if new == old:
+            print(f"same     {name}")
+            continue
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(new)
+        difference = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))
+        print(f"{'changed' if old else 'new':9}{name}, {len(difference)} lines of difference")
+        for line in difference[2:10] if old else ():
+            print(f"           {line[:160]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+"""What the golden data say, computed anew: perft counts, playthroughs and the signature.
+
+Nothing here depends on the library's own ways to choose decisions, so golden data change only with the rules, with what
+a seat is shown, or with how a state is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env import Game, GameConfig, notation, observation
+from helsinki_env.components import ACTIONS
+from helsinki_env.core import step as rules
+from helsinki_env.core.state import States, new_states
+from helsinki_env.game import action_table, apply_setup
+from helsinki_env.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
+from tests.support.positions import Position, rich_deal
+
+TESTS = Path(__file__).resolve().parent.parent
+PERFT = TESTS / "perft"
+PLAYTHROUGHS = TESTS / "playthroughs"
+SIGNATURE = TESTS / "signature.json"
+
+
+# Perft: how many sequences of decisions there are
+
+
+def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
+    """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
+
+    A sequence that ends the game earlier is not counted as a longer one. END taken by the environment counts nothing.
+    """
+    game = notation.from_dict(position)
+    tables, states = game.config.tables[0], new_states(1, game.config.loaded.types)
+    states[0] = game.state
+    masks = game.legal_mask()[None, :]
+    counts, first = [], np.zeros(0, np.int64)
+    for done in range(1, depth + 1):
+        rows, actions = np.nonzero(masks)
+        counts.append(len(actions))
+        first = actions if done == 1 else first[rows]
+        if done < depth:
+            states, masks = states[rows], masks[rows]
+            assert rules.batch_step(tables, states, actions, masks) == -1
+    names = {int(a): notation.describe(int(a), game.config.loaded) for a in game.legal_actions()}
+    return counts, {name: int((first == action).sum()) for action, name in names.items()}
+
+
+def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
+    """The same by the plain rules."""
+    game = ReferenceGame.from_dict(position)
+    counts = [0] * depth
+
+    def count(game: ReferenceGame, done: int) -> int:
+        legal = game.legal_actions()
+        counts[done] += len(legal)
+        if done == depth - 1:
+            return len(legal)
+        total = 0
+        for action in legal:
+            after = game.clone()
+            after.step(action)
+            total += count(after, done + 1)
+        return total
+
+    divided = {}
+    for action in game.legal_actions():
+        after = game.clone()
+        after.step(action)
+        name = notation.describe(action, game.components)
+        divided[name] = count(after, 1) if depth > 1 else 1
+    counts[0] = len(divided)
+    return counts, divided
+
+
+def perft_text(data: dict[str, Any]) -> str:
+    """Return a perft file: the position in one line, everything else to be read."""
+    position = json.dumps(data["position"])
+    shown = json.dumps(data | {"position": "POSITION"}, indent=1)
+    return shown.replace('"POSITION"', position) + "\n"
+
+
+def perft_anew(path: Path) -> str:
+    """Return a perft file as it should be, from the position and the depth that it states."""
+    data = json.loads(path.read_text())
+    counts, divided = perft(data["position"], len(data["counts"]))
+    return perft_text(data | {"counts": counts, "divided": divided})
+
+
+# Playthroughs: one game a file, to be read
+
+
+def playthrough_start(name: str) -> Game:
+    """The game that a playthrough follows."""
+    if name == "dry_roads":
+        config = GameConfig(num_players=2, dry_roads=True, components="alternative")
+        return notation.from_dict(rich_deal(notation.to_dict(Game(config, seed=562))))
+    players = {"two_players": 2, "three_players": 3, "four_players": 4}[name]
+    return Game(GameConfig(num_players=players), seed=players)
+
+
+def playthrough(name: str) -> str:
+    """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
+    game = playthrough_start(name)
+    settings = {key: value for key, value in game.config.to_dict().items() if key != "reward"}
+    lines = [f"# {name}: {json.dumps(settings)}"]
+    number, word = 0, 1
+    before = notation.to_dict(game)
+    lines.append(f"# first: {json.dumps(before['chance'])}, display {_cards(game, before['display'])}")
+    while not game.done:
+        number, word = number + 1, (word + GOLDEN) & MASK64
+        action = _pick(game, mix(word))
+        mask, seen = game.legal_mask(), game.observation()
+        where = f"round {game.round}  seat {game.seat}  {game.phase}"
+        lines.append(f"{number:4}  {where:27}{notation.describe(action, game.config.loaded)}")
+        game.step(action)
+        after = notation.to_dict(game)
+        scores = " ".join(str(score) for score in game.scores())
+        lines.append(f"      legal {int(mask.sum())} {_short(mask)}  seen {_short(seen)}  scores {scores}")
+        lines += [f"      {change}" for change in changes(game, before, after)]
+        before = after
+    lines.append(f"# ranking {game.ranking()}, position {_digest([json.dumps(before).encode()])[:16]}")
+    return "\n".join(lines) + "\n"
+
+
+def _pick(game: Game, word: int) -> int:
+    """Three times of four a build or an action of the action board where there is one."""
+    legal = [int(action) for action in game.legal_actions()]
+    kinds = [decode(action, game.config.loaded.types)[0] for action in legal]
+    liked = [action for action, kind in zip(legal, kinds, strict=True) if kind in ("BUILD", "USE")]
+    chosen = liked if liked and word % 4 else legal
+    return chosen[((word >> 32) * len(chosen)) >> 32]
+
+
+def changes(game: Game, before: Position, after: Position) -> list[str]:
+    """Say what differs between two positions, one thing an item."""
+    found = []
+    for key, old in before.items():
+        new = after[key]
+        if key == "seats":
+            for number, (was, now) in enumerate(zip(old, new, strict=True)):
+                for name in was:
+                    if was[name] != now[name]:
+                        found.append(f"seat {number} {name}: {_change(game, name, was[name], now[name])}")
+        elif old != new:
+            found.append(f"{key}: {_change(game, key, old, new)}")
+    return found
+
+
+def _change(game: Game, key: str, old: Any, new: Any) -> str:
+    if key in ("hand", "known", "discard_pile"):
+        pairs = enumerate(zip(old, new, strict=True))
+        return ", ".join(f"{now - was:+} {_cards(game, [card])}" for card, (was, now) in pairs if was != now)
+    if key == "draw_pile":
+        return f"{len(old)} to {len(new)}, next {_cards(game, new[:1]) or 'none'}"
+    if key == "display":
+        return ", ".join(f"slot {i} {_cards(game, [new[i]])}" for i in range(8) if old[i] != new[i])
+    if key == "tile_supply":
+        return ", ".join(f"{colour} {new[colour]}" for colour in old if old[colour] != new[colour])
+    if key == "pavilions":
+        return ", ".join(f"{tile['colour']} {tile['roofs']} on {_cells(tile['cells'])}" for tile in new[len(old) :])
+    if key in ("wild", "superstructures", "coats_on_board") and isinstance(old, list):
+        gone, come = (_cells(sorted(set(a) - set(b))) for a, b in ((old, new), (new, old)))
+        return " ".join(f"{sign} {cells}" for sign, cells in (("-", gone), ("+", come)) if cells)
+    if key == "used":
+        return ", ".join(f"+ {ACTIONS[action]}" for action in new if action not in old)
+    if key == "pending":
+        return json.dumps({k: v for k, v in new.items() if k != "reshuffled"})
+    return f"{json.dumps(old)} to {json.dumps(new)}"
+
+
+def _cards(game: Game, cards: Iterable[int | None]) -> str:
+    return ", ".join("nothing" if card is None else notation.card_name(card, game.config.loaded) for card in cards)
+
+
+def _cells(cells: Sequence[int]) -> str:
+    return " ".join(f"r{cell // 7}c{cell % 7}" for cell in cells)
+
+
+def _short(array: npt.NDArray[Any]) -> str:
+    return _digest([array.tobytes()])[:8]
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+# The signature: ten thousand games in one line
+
+GROUPS: dict[str, tuple[int, GameConfig, bool]] = {
+    "two players": (2000, GameConfig(), False),
+    "two players, full meadows": (2000, GameConfig(), True),
+    "two players, alternative components": (1000, GameConfig(components="alternative"), False),
+    "three players, Dry roads": (1000, GameConfig(num_players=3, dry_roads=True), False),
+    "three players, denied actions": (1000, GameConfig(num_players=3, denied=[[1, 6], [], [2, 7, 12]]), True),
+    "four players": (1000, GameConfig(num_players=4), False),
+    "four players, first game": (
+        1000,
+        GameConfig(num_players=4, covered="first_game", dry_roads=True, components="alternative"),
+        False,
+    ),
+    "four players, alternative components, Dry roads, full meadows": (
+        1000,
+        GameConfig(num_players=4, dry_roads=True, components="alternative"),
+        True,
+    ),
+}
+"""Number of games, settings, and whether all coats of arms are in the meadows from the start."""
+
+FIRST = 2
+"""So many games of each group have a digest of their own, for runs without the compiler."""
+
+
+def signature(games: int | None = None) -> dict[str, Any]:
+    """Play the fixed games with the batch kernels; `games`: only so many of each group.
+
+    Every 16 decisions and at the end the states (field by field, in alphabetical order), the masks and the
+    observations of the seats to move go into a digest.
+    """
+    groups = {}
+    for name, (count, config, rich) in GROUPS.items():
+        groups[name] = _play_group(min(count, games or count), config, rich)
+    return {
+        "version": notation.to_dict(Game(seed=0))["version"],
+        "games": sum(group["games"] for group in groups.values()),
+        "digest": _digest(group["digest"].encode() for group in groups.values()),
+        "groups": groups,
+    }
+
+
+def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
+    types, tables = config.loaded.types, config.tables[0]
+    states = new_states(games, types)
+    apply_setup(states, config)
+    numbers = np.arange(games, dtype=np.uint64)
+    rules.batch_deal(tables, states, np.full(games, 7, np.uint64), numbers, np.zeros(games, np.uint64))
+    if rich:
+        states["coats"] = 0
+        states["meadow"][:, : config.num_players] = 8
+    masks = np.zeros((games, action_table(types).size), np.int8)
+    seen = np.zeros((games, observation.layout(types).size), np.int8)
+    rules.batch_mask(tables, states, masks)
+    words = numbers << np.uint64(32)
+    digest, first = hashlib.sha256(), hashlib.sha256()
+    decisions = turns = 0
+    while masks.any():
+        if turns % 16 == 0:
+            _digest_batch(digest, tables, states, masks, seen)
+            if masks[:FIRST].any():
+                _digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
+        words += np.uint64(GOLDEN)
+        actions = _pick_batch(masks, words, types)
+        decisions += int((states["done"] == 0).sum())
+        turns += 1
+        assert rules.batch_step(tables, states, actions, masks) == -1
+    _digest_batch(digest, tables, states, masks, seen)
+    _digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
+    scores, places = np.zeros((2, games, 4), np.int64)
+    rules.batch_scores(tables, states, scores, places)
+    digest.update(scores.tobytes() + places.tobytes())
+    used = np.bitwise_count(states["used"][:, :, None] & (1 << np.arange(15))).sum(axis=(0, 1))
+    return {
+        "games": games,
+        "decisions": decisions,
+        "digest": digest.hexdigest()[:32],
+        f"digest of the first {FIRST}": first.hexdigest()[:32],
+        "points": int(scores.sum()),
+        "used": dict(zip(ACTIONS, used.tolist(), strict=True)),
+    }
+
+
+def _digest_batch(
+    digest: Any, tables: Any, states: States, masks: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]
+) -> None:
+    observation.batch_observe(tables, states, states["seat"].astype(np.int64), seen)
+    assert states.dtype.names is not None
+    columns = [states[name] for name in sorted(states.dtype.names) if name != "pad"]
+    for column in (*columns, masks, seen):
+        digest.update(np.ascontiguousarray(column).tobytes())
+
+
+def _pick_batch(masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], types: int) -> npt.NDArray[np.int64]:
+    """As in a playthrough, for many games; what is picked for a game that is over does not matter."""
+    z = words.copy()
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    rows, legal = np.nonzero(masks.view(np.bool_))
+    liked = np.isin(action_table(types).kind_of[legal], _LIKED)
+    every, few = (_chosen(rows[pick], legal[pick], z) for pick in (np.ones_like(liked), liked))
+    some_liked = np.bincount(rows[liked], minlength=len(masks)) > 0
+    return np.where(some_liked & (z % np.uint64(4) != 0), few, every)
+
+
+_LIKED = (3, 10)  # BUILD and USE
+
+
+def _chosen(
+    rows: npt.NDArray[np.int64], legal: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    counts = np.bincount(rows, minlength=len(words))
+    ranks = ((words >> np.uint64(32)) * counts.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+    places = np.minimum(np.cumsum(counts) - counts + ranks, max(0, len(legal) - 1))
+    return legal[places] if len(legal) else np.zeros(len(words), np.int64)
+
+
+def signature_text(data: dict[str, Any]) -> str:
+    """Return the file of the signature."""
+    return json.dumps(data, indent=1) + "\n"
+
+
+NAMES = ("two_players", "three_players", "four_players", "dry_roads")
+"""The playthroughs."""
+
+
+def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
+    """Every golden file, and what makes its text. Perft files state their positions themselves."""
+    for path in sorted(PERFT.glob("*.json")):
+        yield path, partial(perft_anew, path)
+    for name in NAMES:
+        yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
+    yield SIGNATURE, lambda: signature_text(signature())
