@@ -6,7 +6,7 @@
 | Also | `pettingzoo.make("aec", "helsinki/helsinki-v0")` (PettingZoo 1.27 or later) |
 | Agents | `player_0` to `player_1`, `player_2` or `player_3`, in turn order |
 | Actions | `Discrete(554)`, masked (with the default components) |
-| Observations | dict: `observation` int8 (1399,), `action_mask` int8 (554,) |
+| Observations | dict: `observation` int8 (1385,), `action_mask` int8 (554,) |
 | Parallel API | no: one agent decides at a time |
 
     >>> import numpy as np

@@ -398,3 +398,11 @@ def test_is_known_by_name() -> None:
     assert str(env) == "helsinki_v0"
     assert env.num_agents == 3
     assert env.metadata["is_parallelizable"] is False
+
+
+def test_the_page_states_the_spaces() -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    for name, array in env.observe("player_0").items():
+        assert f"`{name}` int8 ({len(array)},)" in str(helsinki_v0.__doc__)
+    assert f"Discrete({env.action_space('player_0').n})" in str(helsinki_v0.__doc__)

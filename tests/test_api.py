@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import gymnasium
+import gymnasium.utils.env_checker
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
-from helsinki_env import helsinki_v0
+from helsinki_env import HelsinkiSeatEnv, helsinki_v0
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {
@@ -46,3 +48,40 @@ def test_pettingzoo_max_cycles() -> None: ...
 
 @pytest.mark.skip(reason="state_test needs state(); what all seats know together would show every hand")
 def test_pettingzoo_state() -> None: ...
+
+
+@PLAYERS
+def test_gymnasium_checks(players: int) -> None:
+    made = gymnasium.make("helsinki/Seat-v0", num_players=players, illegal="penalise")
+    gymnasium.utils.env_checker.check_env(made.unwrapped)
+    made.reset(seed=1)
+    made.step(made.get_wrapper_attr("action_masks")().argmax())  # within the passive checker
+
+
+def test_stable_baselines3_checks() -> None:
+    env_checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    env_checker.check_env(HelsinkiSeatEnv(illegal="penalise"))
+
+
+def test_maskable_ppo_runs_and_takes_legal_decisions_only() -> None:
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    env_util = pytest.importorskip("stable_baselines3.common.env_util")
+    env = env_util.make_vec_env(
+        "helsinki/Seat-v0", n_envs=2, seed=1, env_kwargs={"opponents": "random", "seat": "rotate"}
+    )
+    model = sb3_contrib.MaskablePPO(
+        "MultiInputPolicy",
+        env,
+        n_steps=96,
+        batch_size=64,
+        n_epochs=1,
+        policy_kwargs={"net_arch": [8]},
+        device="cpu",
+        seed=1,
+    )
+    model.learn(2 * 2 * 96)  # an illegal decision would raise an error
+    assert model.num_timesteps == 2 * 2 * 96
+    assert len(model.ep_info_buffer) > 0  # games have ended, and training went on after them
+    masks = env.env_method("action_masks")
+    assert all(mask.any() and mask.dtype == bool for mask in masks)
+    env.close()

@@ -1,0 +1,608 @@
+"""One learning seat against opponents: the games are `Game`'s, and everybody decides when and only when it is due."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import zlib
+from collections import Counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from agents.random import RandomPlayer
+from helsinki_env import (
+    Game,
+    GameConfig,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    IllegalActionError,
+    RandomEpisodes,
+    observation,
+)
+from helsinki_env.core.kernel import JIT
+from helsinki_env.playout import choose_uniformly, player_words
+
+CONFIGS: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "dry_roads": True, "covered": "first_game", "reward": "rank", "seat": "rotate"},
+    {
+        "num_players": 4,
+        "components": "alternative",
+        "denied": [["two_points"], [], [10], []],
+        "reward": "margin",
+        "seat": 2,
+    },
+)
+MODES = tuple(AutoresetMode)
+SIZE = 4 if JIT else 2
+STEPS = 200 if JIT else 60
+
+
+def crafty(
+    obs: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """An opponent that makes use of everything it gets: a mistake in any of it leads to another game."""
+    actions = [
+        row_legal[zlib.crc32(row.tobytes() + row_mask.tobytes() + word.tobytes()) % len(row_legal)]
+        for row, row_mask, word in zip(obs, mask, words, strict=True)
+        for row_legal in [np.flatnonzero(row_mask)]
+    ]
+    obs[:], mask[:], words[:] = 0, 1, 0  # its own until it returns
+    return np.array(actions)
+
+
+def crude(
+    obs: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """An opponent that lets its observation alone decide."""
+    return crafty(obs, mask, np.zeros_like(words))
+
+
+def act_random(obs: Any, mask: Any, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    return choose_uniformly(mask, words.copy())
+
+
+def play(env: HelsinkiSeatVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
+    """Play on at random and return everything that came back, as copies."""
+    words = player_words(env.num_envs, seed)
+    seen = []
+    for _ in range(steps):
+        obs, *rest = env.step(choose_uniformly(obs["action_mask"], words))
+        seen.append(copy.deepcopy((obs, *rest)))
+    return seen
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether nested results are the same, types and all."""
+    return pickle.dumps(_plain(one)) == pickle.dumps(_plain(other))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [(key, _plain(inner)) for key, inner in value.items()]
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, repr(value.tolist())
+    return value
+
+
+class Twin:
+    """The batch once more, game by game, with `Game` and the opponent `crude`."""
+
+    def __init__(self, env: HelsinkiSeatVectorEnv, seed: int, obs: Any, info: dict[str, Any]) -> None:
+        self.env = env
+        self.mode: AutoresetMode = env.metadata["autoreset_mode"]
+        self.games = [Game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.seats = info["seat"].tolist()
+        self.endings = 0
+        for b in range(env.num_envs):
+            self.let_others_play(b)
+        self.compare(obs, info)
+
+    def let_others_play(self, b: int) -> None:
+        game = self.games[b]
+        while not game.done and game.seat != self.seats[b]:
+            action = crude(game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64))
+            game.step(int(action[0]))
+
+    def dealt(self, b: int, info: dict[str, Any]) -> None:
+        """A new game, at the learner's first decision: that it is as dealt, other tests check."""
+        self.seats[b] = int(info["seat"][b])
+        self.games[b] = self.env.game(b)
+        assert self.games[b].round == 1
+        assert self.games[b].seat == self.seats[b]
+
+    def step(self, actions: Any, result: Any) -> None:
+        obs, reward, terminated, truncated, info = result
+        assert reward.dtype == np.float32
+        assert terminated.dtype == truncated.dtype == np.bool_
+        assert not truncated.any()
+        assert ("rewards" in info) == terminated.any()
+        for b, game in enumerate(self.games):
+            if game.done:
+                assert self.mode == AutoresetMode.NEXT_STEP
+                assert not terminated[b]
+                assert reward[b] == 0
+                self.dealt(b, info)
+                continue
+            game.step(int(actions[b]))
+            self.let_others_play(b)
+            assert terminated[b] == game.done
+            if terminated[b]:
+                self.ended(b, reward[b], info)
+                if self.mode == AutoresetMode.SAME_STEP:
+                    self.dealt(b, info)
+            else:
+                assert reward[b] == 0
+        self.compare(obs, info)
+
+    def ended(self, b: int, reward: float, info: dict[str, Any]) -> None:
+        self.endings += 1
+        game, seat = self.games[b], self.seats[b]
+        scores, others = game.scores(), game.num_players - 1
+        place = game.ranking().index(seat)
+        expected = {
+            "win": 1 if place == 0 else -1 / others,
+            "rank": 1 - 2 * place / others,
+            "margin": scores[seat] - (scores.sum() - scores[seat]) / others,
+        }[game.config.reward]
+        assert reward == pytest.approx(expected, abs=1e-5)
+        assert info["rewards"][b, seat] == reward
+        assert info["rewards"][b].sum() == pytest.approx(0, abs=1e-4)
+        assert np.array_equal(info["scores"][b], scores)
+        assert info["places"][b, seat] == place
+        if self.mode == AutoresetMode.SAME_STEP:
+            final = info["final_obs"][b]
+            assert info["_final_obs"][b]
+            assert np.array_equal(final["observation"], game.observation(seat))
+            assert final["action_mask"].all()
+            assert info["final_info"]["seat"][b] == seat
+        else:
+            assert info["seat"][b] == seat
+
+    def compare(self, obs: Any, info: dict[str, Any]) -> None:
+        masks = self.env.action_masks()
+        assert masks.dtype == np.bool_
+        assert np.array_equal(masks, obs["action_mask"])
+        for b, game in enumerate(self.games):
+            assert np.array_equal(obs["observation"][b], game.observation(self.seats[b]))
+            assert info["seat"][b] == self.seats[b]
+            assert np.array_equal(obs["action_mask"][b], np.ones_like(masks[b]) if game.done else game.legal_mask())
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", CONFIGS)
+def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) -> None:
+    env = HelsinkiSeatVectorEnv(SIZE, crude, **options, autoreset_mode=mode)
+    obs, info = env.reset(seed=4)
+    twin = Twin(env, 4, obs, info)
+    words = player_words(SIZE, seed=1)
+    for _ in range(STEPS):
+        actions = choose_uniformly(obs["action_mask"], words)
+        obs, _, ended, _, _ = result = env.step(actions)
+        twin.step(actions, result)
+        if mode == AutoresetMode.DISABLED and ended.any():
+            obs, info = env.reset(options={"reset_mask": ended})
+            for b in np.flatnonzero(ended):
+                twin.dealt(int(b), info)
+            twin.compare(obs, info)
+    assert twin.endings >= SIZE or not JIT
+    assert env.observation_space.contains(obs)
+
+
+def single_envs(count: int, **options: Any) -> list[Any]:
+    return [lambda: HelsinkiSeatEnv(**options)] * count
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", [{}, {"num_players": 4, "seat": "rotate", "opponents": crafty}])
+def test_the_batch_is_a_vector_of_single_environments(options: dict[str, Any], mode: AutoresetMode) -> None:
+    one = SyncVectorEnv(single_envs(SIZE, **options), autoreset_mode=mode)
+    other = HelsinkiSeatVectorEnv(SIZE, autoreset_mode=mode, **options)
+    seeds: Any = [7, 2, 9, 4][:SIZE]
+    found: Any = one.reset(seed=seeds)
+    expected: Any = other.reset(seed=seeds)
+    words = player_words(SIZE, 1)
+    endings = 0
+    for _ in range(STEPS):
+        for key in ("observation", "action_mask"):
+            assert np.array_equal(found[0][key], expected[0][key])
+        told = found[-1]["_seat"]  # after a reset of some games, only theirs
+        assert np.array_equal(found[-1]["seat"][told], expected[-1]["seat"][told])
+        actions = choose_uniformly(expected[0]["action_mask"], words)
+        found, expected = one.step(actions), other.step(actions)
+        for i in (1, 2, 3):
+            assert np.allclose(found[i], expected[i])
+        ended = expected[2]
+        endings += int(ended.sum())
+        for b in np.flatnonzero(ended):
+            told, known = found[-1], expected[-1]
+            if mode == AutoresetMode.SAME_STEP:
+                for key in ("observation", "action_mask"):
+                    assert np.array_equal(told["final_obs"][b][key], known["final_obs"][b][key])
+                told, known = told["final_info"], known["final_info"]
+            for key in ("rewards", "scores", "places"):
+                assert np.array_equal(told[key][b], known[key][b])
+        if mode == AutoresetMode.DISABLED and ended.any():
+            found, expected = (env.reset(options={"reset_mask": ended}) for env in (one, other))
+    assert endings >= SIZE or not JIT
+
+
+@pytest.mark.parametrize("opponents", ["random", act_random, crafty], ids=["random", "act_random", "crafty"])
+def test_a_game_does_not_depend_on_the_batch(opponents: Any) -> None:
+    episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), dry_roads=(False, True))
+    found = []
+    for size in (40, 7, 3) if JIT else (4, 3):
+        env = HelsinkiSeatVectorEnv(size, opponents, autoreset_mode="SameStep", episodes=episodes)
+        obs, _ = env.reset(seed=2)
+        seen = play(env, obs, STEPS)
+        found.append([(obs["observation"][:3].tobytes(), reward[:3].tolist()) for obs, reward, *_ in seen])
+    assert all(other == found[0] for other in found)
+
+
+def test_random_opponents_in_compiled_code_play_as_the_random_player_does() -> None:
+    found = []
+    for opponents in ("random", RandomPlayer(), act_random, ["random", RandomPlayer(), "random"]):
+        env = HelsinkiSeatVectorEnv(SIZE, opponents, num_players=4, autoreset_mode="SameStep")
+        found.append(play(env, env.reset(seed=3)[0], STEPS))
+    assert all(same(found[0], other) for other in found[1:])
+
+
+def test_another_seed_brings_other_opponents_and_other_games() -> None:
+    env = HelsinkiSeatVectorEnv(2, "random", seat=1)
+    states = []
+    for seed in (1, 2, 1):
+        env.reset(seed=seed)
+        states.append(env.states.tobytes())
+    assert states[0] == states[2] != states[1]
+
+
+def test_each_opponent_of_a_list_sits_in_its_place() -> None:
+    asked: Counter[int] = Counter()
+
+    def player(place: int) -> Any:
+        def act(obs: Any, mask: Any, words: Any) -> Any:
+            asked[place] += 1
+            turn_order = observation.split(obs)["table"][:, 1]
+            present = [(seat + 1 + place) % 4 == turn for seat, turn in zip(learners, turn_order, strict=False)]
+            assert len(learners) == 1
+            assert all(present)
+            return act_random(obs, mask, words)
+
+        return act
+
+    env = HelsinkiSeatVectorEnv(1, [player(0), player(1), player(2)], seat=2, num_players=4)
+    learners = [2]
+    play(env, env.reset(seed=1)[0], 30)
+    assert set(asked) == {0, 1, 2}
+    env.reset(options={"seat": 0})
+    learners[0] = 0
+    play(env, env.reset(seed=1)[0], 30)
+    with pytest.raises(ValueError, match="opponents: found a list of 3, expected 1 with 2 players"):
+        env.reset(options={"num_players": 2})
+    with pytest.raises(ValueError, match="opponents: found a list of 2, expected 3"):
+        HelsinkiSeatEnv(["random", "random"], num_players=4)
+
+
+def test_one_opponent_follows_the_number_of_players() -> None:
+    for opponent in ("random", crafty):
+        env = HelsinkiSeatVectorEnv(2, opponent)
+        env.reset(seed=1)
+        obs, _ = env.reset(options={"num_players": 4})
+        play(env, obs, 30)
+        assert env.states["players"].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_seats(players: int) -> None:
+    env = HelsinkiSeatVectorEnv(50, num_players=players, seat=players - 1)
+    assert (env.reset(seed=1)[1]["seat"] == players - 1).all()
+    for episode in range(3):
+        _, info = env.reset(seed=1 if episode == 0 else None, options={"seat": "rotate"})
+        assert np.array_equal(info["seat"], (np.arange(50) + episode) % players)
+    counts: Counter[int] = Counter()
+    env.reset(seed=1, options={"seat": "random"})
+    for _ in range(12):
+        counts.update(env.reset()[1]["seat"].tolist())
+    assert set(counts) == set(range(players))
+    assert all(abs(n / 600 - 1 / players) < 0.08 for n in counts.values())
+
+
+def test_seats_change_at_automatic_resets() -> None:
+    env = HelsinkiSeatVectorEnv(1, seat="rotate", num_players=3, autoreset_mode="SameStep")
+    obs, info = env.reset(seed=1)
+    seats = [int(info["seat"][0])]
+    for _, _, ended, _, info in play(env, obs, 3 * STEPS):
+        if ended[0]:
+            assert info["final_info"]["seat"][0] == seats[-1]
+            seats.append(int(info["seat"][0]))
+    assert seats == [i % 3 for i in range(len(seats))]
+    assert len(seats) > 3
+
+
+@pytest.mark.parametrize("seat", [2, -1, "first", True, 0.5, None])
+def test_a_bad_seat_changes_nothing(seat: Any) -> None:
+    with pytest.raises(ValueError, match="seat: found"):
+        HelsinkiSeatEnv(seat=seat)
+    env = HelsinkiSeatVectorEnv(2, seat=1)
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(ValueError, match="seat: found"):
+        env.reset(options={"seat": seat, "covered": [1]})
+    assert same(env.get_state(), before)
+    assert env.config.covered == ()
+    assert (env.reset(seed=1)[1]["seat"] == 1).all()
+    with pytest.raises(ValueError, match="seat: found 3, expected 0 to 1"):
+        HelsinkiSeatVectorEnv(1, num_players=4, seat=3, episodes=RandomEpisodes(num_players=(2, 4)))
+
+
+def test_options_hold_for_later_games() -> None:
+    env = HelsinkiSeatEnv(seat=0)
+    options = {"num_players": 3, "covered": ["two_points"], "dry_roads": True, "seat": 1, "reward": "rank"}
+    _, info = env.reset(seed=1, options=options)
+    expected = GameConfig(num_players=3, covered=["two_points"], dry_roads=True, reward="rank")
+    assert info == {"seat": 1}
+    assert env.game.config == env.config == expected
+    env.reset(options={"episodes": RandomEpisodes(num_players=(4,))})
+    _, info = env.reset()
+    assert info == {"seat": 1}
+    assert env.game.num_players == 4
+    for bad in ({"cover": 1}, {"num_players": 7}, {"episodes": 3}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            env.reset(options=bad)
+
+
+def test_an_illegal_decision_leaves_everything_unchanged() -> None:
+    env = HelsinkiSeatVectorEnv(3, num_players=3)
+    obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
+    before = env.get_state()
+    for bad in (-1, 0, 554, -(2**40), 2**40):
+        actions = choose_uniformly(obs["action_mask"], player_words(3))
+        actions[1] = bad
+        with pytest.raises(
+            IllegalActionError, match=r"^game 1: .*(is not legal in phase [A-Z]+ of seat \d\. Legal|ids run)"
+        ):
+            env.step(actions)
+        assert same(env.get_state(), before)
+    env.step(choose_uniformly(obs["action_mask"], player_words(3)))
+    for no_batch in ([0], [0.0, 0.0, 0.0], None):
+        with pytest.raises(ValueError, match=r"expected whole numbers of shape \(3,\)"):
+            env.step(no_batch)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, "MOVE 1"])
+def test_an_illegal_decision_in_one_game(action: Any) -> None:
+    env = HelsinkiSeatEnv(seat=1)
+    env.reset(seed=1)
+    before = env.game
+    with pytest.raises(IllegalActionError, match=r"MOVE|whole number|ids run"):
+        env.step(action)
+    assert env.game == before
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("action", [-1, 0, 554])
+def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: AutoresetMode) -> None:
+    env = HelsinkiSeatVectorEnv(2, num_players=3, reward="margin", illegal="penalise", autoreset_mode=mode)
+    obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
+    actions = choose_uniformly(obs["action_mask"], player_words(2))
+    actions[1] = action
+    game, seat = env.game(1), int(env.get_state()["seatings"]["learner"][1])
+    obs, reward, ended, _, info = env.step(actions)
+    assert reward.tolist() == [0, -100]
+    assert ended.tolist() == info["illegal_action"].tolist() == [False, True]
+    assert info["rewards"][1].tolist() == [-100 if s == seat else 50 for s in range(3)]
+    if mode == AutoresetMode.SAME_STEP:
+        assert np.array_equal(info["final_obs"][1]["observation"], game.observation(seat))
+        assert env.game(1).round == 1
+        return
+    assert np.array_equal(obs["observation"][1], game.observation(seat))
+    assert obs["action_mask"][1].all()
+    if mode == AutoresetMode.DISABLED:
+        with pytest.raises(IllegalActionError, match="game 1 is over; reset"):
+            env.step(choose_uniformly(obs["action_mask"], player_words(2)))
+        env.reset(options={"reset_mask": ended})
+    else:
+        obs, reward, ended, _, info = env.step(choose_uniformly(obs["action_mask"], player_words(2)))
+        assert reward[1] == 0
+        assert not ended[1]
+    assert env.game(1).round == 1
+    assert not env.action_masks()[1].all()
+
+
+def test_an_illegal_decision_ends_one_game_and_says_why() -> None:
+    env = HelsinkiSeatEnv(illegal="penalise", seat=1)
+    env.reset(seed=1)
+    obs, reward, terminated, truncated, info = env.step(0)
+    assert (reward, terminated, truncated) == (-1, True, False)
+    assert "(START 0) is not legal in phase MOVE of seat 1" in info["illegal_action"]
+    assert obs["action_mask"].all()
+    assert env.action_masks().all()
+    with pytest.raises(ValueError, match="over"):
+        env.step(0)
+    env.reset()
+    assert not env.action_masks().all()
+
+
+def test_an_opponent_that_errs_is_named() -> None:
+    class Cheat:
+        name = "cheat"
+        answer: Any = 0
+
+        def act(self, obs: Any, mask: Any, words: Any) -> Any:
+            return np.full(len(obs), self.answer)
+
+    player = Cheat()
+    env = HelsinkiSeatVectorEnv(2, player, seat=1)
+    with pytest.raises(
+        IllegalActionError, match=r"opponent 'cheat': game 0: action 0 \(START 0\) is not legal in phase"
+    ):
+        play(env, env.reset(seed=1)[0], 30)
+    with pytest.raises(ValueError, match=r"call reset\(\)"):
+        env.step([0, 0])
+    player.answer = 0.5
+    with pytest.raises(ValueError, match=r"opponent 'cheat': found decisions float64 of shape \(2,\)"):
+        env.reset(seed=1)
+    env.set_opponents("random")
+    play(env, env.reset(seed=1)[0], 30)
+
+
+def test_an_opponent_must_be_able_to_decide() -> None:
+    with pytest.raises(ValueError, match="opponents: found 3, expected a name such as 'random'"):
+        HelsinkiSeatEnv(3)
+    with pytest.raises(ValueError, match="nobody"):
+        HelsinkiSeatEnv("nobody")
+
+
+def test_opponents_by_name() -> None:
+    env = HelsinkiSeatVectorEnv(2, "greedy", seat="rotate")
+    results = play(env, env.reset(seed=1)[0], STEPS)
+    assert env.observation_space.contains(results[-1][0])
+
+
+def test_opponents_can_change_during_a_game() -> None:
+    env = HelsinkiSeatEnv("random", num_players=3, seat=0)
+    env.reset(seed=1)
+    state = env.get_state()
+    ends = []
+    for opponents in ("random", act_random, crafty, [crafty, "random"]):
+        env.set_state(state)
+        env.set_opponents(opponents)
+        for _ in range(8):
+            env.step(int(np.flatnonzero(env.action_masks())[0]))
+        ends.append(env.game)
+    assert ends[0] == ends[1]
+    assert ends[0] != ends[2] != ends[3] != ends[0]
+
+
+def record(env: HelsinkiSeatEnv, steps: int) -> list[Any]:
+    """Play on at random, new games included; return everything that came back."""
+    word = player_words(1, 5)
+    seen: list[Any] = []
+    for _ in range(steps):
+        obs, reward, terminated, _, info = env.step(
+            int(choose_uniformly(env.action_masks().astype(np.int8)[None], word)[0])
+        )
+        seen.append((obs, reward, terminated, info))
+        if terminated:
+            seen.append(env.reset())
+    return seen
+
+
+def test_copies_of_one_game_go_on_alike() -> None:
+    env = HelsinkiSeatEnv("greedy", num_players=3, seat="rotate")
+    env.reset(seed=1)
+    env.reset(options={"covered": [4]})
+    record(env, 30)
+    state = env.get_state()
+    copies = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    seen = record(env, STEPS)
+    for other in copies:
+        assert same(record(other, STEPS), seen)
+    for _ in range(2):
+        env.set_state(state)
+        assert same(record(env, STEPS), seen)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
+    env = HelsinkiSeatVectorEnv(3, crafty, num_players=4, autoreset_mode=mode, illegal="penalise")
+    obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
+    actions = choose_uniformly(obs["action_mask"], player_words(3))
+    actions[0] = 0
+    obs, *_, info = env.step(actions)
+    if mode == AutoresetMode.DISABLED:
+        obs, info = env.reset(options={"reset_mask": np.array([True, False, False])})
+    state = env.get_state()
+    copies = [env.clone(), pickle.loads(pickle.dumps(env))]
+    seen = play(env, obs, 15)
+    for other in copies:
+        assert same(play(other, obs, 15), seen)
+    again, told = env.set_state(state)
+    assert same(again, obs)
+    assert np.array_equal(told["seat"], info["seat"])
+    assert same(play(env, again, 15), seen)
+    with pytest.raises(ValueError, match="expected states, runs, seatings"):
+        env.set_state({"states": state["states"]})
+
+
+def test_arrays_are_reused_when_asked_to() -> None:
+    env, other = (HelsinkiSeatVectorEnv(2, copy=copies, autoreset_mode="SameStep") for copies in (False, True))
+    obs, expected = env.reset(seed=1)[0], other.reset(seed=1)[0]
+    kept = []
+    words = player_words(2)
+    for _ in range(100):
+        actions = choose_uniformly(obs["action_mask"], words)
+        again = env.step(actions)[0]
+        expected = other.step(actions)[0]
+        assert again["observation"] is obs["observation"]
+        assert same(again, expected)
+        kept.append((expected, copy.deepcopy(expected)))
+    assert all(same(*pair) for pair in kept)
+
+
+@pytest.mark.parametrize("arguments", [{"illegal": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}])
+def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
+    for make in (HelsinkiSeatEnv, HelsinkiSeatVectorEnv):
+        with pytest.raises(ValueError, match=next(iter(arguments))):
+            make(**arguments)
+
+
+def test_before_the_first_reset() -> None:
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        HelsinkiSeatEnv().step(0)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "1"])
+def test_a_bad_seed_changes_nothing(seed: Any) -> None:
+    env = HelsinkiSeatEnv()
+    env.reset(seed=1)
+    before = env.game
+    with pytest.raises(ValueError, match="seed: found"):
+        env.reset(seed=seed)
+    assert env.game == before
+
+
+def test_drawings_show_the_learners_cards_only(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn: dict[str, Any] = {}
+    for mode in HelsinkiSeatEnv.metadata["render_modes"]:
+        env = HelsinkiSeatEnv(render_mode=mode, seat=0)
+        env.reset(seed=1)
+        env.step(2)
+        drawn[mode] = env.render()
+    assert "HELSINKI" in drawn["ansi"]
+    assert drawn["svg"].startswith("<svg")
+    assert drawn["rgb_array"].dtype == np.uint8
+    assert drawn["rgb_array"].std() > 10
+    assert drawn["human"] is None
+    assert capsys.readouterr().out.count("HELSINKI") == 2  # after reset and step
+    before = drawn["ansi"]
+    batch = HelsinkiSeatVectorEnv(1, render_mode="ansi", seat=0)
+    batch.reset(seed=[1])
+    batch.step([2])
+    assert batch.render() == (before,)
+    hands = batch.states["hand"]
+    hands[0, 1] = np.roll(hands[0, 1], 1)  # other cards for the opponent
+    assert batch.render() == (before,)
+    silent = HelsinkiSeatEnv()
+    silent.reset(seed=1)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert silent.render() is None
+
+
+def test_is_known_by_name() -> None:
+    env = gymnasium.make("helsinki/Seat-v0", num_players=3, render_mode="ansi", disable_env_checker=True)
+    assert env.reset(seed=1, options={"seat": 1})[1] == {"seat": 1}
+    assert isinstance(env.unwrapped, HelsinkiSeatEnv)
+    assert env.get_wrapper_attr("action_masks")().any()
+    many = gymnasium.make_vec("helsinki/Seat-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
+    assert isinstance(many, HelsinkiSeatVectorEnv)
+    assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    sync = gymnasium.make_vec("helsinki/Seat-v0", num_envs=2, vectorization_mode="sync")
+    assert sync.reset(seed=1)[0]["observation"].shape == (2, observation.layout().size)
