@@ -1,0 +1,325 @@
+"""Hidden cards dealt anew: the viewer sees the same, all cards are there, and deals are as likely as they should be."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helsinki_env import Game, GameConfig, notation
+from helsinki_env.core.kernel import JIT
+from helsinki_env.redeal import RedealError, batch_redeal, redeal, redeal_many
+from tests.support import positions
+from tests.test_agreement import configs
+
+#: What a deal may change. Everything else is in view, or says how the game is played.
+HIDDEN = {"chance", "hand", "pile", "unseen"}
+
+
+def played(config: GameConfig, seed: int, decisions: int) -> Game:
+    """A game after so many random decisions, or at its end."""
+    rng = random.Random(seed)
+    game = Game(config, seed=seed)
+    for _ in range(decisions):
+        if game.done:
+            break
+        game.step(int(rng.choice(game.legal_actions())))
+    return game
+
+
+def check(game: Game, viewer: int, seed: int) -> Game:
+    """Deal anew, and check everything that holds for every deal."""
+    before = game.clone()
+    copy = redeal(game, viewer, seed)
+    assert game == before
+    assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
+    for name in game.state.dtype.names:
+        if name not in HIDDEN:
+            assert copy.state[name].tobytes() == game.state[name].tobytes(), name
+    assert copy.state.hand[viewer].tobytes() == game.state.hand[viewer].tobytes()
+    assert copy.state.unseen[viewer].tobytes() == game.state.unseen[viewer].tobytes()
+    assert copy.state.chance != game.state.chance
+    assert (copy.state.hand >= copy.state.known).all()
+    assert (copy.state.hand.sum(axis=1) == game.state.hand.sum(axis=1)).all()
+    # Reading a position checks that every card is somewhere, and that some decision is legal.
+    assert notation.from_dict(notation.to_dict(copy)) == copy
+    return copy
+
+
+@given(configs(), st.integers(0, 2**32), st.integers(0, 400))
+@settings(max_examples=150 if JIT else 5, deadline=None)
+def test_any_game(config: GameConfig, seed: int, decisions: int) -> None:
+    game = played(config, seed, decisions)
+    for viewer in range(game.num_players):
+        check(game, viewer, seed)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), st.integers(0, 60))
+@settings(max_examples=200 if JIT else 5, deadline=None)
+def test_any_built_position(number: int, theme: str, decisions: int) -> None:
+    rng = random.Random(number)
+    game = notation.from_dict(positions.build(rng, theme))
+    for _ in range(decisions):
+        if game.done:
+            break
+        game.step(int(rng.choice(game.legal_actions())))
+    for viewer in range(game.num_players):
+        check(game, viewer, number)
+
+
+def test_copies_go_on_like_games() -> None:
+    rng = random.Random(1)
+    for seed in range(20 if JIT else 2):
+        copy = redeal(played(GameConfig(num_players=3), seed, 60), seed=seed)
+        while not copy.done:
+            copy.step(int(rng.choice(copy.legal_actions())))
+        notation.from_dict(notation.to_dict(copy))
+
+
+def test_same_seed_same_deal() -> None:
+    game = played(GameConfig(num_players=4), 2, 50)
+    assert redeal(game, 1, seed=5) == redeal(game, 1, seed=5)
+    assert redeal(game, 1, seed=5) != redeal(game, 1, seed=6)
+    assert redeal(game, 1) != redeal(game, 1)
+    many = redeal_many(game, 4, 1, seed=5)
+    assert many[:2].tobytes() == redeal_many(game, 2, 1, seed=5).tobytes()
+    assert many[:1].tobytes() == redeal(game, 1, seed=5)._states.tobytes()
+    assert redeal(game, seed=5) == redeal(game, game.seat, seed=5)
+
+
+def test_each_game_of_a_batch_has_its_own_viewer() -> None:
+    games = [played(GameConfig(), seed, 40) for seed in range(4)]
+    states = np.concatenate([game._states for game in games])
+    viewers = np.array([0, 1, 1, 0])
+    batch_redeal(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
+    for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
+        copy = Game.from_state(game.config, state)
+        assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
+        assert copy != game
+
+
+def test_wrong_arguments() -> None:
+    game = Game(seed=1)
+    with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
+        redeal(game, 2)
+    with pytest.raises(ValueError, match="seed: found -1"):
+        redeal(game, seed=-1)
+
+
+# how likely deals are
+
+
+def chi_square(counts: dict[tuple[object, ...], float], expected: dict[tuple[object, ...], float]) -> float:
+    """Distance in standard deviations of a chi square test (many degrees of freedom)."""
+    freedom = len(expected) - 1
+    value = sum((counts.get(key, 0.0) - n) ** 2 / n for key, n in expected.items())
+    return float((value - freedom) / (2 * freedom) ** 0.5)
+
+
+def _has_much_to_hide(game: Game) -> bool:
+    """Seat 0 looks while its own decision is due: the other hand is bound by nothing."""
+    return game.seat == 0 and int((game.state.hand[1] - game.state.known[1]).sum()) >= 2
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_places_of_the_first_pile_are_equally_likely() -> None:
+    """Each hidden card is in any hidden place with the same chance, but only a 5 can be the removed one."""
+    game = next(game for seed in range(100) if _has_much_to_hide(game := played(GameConfig(), seed, 20)))
+    components = game.config.loaded
+    n = 40_000
+    g = game.state
+    in_view = g.discard + g.hand[0] + g.known[1] + np.bincount(g.display[g.display >= 0], minlength=len(g.discard))
+    for card in (g.card, *g.paid[: g.paid_count]):
+        in_view[card] += card >= 0
+    unknown = (np.array(components.deck(2)) - in_view[: components.types]).astype(float)
+    fives = np.array([components.card_number(card) == 5 for card in range(components.types)])
+    hidden = int((g.hand[1] - g.known[1]).sum())
+    size = int(g.pile_size)
+    assert unknown.sum() == size + hidden + 1
+    states = redeal_many(game, n, 0, seed=3)
+    removed = unknown * fives / (unknown * fives).sum()
+    elsewhere = (unknown - removed) / (size + hidden)
+    held = (states["hand"][:, 1] - states["known"][:, 1])[:, : components.types]
+    places = {"next card": states["pile"][:, size - 1], "last card": states["pile"][:, 0]}
+    counts = {name: np.bincount(cards, minlength=components.types) for name, cards in places.items()}
+    counts["hand"] = held.sum(axis=0) / hidden
+    piles = np.stack([(states["pile"][:, :size] == card).sum(axis=1) for card in range(components.types)], axis=1)
+    counts["removed"] = (unknown - piles - held).sum(axis=0)
+    for name, found in counts.items():
+        expected = n * (removed if name == "removed" else elsewhere)
+        assert (found[expected == 0] == 0).all()
+        some = expected > 0
+        freedom = some.sum() - 1
+        value = ((found - expected)[some] ** 2 / expected[some]).sum()
+        assert value < freedom + 4 * (2 * freedom) ** 0.5, name
+
+
+def small_reshuffled() -> Iterator[tuple[Game, int]]:
+    """Positions after a reshuffle in which few cards are hidden from a viewer, of various kinds."""
+    kinds: Counter[tuple[int, int, bool]] = Counter()
+    for number in range(4000):
+        rng = random.Random(number)
+        game = notation.from_dict(positions.build(rng, "thin pile", components="default"))
+        for _ in range(40):
+            if game.done:
+                break
+            game.step(int(rng.choice(game.legal_actions())))
+            g = game.state
+            if not g.reshuffled.any():
+                continue
+            for viewer in range(game.num_players):
+                others = [seat for seat in range(game.num_players) if seat != viewer]
+                drawn = int((g.unseen[others] >= 0).sum())
+                hidden = int((g.hand[others] - g.known[others]).sum())
+                if drawn and drawn + g.pile_size <= 6 and hidden <= 4:
+                    bound = game.seat != viewer and str(game.phase) in ("PAY", "DISCARD")
+                    kind = (game.num_players, drawn, bound)
+                    kinds[kind] += 1
+                    if kinds[kind] == 1:
+                        yield game.clone(), viewer
+
+
+Outcome = tuple[object, ...]
+
+
+def all_deals(game: Game, viewer: int) -> Counter[Outcome]:
+    """Every deal that fits, with the number of ways in which the cards, told apart, make it."""
+    g, components = game.state, game.config.loaded
+    others = [seat for seat in range(game.num_players) if seat != viewer]
+    shown = Counter(dict(enumerate(g.discard.tolist())))
+    shown.update(g.paid[: g.paid_count].tolist())
+    shown.update([int(g.card)] if g.card >= 0 else [])
+    unknown = Counter(dict(enumerate(components.deck(game.num_players))))
+    unknown.subtract(shown)
+    unknown.subtract(g.display[g.display >= 0].tolist())
+    unknown.subtract(dict(enumerate(g.hand[viewer].tolist())))
+    for seat in others:
+        unknown.subtract(dict(enumerate(g.known[seat].tolist())))
+    in_pile = Counter(dict(enumerate(g.reshuffled.tolist())))
+    in_pile.subtract(g.unseen[viewer][g.unseen[viewer] >= 0].tolist())
+    slots = [seat for seat in others for _ in range(int((g.unseen[seat] >= 0).sum()))]
+    hands = [seat for seat in others for _ in range(int((g.hand[seat] - g.known[seat]).sum()))]
+    found: Counter[Outcome] = Counter()
+    for order in itertools.permutations(in_pile.elements()):
+        drawn, pile = order[: len(slots)], order[len(slots) :]
+        rest = Counter(unknown)
+        rest.subtract(pile)
+        if min(rest.values()) < 0:
+            continue
+        pool = list(rest.elements())
+        for dealt in itertools.permutations(pool):
+            held: dict[int, Counter[int]] = {seat: Counter() for seat in others}
+            for seat, card in zip(hands, dealt, strict=False):
+                held[seat][card] += 1
+            left = dealt[len(hands) :]
+            if any(components.card_number(card) != 5 for card in left):
+                continue
+            missing: Counter[int] = Counter()
+            for seat in others:
+                mine = Counter(card for s, card in zip(slots, drawn, strict=True) if s == seat)
+                missing.update(mine - held[seat])
+            if missing - shown:
+                continue
+            if not _can_go_on(game, viewer, held):
+                continue
+            found[_outcome(pile, [drawn, *(tuple(sorted(held[seat].elements())) for seat in others)])] += 1
+    return found
+
+
+def _outcome(pile: tuple[int, ...], rest: list[tuple[int, ...]]) -> Outcome:
+    return (tuple(pile), *rest)
+
+
+def _can_go_on(game: Game, viewer: int, held: dict[int, Counter[int]]) -> bool:
+    if game.seat == viewer:
+        return True
+    copy = game.clone()
+    for seat, cards in held.items():
+        copy.state.hand[seat] = copy.state.known[seat]
+        for card, n in cards.items():
+            copy.state.hand[seat, card] += n
+    return bool(copy.legal_mask().any())
+
+
+def made_up_reshuffled(number: int) -> Game:
+    """A position after a reshuffle with few hidden cards, many alike; seat 0 looks and has nearly all others."""
+    rng = random.Random(number)
+    players = rng.choice((2, 2, 3))
+    game = Game(GameConfig(num_players=players), seed=number)
+    g, components = game.state, game.config.loaded
+    deck = Counter(dict(enumerate(components.deck(players))))
+    g.phase, g.token[:players], g.last_round = 1, 0, 1
+    g.pile[:], g.display[:] = 0, -1
+    some = [0, 10, 20, 50, 50, 8, 9, 18, 28]
+    left = list((Counter({card: deck[card] for card in some})).elements())
+    rng.shuffle(left)
+    removed = next(card for card in left if components.card_number(card) == 5)
+    left.remove(removed)
+    deck[removed] -= players == 2
+    g.pile_size = rng.randint(1, 3)
+    for place in range(g.pile_size):
+        g.pile[place] = left.pop()
+        g.reshuffled[g.pile[place]] += 1
+    for seat in range(1, players):
+        hidden = [left.pop() for _ in range(rng.randint(1, 2))]
+        for slot in range(rng.randint(players == 2, 2)):
+            card = hidden.pop() if hidden and rng.random() < 0.6 else left.pop()
+            g.unseen[seat, slot] = card
+            g.reshuffled[card] += 1
+            if rng.random() < 0.5:
+                g.hand[seat, card] += 1
+            else:
+                g.discard[card] += 1
+        for card in hidden:
+            g.hand[seat, card] += 1
+    in_view = np.array([deck[card] for card in range(components.types)]) - g.discard - g.hand.sum(axis=0)
+    np.subtract.at(in_view, g.pile[: g.pile_size], 1)
+    shown = rng.random() < 0.3
+    (g.discard if shown else g.hand[0])[:] += in_view.astype(np.int8)
+    return game
+
+
+def _compare_with_all_deals(game: Game, viewer: int, n: int) -> int:
+    """Compare how often each deal comes up with what it should be; return how many deals there are."""
+    expected = all_deals(game, viewer)
+    g = game.state
+    others = [seat for seat in range(game.num_players) if seat != viewer]
+    counts: Counter[Outcome] = Counter()
+    states = redeal_many(game, n, viewer, seed=11)
+    piles, unseen = states["pile"][:, : g.pile_size].tolist(), states["unseen"].tolist()
+    hidden = (states["hand"] - states["known"]).tolist()
+    for pile, draws, held in zip(piles, unseen, hidden, strict=True):
+        drawn = tuple(card for seat in others for card in draws[seat] if card >= 0)
+        hands = [tuple(card for card, n in enumerate(held[seat]) if n for _ in range(n)) for seat in others]
+        counts[_outcome(tuple(pile), [drawn, *hands])] += 1
+    assert set(counts) <= set(expected)
+    total = sum(expected.values())
+    if len(expected) > 1:
+        assert chi_square(dict(counts), {key: n * ways / total for key, ways in expected.items()}) < 5
+    return len(expected)
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_deals_after_a_reshuffle_are_as_likely_as_they_should_be() -> None:
+    found = [_compare_with_all_deals(game, viewer, 10_000) for game, viewer in itertools.islice(small_reshuffled(), 6)]
+    assert sum(n > 1 for n in found) >= 3
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_deals_with_many_cards_alike_are_as_likely_as_they_should_be() -> None:
+    found = [_compare_with_all_deals(made_up_reshuffled(number), 0, 10_000) for number in range(20)]
+    assert sum(n > 1 for n in found) >= 16
+
+
+def test_a_position_that_no_game_leads_to() -> None:
+    game = played(GameConfig(), 4, 70)
+    game.state.hand[1, 0] += 9  # more than there are
+    game.state.known[1, 0] += 9
+    with pytest.raises(RedealError, match="what seat 0 knows; can this position come up in a game"):
+        redeal(game, 0)
