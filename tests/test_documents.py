@@ -51,7 +51,9 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
         "helsinki_env.game",
         "helsinki_env.notation",
         "helsinki_env.observation",
+        "helsinki_env.envs.seat",
         "helsinki_env.envs.vector",
+        "helsinki_env.helsinki_v0",
         "agents.base",
     ],
 )

@@ -323,7 +323,7 @@ def test_seats_change_at_automatic_resets() -> None:
             assert info["final_info"]["seat"][0] == seats[-1]
             seats.append(int(info["seat"][0]))
     assert seats == [i % 3 for i in range(len(seats))]
-    assert len(seats) > 3
+    assert len(seats) > (3 if JIT else 1)
 
 
 @pytest.mark.parametrize("seat", [2, -1, "first", True, 0.5, None])

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
+from helsinki_env.core.kernel import JIT
+
 
 class Slices:
     """Runs a function over the slices of a batch, the first in the calling thread.
@@ -26,7 +28,7 @@ class Slices:
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
         """Call `function(begin, end)` for slices that cover `range(size)`."""
-        if self.threads == 1 or size < 2 * self.threads:
+        if self.threads == 1 or size < 2 * self.threads or not JIT:  # interpreted kernels gain nothing by it
             function(0, size)
             return
         if self._pool is None:
