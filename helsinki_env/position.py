@@ -304,7 +304,8 @@ def _counts(value: object, key: str, types: int) -> list[int]:
 def from_dict(position: Mapping[str, Any]) -> Game:
     """Return the game that `to_dict` wrote; both go on alike.
 
-    Supplies, points and coats are taken as given, so that a study may start with a short supply or a full meadow.
+    Supplies, points, coats and the composition of the draw pile are taken as given, so that a study may start with a
+    short supply, a full meadow or other hidden cards.
 
     Raises:
         ValueError: naming the key, what stood there and what was expected.
@@ -335,7 +336,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     _read_pending(game, data["pending"], phase)
     _read_chance(g, data["chance"])
     _check_cards_add_up(game)
-    _check_draw_pile(g, types=config.loaded.types)
+    _check_draw_pile(g)
     _check_unseen(g, phase)
     _check_phase(game, phase)
     return game
@@ -419,8 +420,7 @@ def _read_seat(game: Game, seat: int, data: Mapping[str, Any]) -> None:
         if cell not in components.coats or int(g.built[seat]) >> cell & 1:
             _fail(f"{path}.coats_on_board", cell, f"those of {sorted(components.coats)} that are not built")
         g.coats[seat] |= np.uint8(1 << components.coats.index(cell))
-    in_hand = 8 - int(g.coats[seat]).bit_count()  # there are eight coats for a board; some may have been spent
-    g.meadow[seat] = _whole(data["meadow"], f"{path}.meadow", 0, in_hand, "coats of arms")
+    g.meadow[seat] = _whole(data["meadow"], f"{path}.meadow", 0, len(components.coats), "coats of arms")
     g.used[seat] = sum(1 << action for action in _set(data["used"], f"{path}.used", "actions", 14))
     if isinstance(data["hand"], Mapping):
         _fail(f"{path}.hand", data["hand"], "card counts: a copy made for one seat cannot be played on")
@@ -589,10 +589,8 @@ def _check_cards_add_up(game: Game) -> None:
         )
 
 
-def _check_draw_pile(g: Any, types: int) -> None:
-    """Rules page, section 4: an empty pile makes the round the last one; only then is there a reshuffled pile."""
-    if g.pile_size == 0 and not g.last_round:
-        _fail("last_round", False, "true: the draw pile is empty")
+def _check_draw_pile(g: Any) -> None:
+    """Rules page, section 4: only in the last round is there a reshuffled pile."""
     unseen = g.unseen[g.unseen >= 0]
     if not g.reshuffled.any():
         if unseen.size:
@@ -600,9 +598,6 @@ def _check_draw_pile(g: Any, types: int) -> None:
         return
     if not g.last_round:
         _fail("pending.reshuffled", "a pile", "no such key before the last round")
-    left = np.bincount(g.pile[: g.pile_size], minlength=types) + np.bincount(unseen, minlength=types)
-    if (left[:types] != g.reshuffled[:types]).any():
-        _fail("pending.reshuffled", g.reshuffled[:types].tolist(), "the cards of draw_pile and unseen_draws")
 
 
 def _check_unseen(g: Any, phase: str) -> None:

@@ -720,7 +720,7 @@ class ReferenceGame:
             self.display[slot] = self._next_card()
             shown = self.display[slot]
             if shown is not None and self.reshuffled is not None:
-                self.reshuffled[shown] -= 1
+                self.reshuffled[shown] = max(0, self.reshuffled[shown] - 1)
         if extra:
             self._draw_into_hand(self.seat)
         self.pending.drew = True
@@ -745,7 +745,7 @@ class ReferenceGame:
         card = self._next_card()
         if card is not None:
             self.seats[number].hand[card] += 1
-            if self.reshuffled is not None:
+            if self.reshuffled is not None and any(self.reshuffled):
                 self.unseen_draws[number].append(card)
 
     def _discard_card(self, card: int) -> None:

@@ -58,13 +58,22 @@ def take_from_pile(t, g):
 
 
 @kernel
+def _is_reshuffled(t, g):
+    """Whether the draw pile was made from the discard pile."""
+    for card in range(t.types):
+        if g.reshuffled[card]:
+            return True
+    return False
+
+
+@kernel
 def draw_unseen(t, g, seat):
     """Take a card from the draw pile into a hand; only this seat sees it."""
     card = take_from_pile(t, g)
     if card < 0:
         return
     g.hand[seat, card] += 1
-    if g.reshuffled[card] > 0:
+    if _is_reshuffled(t, g):
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] < 0:
                 g.unseen[seat, slot] = card
