@@ -254,6 +254,20 @@ def test_random_opponents_in_compiled_code_play_as_the_random_player_does() -> N
     assert all(same(found[0], other) for other in found[1:])
 
 
+def test_opponents_never_get_a_random_number_twice() -> None:
+    seen: list[int] = []
+
+    def act(obs: Any, mask: Any, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        seen.extend(words.tolist())
+        return act_random(obs, mask, words)
+
+    env = HelsinkiSeatVectorEnv(SIZE, act, num_players=4, seat=0, autoreset_mode="SameStep")
+    endings = sum(int(ended.sum()) for _, _, ended, *_ in play(env, env.reset(seed=1)[0], STEPS))
+    assert endings > SIZE or not JIT
+    env.reset()
+    assert len(seen) == len(set(seen)) > STEPS
+
+
 def test_another_seed_brings_other_opponents_and_other_games() -> None:
     env = HelsinkiSeatVectorEnv(2, "random", seat=1)
     states = []
