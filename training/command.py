@@ -51,13 +51,8 @@ def main(
         f"Training [bold]{preset}[/] on {device}: {chosen.game.num_players} players, at most "
         f"{chosen.ppo.decisions:,} decisions or {chosen.minutes:g} minutes; results go to {folder}"
     )
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
+    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
+    with Progress(*shown, console=console) as progress:
         task = progress.add_task("dealing", total=1.0)
         lines = _Lines(console)
 
@@ -97,7 +92,6 @@ def _table(summary: dict[str, Any]) -> Table:
     for name, style in (("against", "bold"), ("games", ""), ("games won", ""), ("95 % interval", ""), ("points", "")):
         table.add_column(name, style=style, justify="left" if name == "against" else "right")
     for name, s in summary["standings"].items():
-        low, high = s["interval"]
         points = f"{s['score']:.1f} : {s['other_score']:.1f}"
-        table.add_row(name, f"{s['games']:,}", f"{s['share']:.1%}", f"{low:.1%} to {high:.1%}", points)
+        table.add_row(name, f"{s['games']:,}", f"{s['share']:.1%}", f"{s['low']:.1%} to {s['high']:.1%}", points)
     return table

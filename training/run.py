@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.match import Standing, versus
-
 from agents.checkpoint import save_checkpoint
+from agents.match import play_match
 from agents.neural import NetPlayer
 from agents.registry import make_player
 from training.ppo import Learner, Progress
@@ -29,6 +28,8 @@ BASELINES = ("random", "greedy")
 #: Parts of the training after which the strength is measured for the curve.
 _CURVE_AT = (0.25, 0.5, 0.75)
 _CURVE_GAMES = 400
+#: Games to measure with are dealt from other seeds than those to learn from.
+_MATCH_SEED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def train(
         if len(curve) < len(_CURVE_AT) and done >= _CURVE_AT[len(curve)]:
             standings = _measure(learner, _CURVE_GAMES, seed)
             curve.append(_point(learner, seconds, standings))
-            win_rate = standings["random"].share
+            win_rate = standings["random"]["share"]
             save_checkpoint(folder / "best.safetensors", learner.model, learner.describe())
         if report is not None:
             report(Report(done, seconds, progress.decisions / seconds, progress, win_rate))
@@ -93,7 +94,7 @@ def train(
         "checkpoint": str(path),
         "seconds": seconds,
         "cut_by_the_clock": learner.progress.decisions < preset.ppo.decisions,
-        "standings": {name: asdict(standing) for name, standing in standings.items()},
+        "standings": standings,
         **learner.describe(),
     }
     _write_json(folder / "curve.json", curve)
@@ -101,23 +102,19 @@ def train(
     return summary
 
 
-def _measure(learner: Learner, games: int, seed: int) -> dict[str, Standing]:
-    """Play against every baseline, all seats in turn; return the network's standing by baseline."""
-    player = NetPlayer(learner.model)
-    result = {
-        name: versus(player, make_player(name, learner.game), games, learner.game, seed=10_000 + seed)
-        for name in BASELINES
-    }
+def _measure(learner: Learner, games: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Play one network against baselines on all other seats, all seats in turn; return its standing by baseline."""
+    standings = {}
+    for name in BASELINES:
+        others = [make_player(name, learner.game)] * (learner.game.num_players - 1)
+        results = play_match([NetPlayer(learner.model), *others], learner.game, games=games, seed=_MATCH_SEED + seed)
+        standings[name] = asdict(results.standing(0)) | {"other_score": results.standing(1).score}
     learner.model.train()
-    return result
+    return standings
 
 
-def _point(learner: Learner, seconds: float, standings: dict[str, Standing]) -> dict[str, Any]:
-    return {
-        "seconds": seconds,
-        "decisions": learner.progress.decisions,
-        "standings": {name: asdict(standing) for name, standing in standings.items()},
-    }
+def _point(learner: Learner, seconds: float, standings: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {"seconds": seconds, "decisions": learner.progress.decisions, "standings": standings}
 
 
 def _write_json(path: Path, content: Any) -> None:
