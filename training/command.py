@@ -80,11 +80,12 @@ class _Lines:
 
 def _describe(now: Any) -> str:
     p = now.progress
-    win = "-" if now.win_rate != now.win_rate else f"{now.win_rate:.0%}"
-    return (
-        f"{p.decisions:,} decisions, {now.rate:,.0f}/s, return {p.returned:+.2f}, {p.score:.1f} points a seat, "
-        f"{win} against random"
-    )
+    text = f"{p.decisions:,} decisions, {now.rate:,.0f}/s"
+    if p.score == p.score:  # some game has ended
+        text += f", return of winners {p.returned:+.2f}, {p.score:.1f} points a seat"
+    if now.win_rate == now.win_rate:  # it has been measured
+        text += f", wins {now.win_rate:.0%} against random"
+    return text
 
 
 def _table(summary: dict[str, Any]) -> Table:

@@ -71,6 +71,9 @@ def train(
     cut by the clock depends on the speed of the machine, and its summary says so.
     """
     folder = Path(folder)
+    # Whatever has to be compiled first is not part of the training's minutes.
+    for name in BASELINES:
+        play_match([name] * preset.game.num_players, preset.game, games=preset.game.num_players)
     learner = Learner(preset.game, preset.ppo, preset.network, seed, device)
     begin, done, win_rate = time.monotonic(), 0.0, float("nan")
     curve: list[dict[str, Any]] = []
