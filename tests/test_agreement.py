@@ -26,8 +26,9 @@ from helsinki_env.reference import ReferenceGame
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 
-# Interpreted kernels are some hundred times slower: fewer games then, and no counting.
-SCALE = 1.0 if JIT else 0.03
+# Interpreted kernels are slower by far: fewer games then, and no counting.
+SCALE = 1.0 if JIT else 0.05
+LEAST = 25 if JIT else 0
 
 actions = st.sets(st.integers(0, len(ACTIONS) - 1), max_size=6)
 
@@ -83,11 +84,10 @@ def test_whole_games_agree(kind: str, count: int) -> None:
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen = run_batch("built", range(int(1200 * SCALE)), search_every=5)
+    seen = run_batch("built", range(1200 if JIT else 160), search_every=5)
     with capsys.disabled():
-        print(f"\n{table(seen, 25)}")
-    if JIT:
-        assert not too_rare(seen, 25)
+        print(f"\n{table(seen, LEAST)}")
+    assert not too_rare(seen, LEAST)
 
 
 @pytest.mark.nightly

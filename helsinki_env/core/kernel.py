@@ -45,7 +45,7 @@ _SOURCES = (
     "redeal.py",
 )
 
-if not JIT:
+if not JIT:  # pragma: no branch  # coverage is measured without the compiler, so always
     # Machine integers wrap around silently when compiled; the random word relies on it.
     np.seterr(over="ignore")
 
@@ -82,6 +82,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` with the project's flags (no GIL, no fast-math, cached on disk)."""
     if not JIT:
         return function
+    return _compiled(function)  # pragma: no cover  # see above
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     dispatcher = numba.njit(nogil=True, boundscheck=DEBUG, error_model="numpy")(function)
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE_FOLDER  # read once, while the cache of this function is set up
@@ -128,5 +132,5 @@ class _Announcer(event.Listener):
         )
 
 
-if JIT:
+if JIT:  # pragma: no cover  # see above
     event.register("numba:compile", _Announcer())

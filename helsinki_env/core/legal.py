@@ -146,13 +146,11 @@ def _mask_builds(t, g, mask, first):
 
 
 @kernel
-def _mask_ordered(t, g, mask, first, begin, end, wild, floor, due):
-    """Cards from `begin` to `end` (and wild ones) of index `floor` or higher, if `due` cards remain from there on."""
-    left = np.int64(0)
+def _mask_ordered(t, g, mask, first, begin, end, floor, due):
+    """Cards from `begin` to `end` and wild ones of index `floor` or higher, if `due` cards remain from there on."""
     last = t.types - 1
-    if wild:
-        left = np.int64(g.hand[g.seat, last])
-        mask[first + last] = (left >= due) & (left > 0)
+    left = np.int64(g.hand[g.seat, last])
+    mask[first + last] = (left >= due) & (left > 0)
     for card in range(end - 1, begin - 1, -1):
         held = np.int64(g.hand[g.seat, card])
         left += held
@@ -176,7 +174,7 @@ def _mask_pay(t, g, mask, first):
             floor = paid
     same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
     if same + wild >= g.to_pay:
-        _mask_ordered(t, g, mask, first, begin, end, True, floor, np.int64(g.to_pay))
+        _mask_ordered(t, g, mask, first, begin, end, floor, np.int64(g.to_pay))
 
 
 @kernel
@@ -280,7 +278,7 @@ def write_mask(t, g, mask):
     elif phase == DISCARD:
         due = hand_size(t, g, g.seat) - t.hand_limit
         floor = np.int64(max(0, g.last_discard))
-        _mask_ordered(t, g, mask, offset[a.DISCARD], 0, t.types - 1, True, floor, due)
+        _mask_ordered(t, g, mask, offset[a.DISCARD], 0, t.types - 1, floor, due)
     elif phase == END:
         mask[offset[a.END]] = 1
     elif phase == WILD:

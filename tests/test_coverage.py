@@ -1,0 +1,44 @@
+"""The rules without the compiler: the tests that concern them pass there too, and reach (nearly) every branch of `core`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.core.kernel import JIT
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ("test_agreement", "test_golden", "test_kernels", "test_notation")
+LEAST = 98.0
+
+
+@pytest.mark.skipif(not JIT, reason="the tests run without the compiler already")
+def test_nearly_every_branch_of_core_is_reached_without_the_compiler(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "COVERAGE_FILE": str(tmp_path / "data")}
+    environment.pop("PYTEST_ADDOPTS", None)
+
+    def coverage(*arguments: str) -> None:
+        command = [sys.executable, "-m", "coverage", *arguments]
+        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+    files = [f"tests/{name}.py" for name in TESTS]
+    pytest_command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    coverage("run", "--branch", f"--source={ROOT / 'helsinki_env' / 'core'}", *pytest_command)
+    coverage("json", "-o", str(tmp_path / "report.json"))
+    report = json.loads((tmp_path / "report.json").read_text())
+    totals = report["totals"]
+    branches = 100 * totals["covered_branches"] / totals["num_branches"]
+    missing = {
+        name: (file["missing_lines"], file["missing_branches"])
+        for name, file in report["files"].items()
+        if file["missing_lines"] or file["missing_branches"]
+    }
+    print(f"core: {totals['percent_covered']:.1f} % of lines and branches, {branches:.1f} % of branches")
+    assert totals["percent_covered"] >= LEAST, missing
+    assert branches >= LEAST, missing
