@@ -392,6 +392,7 @@ def test_no_drawing_without_a_mode() -> None:
         assert env.render() is None
 
 
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has names from 1.27 on")
 def test_is_known_by_name() -> None:
     env = pettingzoo.make("aec", "helsinki/helsinki-v0", num_players=3)
     env.reset(seed=1)

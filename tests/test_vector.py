@@ -7,7 +7,6 @@ import pickle
 from collections import Counter
 from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -587,19 +586,24 @@ def test_drawings() -> None:
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_gymnasium_wrappers_understand_it(mode: AutoresetMode) -> None:
-    env: gymnasium.vector.VectorEnv[Any, Any, Any] = RecordEpisodeStatistics(HelsinkiVectorEnv(2, autoreset_mode=mode))
-    wrapped = DictInfoToList(env)
+    wrapped = DictInfoToList(HelsinkiVectorEnv(2, autoreset_mode=mode))
+    counting = RecordEpisodeStatistics(HelsinkiVectorEnv(2, autoreset_mode=mode))
     obs, infos = wrapped.reset(seed=1)
+    counting.reset(seed=1)
     words = player_words(2, 1)
     ended = np.zeros(2, np.bool_)
+    steps = 0
     while not ended.any():
         assert [set(info) for info in infos] == [{"seat"}, {"seat"}]
-        obs, _, ended, _, infos = wrapped.step(choose(obs, words))
-    told = infos[int(ended.argmax())]
-    assert told["scores"].shape == (2,)
-    assert told["episode"]["l"] > 20
+        actions = choose(obs, words)
+        obs, _, ended, _, infos = wrapped.step(actions)
+        counted = counting.step(actions)[-1]
+        steps += 1
+    b = int(ended.argmax())
+    assert infos[b]["scores"].shape == (2,)
+    assert counted["episode"]["l"][b] == steps
     if mode == AutoresetMode.SAME_STEP:
-        assert np.array_equal(told["final_info"]["scores"], told["scores"])
+        assert np.array_equal(infos[b]["final_info"]["scores"], infos[b]["scores"])
 
 
 def test_errors_of_the_configuration_come_through() -> None:

@@ -71,6 +71,8 @@ class HelsinkiVectorEnv(Batch):
         IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
     """
 
+    _slices = Slices(1)  # for close(), also where the arguments turn out to be no good
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -133,7 +135,7 @@ class HelsinkiVectorEnv(Batch):
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
-        b = kernels.first_illegal(self._tables, self.states, chosen, self._legal, self._mode)
+        b = kernels.first_illegal(self.states, chosen, self._legal, self._mode)
         if b >= 0:
             problem = self._illegal(b, int(chosen[b]))
             if self.states["done"][b]:
