@@ -1,4 +1,4 @@
-"""The rules without the compiler: the tests that concern them pass there too, and reach (nearly) every branch of `core`."""
+"""The rules without the compiler: what concerns them passes there too and reaches (nearly) every branch of `core`."""
 
 from __future__ import annotations
 
