@@ -1,58 +1,125 @@
-"""The command line: ``helsinki COMMAND``. Each command is a function in a module of its own; here they get their names."""
+"""The command ``helsinki``: one subcommand for each thing to do, each in a module of its own.
+
+A module is imported when its command is called, so that ``helsinki --help`` answers at once and only training pays for
+PyTorch. It has a function ``main`` whose arguments become the command's options (tyro reads names, types, defaults and
+docstring). What a user got wrong is an error derived from ValueError: it is shown as one line, without a traceback, and
+the exit status is 2. Set HELSINKI_DEBUG=1 to see the traceback.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-__all__ = ["COMMANDS", "main"]
+from helsinki_env.yaml_files import one_of
 
-#: Name of each command, and the function that carries it out.
+__all__ = ["COMMANDS", "Command", "main"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    Attributes:
+        module: where its function `main` is; imported when it is called.
+        summary: what it does, for the list of commands.
+        example: a call to begin with.
+    """
+
+    module: str
+    summary: str
+    example: str
+
+    def load(self) -> Callable[..., Any]:
+        """Import the module and return its function."""
+        function: Callable[..., Any] = import_module(self.module).main
+        return function
+
+
 COMMANDS = {
-    "simulate": "helsinki_env.commands.simulate:main",
-    "replay": "helsinki_env.commands.replay:main",
-    "train": "training.command:main",
-    "bench": "helsinki_env.bench:main",
+    "simulate": Command(
+        "helsinki_env.commands.simulate",
+        "Play games between players and show who wins.",
+        "helsinki simulate --players random,greedy --games 1000 --out games.jsonl",
+    ),
+    "replay": Command(
+        "helsinki_env.commands.replay",
+        "Show a recorded game in the terminal or as pictures.",
+        "helsinki replay games.jsonl --game 3 --svg game.svg",
+    ),
+    "train": Command(
+        "training.command",
+        "Train a player by self-play.",
+        "helsinki train --preset quick --out runs/first",
+    ),
+    "bench": Command(
+        "helsinki_env.bench",
+        "Measure how fast the environment is on this machine.",
+        "helsinki bench --json bench.json",
+    ),
 }
 
 
-def _function(name: str) -> Callable[..., Any]:
-    module, _, attribute = COMMANDS[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), attribute)
-    return found
+def _help() -> str:
+    width = max(len(name) for name in COMMANDS)
+    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "The board game Helsinki for self-play agents and studies.", ""]
+    lines += ["commands:", *(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items()), ""]
+    lines += ["examples:", *(f"  {command.example}" for command in COMMANDS.values()), ""]
+    lines += ["helsinki COMMAND --help lists a command's options; helsinki --version the version."]
+    return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0, or 2 for input that cannot be used, with one line that says why."""
+    """Run a command and return its exit status: 0, or 2 for what was asked wrongly.
+
+    Args:
+        arguments: as on the command line, without the name of the program; default: those of this process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_help(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else 2
+    if words[0] == "--version":
+        import helsinki_env
+
+        print(f"helsinki-env {helsinki_env.__version__}")
+        return 0
+    name, rest = words[0], words[1:]
+    if name not in COMMANDS:
+        return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
+    try:
+        return _run(name, rest)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever reads the output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, ImportError, OSError) as problem:
+        if os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0"):
+            raise
+        return _complain(f"helsinki {name}", str(problem))
+
+
+def _complain(command: str, text: str) -> int:
+    print(f"{command}: {' '.join(text.split())}", file=sys.stderr)
+    return 2
+
+
+def _run(name: str, words: list[str]) -> int:
     import tyro
 
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    # One command is enough to import; only the overview needs them all.
-    names = [given[0]] if given and given[0] in COMMANDS else list(COMMANDS)
-    commands = {name: _function(name) for name in names}
-    if len(commands) == 1:
-        commands["help"] = _no_command  # tyro drops the command's name if there is but one
+    command = COMMANDS[name]
+    function = command.load()
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            commands,
-            prog="helsinki",
-            description="The board game Helsinki for self-play, benchmarks and studies. "
-            "Example: helsinki simulate --players random,greedy --games 1000",
-            args=given,
-        )
-    except (ValueError, ImportError, OSError) as problem:
-        print(f"helsinki: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("helsinki: stopped", file=sys.stderr)
-        return 130
-    return 0
-
-
-def _no_command() -> None:
-    """Show what commands there are: helsinki --help."""
+        status = tyro.cli(function, prog=f"helsinki {name}", args=words)
+    except SystemExit as leaving:  # tyro has shown the help, or what is wrong
+        return leaving.code if isinstance(leaving.code, int) else 2
+    return status if isinstance(status, int) else 0
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What the commands of the command line do, one module each."""
+"""What the command ``helsinki`` can do; see `helsinki_env.cli`. Commands use players, which stand above it."""

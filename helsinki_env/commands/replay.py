@@ -1,0 +1,133 @@
+"""The command ``helsinki replay``: a recorded game in the terminal or as pictures, checked while it is replayed."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from helsinki_env import notation, render
+from helsinki_env.game import Game
+from helsinki_env.record import Record, RecordError, positions, read_records
+
+__all__ = ["main"]
+
+
+def main(
+    file: Annotated[Path, tyro.conf.Positional],
+    game: int = 1,
+    each: Literal["turn", "decision", "game"] = "turn",
+    seat: int | None = None,
+    step: bool = False,
+    svg: Path | None = None,
+    png: Path | None = None,
+    color: Literal["auto", "always", "never"] = "auto",
+) -> None:
+    """Show a recorded game in the terminal or as pictures.
+
+    The game is played again from its record, and the result is checked against it.
+
+    Example: helsinki replay games.jsonl --game 3 --step
+
+    Args:
+        file: a file of records, as helsinki simulate --out writes it.
+        game: which game of the file, from 1.
+        each: show the table after each turn, after each decision, or once, at the end of the game.
+        seat: show only what this seat may see.
+        step: wait for Enter after each view.
+        svg: write pictures instead: a file name ending in .svg for the end of the game, else a folder for all views.
+        png: the same as PNG.
+        color: colours in the terminal.
+    """
+    record = _find(file, game)
+    if seat is not None and not 0 <= seat < record.config.num_players:
+        raise ValueError(f"--seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+    views = list(_views(record, each)) if each != "game" else [_last(record)]
+    if svg is None and png is None:
+        _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))
+        return
+    for path, suffix in ((svg, ".svg"), (png, ".png")):
+        if path is not None:
+            _draw(record, views, seat, path, suffix)
+
+
+def _find(file: Path, game: int) -> Record:
+    if game < 1:
+        raise ValueError(f"--game: found {game}, expected a number from 1")
+    record = next(itertools.islice(read_records(file), game - 1, game), None)
+    if record is None:
+        count = sum(1 for _ in read_records(file))
+        raise RecordError(f"{file}: found {count} games, so there is no --game {game}")
+    return record
+
+
+View = tuple[Game, list[str]]
+
+
+def _views(record: Record, each: str) -> Iterator[View]:
+    """Yield the table at the beginning and after each turn or decision, with the decisions that led to it."""
+    so_far: list[str] = []
+    mover: tuple[int, int] | None = None
+    for game, action in positions(record):
+        now = (game.round, game.seat)
+        if mover is None or each == "decision" or now != mover or action is None:
+            yield game, so_far
+            so_far = []
+        mover = now
+        if action is not None:
+            so_far.append(f"{record.players[game.seat]} ({game.seat}): {notation.describe(action, game.config.loaded)}")
+
+
+def _last(record: Record) -> View:
+    *_, (game, _) = positions(record)
+    return game, []
+
+
+def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
+    components = record.config.loaded
+    for number, (game, decisions) in enumerate(views):
+        for decision in decisions:
+            print(decision)
+        print(render.ansi(notation.to_dict(game, seat), components, viewer=seat, color=color))
+        if step and number + 1 < len(views):
+            try:
+                input("Enter for more, Ctrl-C to leave ")
+            except EOFError:
+                return
+    if record.finished:
+        names = [f"{record.players[i]} ({i}) {(record.scores or ())[i]}" for i in record.ranking or ()]
+        print("Result: " + ", ".join(names))
+    else:
+        print("The record ends here; the game was not played to its end.")
+
+
+def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffix: str) -> None:
+    """Write one picture of the last view, or all of them into a folder."""
+    single = path.suffix.lower() in (".svg", ".png")
+    if single and path.suffix.lower() != suffix:
+        raise ValueError(f"--{suffix[1:]}: found {path}, expected a name ending in {suffix} or a folder")
+    folder = path.parent if single else path
+    folder.mkdir(parents=True, exist_ok=True)
+    digits = len(str(len(views)))
+    for number, (game, decisions) in enumerate(views):
+        if single and number + 1 < len(views):
+            continue
+        last = decisions[-1] if decisions else None
+        text = render.svg(notation.to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
+        target = path if single else folder / f"{number:0{digits}}{suffix}"
+        if suffix == ".svg":
+            target.write_text(text, encoding="utf-8")
+        else:
+            _write_png(text, target)
+    print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
+
+
+def _write_png(svg: str, target: Path) -> None:
+    pixels = render.rgb_array(svg)
+    from PIL import Image
+
+    Image.fromarray(pixels).save(target)

@@ -1,0 +1,171 @@
+"""The command ``helsinki simulate``: games between players, a table of who wins, and the games as a file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.table import Table
+
+from helsinki_env.config import GameConfig
+
+if TYPE_CHECKING:
+    from agents.match import Results
+
+__all__ = ["main"]
+
+#: Seconds after which somebody who waits wants to know for how long.
+_PATIENCE = 2.0
+
+
+def main(
+    players: str = "random,greedy",
+    games: int = 1000,
+    num_players: int | None = None,
+    config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    out: Path | None = None,
+    append: bool = False,
+) -> None:
+    """Play games between players and show who wins.
+
+    Every deck is played once for each rotation of the seats. The table shows the share of games won with its 95 %
+    interval; the same seed plays the same games, whatever the number of threads.
+
+    Example: helsinki simulate --players random,greedy --games 10000 --out games.jsonl
+
+    Args:
+        players: one for each seat, separated by commas: random, greedy, net:CHECKPOINT or a name that a package
+            brings. A single one plays all seats.
+        games: how many; made up to whole rotations of the seats.
+        num_players: 2, 3 or 4; default: as many as there are in players.
+        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of decks and players.
+        threads: batches played side by side; default: one for each processor.
+        out: write the games to this file, one record a line.
+        append: add them to what the file holds instead of replacing it.
+    """
+    from agents.match import play_match
+
+    names = [name.strip() for name in players.split(",")]
+    chosen = _config(names, num_players, config, covered, dry_roads, components)
+    if len(names) == 1:
+        names *= chosen.num_players
+    if len(names) != chosen.num_players:
+        raise ValueError(
+            f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, "
+            "or a single one for all"
+        )
+    if append and out is None:
+        raise ValueError("--append: found no --out; name the file to add to")
+    started = time.monotonic()
+    with _Waiting(-(-games // len(names)) * len(names)) as waiting:
+        results = play_match(names, chosen, games=games, seed=seed, threads=threads, progress=waiting.advance)
+    seconds = time.monotonic() - started
+    console = Console()
+    console.print(_table(results))
+    decisions = sum(len(game) for game in results.decisions)
+    console.print(
+        f"{len(results):,} games with seed {seed}, {decisions / len(results):.1f} decisions and "
+        f"{results.rounds.mean():.1f} rounds a game; {seconds:.1f} s, {decisions / seconds:,.0f} decisions/s",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if out is not None:
+        from helsinki_env.record import write_records
+
+        write_records(out, results.records(), append=append)
+        console.print(f"Wrote {out}; see a game with: helsinki replay {out} --game 1", highlight=False, soft_wrap=True)
+
+
+def _config(
+    names: list[str],
+    num_players: int | None,
+    config: str | None,
+    covered: str | None,
+    dry_roads: bool,
+    components: str | None,
+) -> GameConfig:
+    values: dict[str, Any] = {} if config is None else GameConfig.from_yaml(config).to_dict()
+    if num_players is None and config is None:
+        num_players = len(names) if len(names) > 1 else 2
+    if num_players is not None and num_players != values.get("num_players"):
+        values["num_players"] = num_players
+        values.pop("denied", None)
+    if covered is not None:
+        values["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
+    if dry_roads:
+        values["dry_roads"] = True
+    if components is not None:
+        values["components"] = components
+    return GameConfig.from_dict(values)
+
+
+class _Waiting:
+    """A progress bar on the error stream, once it takes longer than a moment, and only for people."""
+
+    def __init__(self, games: int) -> None:
+        self.games, self.done = games, 0
+        self.started = time.monotonic()
+        self.lock = threading.Lock()
+        self.console = Console(stderr=True)
+        self.progress: Progress | None = None
+
+    def __enter__(self) -> _Waiting:
+        return self
+
+    def advance(self, games: int) -> None:
+        """Count games that have ended; called from several threads."""
+        with self.lock:
+            self.done += games
+            if self.progress is None and self.console.is_terminal and time.monotonic() - self.started > _PATIENCE:
+                self.progress = Progress(
+                    "games",
+                    BarColumn(),
+                    MofNCompleteColumn(),
+                    TimeRemainingColumn(),
+                    console=self.console,
+                    transient=True,
+                )
+                self.progress.add_task("", total=self.games)
+                self.progress.start()
+            if self.progress is not None:
+                self.progress.update(self.progress.task_ids[0], completed=self.done)
+
+    def __exit__(self, *_: object) -> None:
+        if self.progress is not None:
+            self.progress.stop()
+
+
+def _table(results: Results) -> Table:
+    config = results.config
+    extras = [f"{len(config.covered)} actions covered"] if config.covered else []
+    extras += ["Dry roads"] if config.dry_roads else []
+    extras += [f"components {config.components}"] if config.components != "default" else []
+    table = Table(title=", ".join([f"{config.num_players} players", *extras]))
+    for name in ("player", "seat", "games", "games won", "95 % interval", "points", "place"):
+        table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+    for standing in results.standings():
+        table.add_row(
+            standing.player if standing.seat is None else "",
+            "all" if standing.seat is None else str(standing.seat),
+            f"{standing.games:,}",
+            f"{standing.share:.1%}",
+            f"{standing.low:.1%} to {standing.high:.1%}",
+            f"{standing.score:.1f}",
+            f"{standing.place:.2f}",
+            style="bold" if standing.seat is None else None,
+            end_section=standing.seat == config.num_players - 1,
+        )
+    return table

@@ -1,0 +1,271 @@
+"""The command line: what it prints, what it writes, and how it says that something was asked wrongly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helsinki_env import cli
+from helsinki_env.cli import COMMANDS, main
+from helsinki_env.record import read_records, write_records
+
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("HELSINKI_DEBUG", raising=False)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("games") / "games.jsonl"
+    assert main(["simulate", "--players", "random,greedy", "--games", "4", "--out", str(path)]) == 0
+    return path
+
+
+def test_help_lists_the_commands(capsys: Output) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name, command in COMMANDS.items():
+        assert f"  {name}" in shown
+        assert command.summary in shown
+        assert command.example in shown
+    assert main([]) == 2
+    assert capsys.readouterr().err == shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str, capsys: Output) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"usage: helsinki {name}" in shown
+    assert f"Example: helsinki {name}" in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_the_list_are_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+    import inspect
+
+    module = importlib.import_module(COMMANDS[name].module)
+    called: list[dict[str, object]] = []
+    signature = inspect.signature(module.main)
+
+    def stand_in(*args: object, **kwargs: object) -> None:
+        called.append(signature.bind(*args, **kwargs).arguments)
+
+    stand_in.__signature__ = signature  # type: ignore[attr-defined]  # tyro reads it
+    stand_in.__annotations__ = inspect.get_annotations(module.main, eval_str=True)
+    monkeypatch.setattr(module, "main", stand_in)
+    words = COMMANDS[name].example.split()
+    assert words[:2] == ["helsinki", name]
+    assert main(words[1:]) == 0
+    assert called
+
+
+def test_help_does_not_load_pytorch() -> None:
+    code = "import sys; from helsinki_env.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
+
+
+def test_version(capsys: Output) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("helsinki-env 0.")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, replay"),
+        (["simulate", "--players", "gredy"], "there are random, greedy, net; did you mean 'greedy'?"),
+        (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
+        (["simulate", "--games", "0"], "helsinki simulate: games: found 0, expected a whole number of at least 1"),
+        (["simulate", "--num-players", "5", "--players", "random"], "num_players: found 5, expected 2, 3 or 4"),
+        (["simulate", "--covered", "fly"], "covered[0]: found 'fly', expected an action: one of move_1_to_6"),
+        (["simulate", "--config", "none"], "helsinki simulate: game: found 'none', which is no file; expected"),
+        (["simulate", "--components", "none"], "helsinki simulate: components: found 'none'"),
+        (["simulate", "--append"], "helsinki simulate: --append: found no --out; name the file to add to"),
+        (["simulate", "--seed", "-1", "--threads", "0"], "helsinki simulate: num_threads: found 0"),
+        (["replay", "no/such/file"], "helsinki replay: no/such/file: cannot be read: No such file or"),
+        (["replay", "GAMES", "--game", "5"], "games.jsonl: found 4 games, so there is no --game 5"),
+        (["replay", "GAMES", "--game", "0"], "helsinki replay: --game: found 0, expected a number from 1"),
+        (["replay", "GAMES", "--seat", "2"], "helsinki replay: --seat: found 2, expected 0 to 1"),
+        (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png, expected a name ending in .svg or a folder"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_wrongly_is_one_line_and_status_2(
+    words: list[str], message: str, games: Path, capsys: Output
+) -> None:
+    assert main([str(games) if word == "GAMES" else word for word in words]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
+def test_wrong_options_are_explained(capsys: Output) -> None:
+    assert main(["simulate", "--game", "3"]) == 2
+    assert "--games" in capsys.readouterr().err
+    assert main(["simulate", "--games", "many"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELSINKI_DEBUG", "1")
+    with pytest.raises(ValueError, match="no such player"):
+        main(["simulate", "--players", "nobody"])
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    def interrupt(name: str, words: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_run", interrupt)
+    assert main(["simulate"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_output_that_nobody_reads_any_more(games: Path) -> None:
+    command = [sys.executable, "-m", "helsinki_env.cli", "replay", str(games)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+# simulate
+
+
+def test_simulate_shows_a_table_and_writes_records(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "games.jsonl"
+    words = ["simulate", "--players", "random,greedy", "--games", "7", "--seed", "3", "--out", str(path)]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    for text in ("2 players", "95 % interval", "random", "greedy", "8 games with seed 3", f"Wrote {path}"):
+        assert text in shown
+    records = list(read_records(path))
+    assert len(records) == 8
+    assert {record.players for record in records} == {("random", "greedy"), ("greedy", "random")}
+    assert main([*words, "--threads", "2"]) == 0
+    assert list(read_records(path)) == records
+    assert main([*words, "--append"]) == 0
+    assert list(read_records(path)) == records * 2
+
+
+def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "games.jsonl"
+    common = ["simulate", "--players", "random", "--out", str(path)]
+    assert main([*common, "--games", "3", "--num-players", "3", "--covered", "two_points,any_side", "--dry-roads"]) == 0
+    assert "3 players, 2 actions covered, Dry roads" in capsys.readouterr().out
+    config = next(read_records(path)).config
+    assert (config.num_players, config.covered, config.dry_roads) == (3, (2, 14), True)
+    assert next(read_records(path)).players == ("random", "random#2", "random#3")
+    assert main([*common, "--games", "4", "--config", "four_players", "--components", "alternative"]) == 0
+    config = next(read_records(path)).config
+    assert (config.num_players, config.components) == (4, "alternative")
+    assert main([*common, "--games", "2", "--config", "first_game", "--num-players", "2"]) == 0
+    assert next(read_records(path)).config.covered == (10, 11, 12, 13, 14)
+    assert main([*common, "--games", "2", "--covered", "first_game"]) == 0
+    assert next(read_records(path)).config.covered == (10, 11, 12, 13, 14)
+
+
+def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    from rich.console import Console
+
+    from helsinki_env.commands import simulate
+
+    class Terminal(Console):
+        def __init__(self, **options: object) -> None:
+            super().__init__(force_terminal=True, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(simulate, "_PATIENCE", 0.0)
+    monkeypatch.setattr(simulate, "Console", Terminal)
+    assert main(["simulate", "--players", "random", "--games", "4"]) == 0
+    assert "4/4" in capsys.readouterr().err
+
+
+# replay
+
+
+def test_replay_shows_every_turn(games: Path, capsys: Output) -> None:
+    assert main(["replay", str(games), "--game", "2"]) == 0
+    shown = capsys.readouterr().out
+    record = list(read_records(games))[1]
+    assert shown.count("HELSINKI") == len(_turns(record.decisions)) + 1
+    assert "random (1): MOVE" in shown
+    assert "\x1b[" not in shown
+    assert record.scores is not None
+    winner = (record.ranking or (0,))[0]
+    assert shown.splitlines()[-1].startswith(f"Result: {record.players[winner]} ({winner}) {record.scores[winner]}")
+
+
+def _turns(decisions: tuple[int, ...]) -> list[int]:
+    """Decisions with which a turn begins: a move, or a coat spent on another kind of move."""
+    return [action for action in decisions if 8 <= action <= 13 or action == 554 - 16 + 10]
+
+
+def test_replay_views(games: Path, capsys: Output) -> None:
+    assert main(["replay", str(games), "--each", "game", "--color", "always"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("HELSINKI") == 1
+    assert "\x1b[" in shown
+    assert main(["replay", str(games), "--each", "decision", "--seat", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("HELSINKI") == len(next(read_records(games)).decisions) + 1
+
+
+def test_replay_step_by_step(games: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["", ""])
+
+    def answer(prompt: str) -> str:
+        try:
+            return next(answers)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("builtins.input", answer)
+    assert main(["replay", str(games), "--step"]) == 0
+    assert capsys.readouterr().out.count("HELSINKI") == 3
+
+
+def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
+    single = tmp_path / "new" / "game.svg"
+    assert main(["replay", str(games), "--game", "3", "--svg", str(single)]) == 0
+    assert single.read_text().startswith("<svg")
+    assert f"Wrote {single}" in capsys.readouterr().out
+    folder = tmp_path / "all"
+    assert main(["replay", str(games), "--svg", str(folder), "--seat", "1"]) == 0
+    pictures = sorted(folder.iterdir())
+    assert len(pictures) > 20
+    assert f"Wrote {len(pictures)} pictures to {folder}" in capsys.readouterr().out
+    pytest.importorskip("resvg_py")
+    assert main(["replay", str(games), "--png", str(tmp_path / "end.png")]) == 0
+    assert (tmp_path / "end.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Output) -> None:
+    from helsinki_env.record import Record
+
+    full = next(read_records(games))
+    part = Record(full.config, full.seed, full.players, full.decisions[:20])
+    path = tmp_path / "part.jsonl"
+    write_records(path, [part])
+    assert main(["replay", str(path)]) == 0
+    assert "the game was not played to its end" in capsys.readouterr().out
+
+
+def test_replay_notices_a_wrong_result(games: Path, tmp_path: Path, capsys: Output) -> None:
+    from dataclasses import replace
+
+    record = next(read_records(games))
+    path = tmp_path / "wrong.jsonl"
+    write_records(path, [replace(record, scores=(99, 98))])
+    assert main(["replay", str(path)]) == 2
+    assert "scores: found (99, 98), expected" in capsys.readouterr().err

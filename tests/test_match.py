@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agents.match import Results, play_match, wilson
+from agents.random import RandomPlayer
+from agents.registry import PlayerError
+from helsinki_env import GameConfig, IllegalActionError
+from helsinki_env.core.kernel import JIT
+from helsinki_env.record import Record, replay
+
+GAMES = 60 if JIT else 6
+
+
+def same(a: Results, b: Results) -> bool:
+    return a.players == b.players and [r.to_json() for r in a.records()] == [r.to_json() for r in b.records()]
+
+
+def test_results_do_not_depend_on_batches_and_threads() -> None:
+    one = play_match(["random", "greedy"], games=GAMES, seed=4)
+    assert same(one, play_match(["random", "greedy"], games=GAMES, seed=4, batch=7, threads=3))
+    assert same(one, play_match(["random", "greedy"], games=GAMES, seed=4, threads=None))
+    assert not same(one, play_match(["random", "greedy"], games=GAMES, seed=5))
+    longer = play_match(["random", "greedy"], games=GAMES + 2, seed=4)
+    np.testing.assert_array_equal(longer.scores[:GAMES], one.scores)
+
+
+def test_a_player_does_the_same_whoever_else_is_random() -> None:
+    """Random streams belong to a game and a player: those of one do not move when another draws more."""
+    results = play_match(["greedy", "greedy"], games=4, seed=1)
+    named = play_match(["greedy", "greedy"], GameConfig(), games=4, seed=1, batch=2)
+    assert results.players == ("greedy", "greedy#2")
+    assert same(results, named)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_blocks_deal_one_deck_and_rotate_the_seats(seats: int) -> None:
+    results = play_match(["random"] * seats, games=2 * seats)
+    assert len(results) == 2 * seats
+    for block in range(2):
+        games = slice(block * seats, (block + 1) * seats)
+        assert len(set(results.seeds[games].tolist())) == 1
+        for seat in range(seats):
+            assert sorted(results.seating[games, seat].tolist()) == list(range(seats))
+    assert len(set(results.seeds.tolist())) == 2
+    assert (results.seeds < 2**53).all()
+
+
+def test_records_replay() -> None:
+    config = GameConfig(num_players=3, dry_roads=True, covered="first_game")
+    results = play_match(["random", "greedy", "random"], config, games=6, seed=2)
+    assert results.players == ("random", "greedy", "random#2")
+    for g, record in enumerate(results.records()):
+        game = replay(Record.from_json(record.to_json()))
+        assert game.round == results.rounds[g]
+        assert record.players[0] == results.players[results.seating[g, 0]]
+        assert record.ranking is not None
+        assert results.places[g, record.ranking[0]] == 0
+
+
+def test_games_are_made_up_to_whole_blocks() -> None:
+    told: list[int] = []
+    results = play_match(["random", "random"], games=5, progress=told.append)
+    assert len(results) == 6
+    assert sum(told) == 6
+
+
+# standings
+
+
+def made_up(places: list[list[int]]) -> Results:
+    """Results of two players who change seats from game to game."""
+    n = len(places)
+    seating = np.array([[0, 1], [1, 0]] * (n // 2))
+    return Results(
+        config=GameConfig(),
+        players=("a", "b"),
+        seating=seating,
+        seeds=np.arange(n, dtype=np.uint64),
+        scores=np.full((n, 2), 3, np.int16),
+        places=np.array(places, np.int8),
+        rounds=np.ones(n, np.int16),
+        decisions=tuple(np.zeros(5, np.int16) for _ in range(n)),
+    )
+
+
+def test_standings() -> None:
+    results = made_up([[0, 1], [0, 1]] * 50)  # the first seat always wins
+    a = results.standing(0)
+    assert (a.player, a.seat, a.games, a.share, a.place, a.score) == ("a", None, 100, 0.5, 1.5, 3)
+    assert (a.low, a.high) == wilson(0.5, 100), "no narrower than for independent games"
+    first = results.standing(0, seat=0)
+    assert (first.games, first.share, first.high) == (50, 1.0, 1.0)
+    assert [s.seat for s in results.standings()] == [None, 0, 1] * 2
+    assert [s.player for s in results.standings()] == ["a"] * 3 + ["b"] * 3
+
+
+def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
+    """Where the deck decides who wins, two games of it are worth one."""
+    deck_decides = made_up([[0, 1], [1, 0], [1, 0], [0, 1]] * 50)
+    a = deck_decides.standing(0)
+    assert a.share == 0.5
+    low, high = wilson(0.5, 100)
+    assert a.low == pytest.approx(low, abs=0.002)
+    assert a.high == pytest.approx(high, abs=0.002)
+    always = made_up([[0, 1], [1, 0]] * 50).standing(0)
+    assert (always.share, always.high) == (1.0, 1.0)
+    assert always.low == wilson(1.0, 50)[0]
+
+
+def test_wilson() -> None:
+    # R: binom::binom.confint(7, 20, methods = "wilson")
+    low, high = wilson(7 / 20, 20)
+    assert low == pytest.approx(0.1811918, abs=1e-6)
+    assert high == pytest.approx(0.5671457, abs=1e-6)
+    assert wilson(0.0, 10)[0] == 0.0
+    assert wilson(1.0, 10)[1] == 1.0
+    assert wilson(0.0, 0) == (0.0, 1.0)
+
+
+# what goes wrong
+
+
+class Odd:
+    """A player that returns what it is told to."""
+
+    name = "odd"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        return self.answer(mask)  # type: ignore[operator,no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda mask: np.full(len(mask), 13), IllegalActionError, "'odd': took decision 13, which is not legal; legal"),
+        (lambda mask: np.full(len(mask), -1), IllegalActionError, "took decision -1"),
+        (lambda mask: np.full(len(mask), 554), IllegalActionError, "took decision 554"),
+        (lambda mask: mask, PlayerError, "player 'odd': act returned int8 of shape (1, 554), expected whole numbers"),
+        (lambda mask: np.zeros(len(mask)), PlayerError, "act returned float64 of shape (1,)"),
+        (lambda mask: None, PlayerError, "act returned object of shape ()"),
+    ],
+)  # fmt: skip
+def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        play_match([Odd(answer), RandomPlayer()], games=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"players": ["random"]}, "num_players: found 1, expected 2, 3 or 4"),
+        ({"players": ["random"] * 3, "config": GameConfig()}, "players: found 3, expected 2, one for each seat"),
+        ({"games": 0}, "games: found 0, expected a whole number of at least 1"),
+        ({"games": 2.0}, "games: found 2.0"),
+        ({"threads": 0}, "num_threads: found 0"),
+        ({"batch": 0}, "batch: found 0"),
+        ({"players": ["random", "nobody"]}, "player 'nobody': there is no such player"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        play_match(**{"players": ["random", "random"], **arguments})  # type: ignore[arg-type]
