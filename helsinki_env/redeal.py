@@ -45,9 +45,11 @@ SCRATCH = np.dtype(
         np.record,
         [
             ("unknown", np.int64, (WIDE,)),  # cards whose place the viewer does not know, by type
-            ("in_pile", np.int64, (WIDE,)),  # cards of a reshuffled pile that the viewer cannot place
+            ("pile", np.int64, (WIDE,)),  # those of a reshuffled pile
+            ("due", np.int64, (WIDE,)),  # those of them that other seats must have drawn
+            ("draws", np.int64),  # how many of them other seats drew
             ("shown", np.int64, (WIDE,)),  # cards that have been shown since the reshuffle
-            ("drawn", np.int64, (WIDE,)),  # cards that other seats drew from it unseen
+            ("drawn", np.int64, (WIDE,)),  # cards that other seats draw from it unseen, in this deal
             ("hidden", np.int64, (SEATS,)),  # cards in other hands that their seats alone have seen
             ("cards", np.int8, (DECK,)),
             ("pool", np.int8, (DECK,)),
@@ -168,44 +170,54 @@ def _deal_first_pile(t, g, viewer, s):
 
 
 @kernel
-def _draw_unseen_cards(t, g, viewer, s):
-    """Split a reshuffled pile into the cards that other seats drew from it unseen and the pile as it is now.
+def _look_at_pile(t, g, viewer, s):
+    """Section 4: the cards of a reshuffled pile that the viewer cannot place, and those that must have been drawn.
 
-    Of each type at least those were drawn that the unknown cards cannot provide. They are taken first and the others
-    drawn from the rest, which finds a set with d cards of a type, of which e had to be, in C(d, e) ways too many; so
-    only one in so many of those is accepted.
+    Of each type at least as many were drawn unseen as the unknown cards cannot provide. Return whether it adds up.
     """
     for card in range(t.types):
-        s.in_pile[card] = g.reshuffled[card]
-        s.drawn[card] = 0
-    wanted = np.int64(0)
+        s.pile[card] = g.reshuffled[card]
+    s.draws = 0
     for seat in range(g.players):
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] >= 0:
                 if seat == viewer:
-                    s.in_pile[g.unseen[seat, slot]] -= 1
+                    s.pile[g.unseen[seat, slot]] -= 1
                 else:
-                    wanted += 1
-    size, forced = 0, 0
+                    s.draws += 1
+    total, due = np.int64(0), np.int64(0)
     for card in range(t.types):
-        due = max(np.int64(0), s.in_pile[card] - s.unknown[card])
-        s.drawn[card] = due
-        forced += due
-        for _ in range(s.in_pile[card] - due):
+        if s.pile[card] < 0:
+            return False
+        total += s.pile[card]
+        s.due[card] = max(np.int64(0), s.pile[card] - s.unknown[card])
+        due += s.due[card]
+    return total == g.pile_size + s.draws and due <= s.draws
+
+
+@kernel
+def _draw_unseen_cards(t, g, s):
+    """Split a reshuffled pile into the cards that other seats drew from it unseen and the pile as it is now.
+
+    What must have been drawn is taken first and the others are drawn from the rest. That finds a set with d cards of a
+    type, of which e had to be, in C(d, e) ways too many; so only one in so many of those is accepted.
+    """
+    size, due = 0, 0
+    for card in range(t.types):
+        s.drawn[card] = s.due[card]
+        due += s.due[card]
+        for _ in range(s.pile[card] - s.due[card]):
             s.cards[size] = card
             size += 1
-    for i in range(wanted - forced):
+    for i in range(s.draws - due):
         s.drawn[_draw(g, s.cards, i, size)] += 1
     for place in range(g.pile_size):
-        g.pile[place] = _draw(g, s.cards, wanted - forced + place, size)
+        g.pile[place] = _draw(g, s.cards, s.draws - due + place, size)
+    ways = 1
     for card in range(t.types):
-        due = s.in_pile[card] - s.unknown[card]
-        ways = 1
-        for i in range(due):
+        for i in range(s.due[card]):
             ways = ways * (s.drawn[card] - i) // (i + 1)
-        if due > 0 and below(g, ways) > 0:
-            return False
-    return True
+    return ways == 1 or below(g, ways) == 0
 
 
 @kernel
@@ -241,14 +253,12 @@ def _hand_out_unseen(t, g, viewer, s):
 @kernel
 def _deal_reshuffled_pile(t, g, viewer, s):
     """The draw pile was made from the discard pile: its cards are known apart from those drawn unseen."""
-    if not _draw_unseen_cards(t, g, viewer, s):
+    if not _draw_unseen_cards(t, g, s):
         return False
-    for card in range(t.types):
-        s.in_pile[card] -= s.drawn[card]
     size, removable = 0, np.int64(0)
     for card in range(t.types):
         removable += s.unknown[card] * (t.number[card] == t.removed_number)
-        for _ in range(s.unknown[card] - s.in_pile[card]):
+        for _ in range(s.unknown[card] - (s.pile[card] - s.drawn[card])):
             s.pool[size] = card
             size += 1
     if g.players == 2:
@@ -274,6 +284,8 @@ def redeal_game(t, g, viewer, word, s, mask):
     for card in range(t.types):
         if g.reshuffled[card] > 0:
             reshuffled = True
+    if reshuffled and not _look_at_pile(t, g, viewer, s):
+        return False
     for _ in range(_TRIES):
         if reshuffled:
             dealt = _deal_reshuffled_pile(t, g, viewer, s)

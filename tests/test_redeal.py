@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -317,9 +317,27 @@ def test_deals_with_many_cards_alike_are_as_likely_as_they_should_be() -> None:
     assert sum(n > 1 for n in found) >= 16
 
 
-def test_a_position_that_no_game_leads_to() -> None:
+def _too_many_cards() -> Game:
     game = played(GameConfig(), 4, 70)
-    game.state.hand[1, 0] += 9  # more than there are
+    game.state.hand[1, 0] += 9
     game.state.known[1, 0] += 9
+    return game
+
+
+def _too_large_a_pile() -> Game:
+    game = made_up_reshuffled(1)
+    game.state.reshuffled[0] += 1
+    return game
+
+
+def _draws_from_another_pile() -> Game:
+    game = made_up_reshuffled(1)
+    game.state.unseen[0, 0] = int(np.flatnonzero(game.state.reshuffled == 0)[0])
+    return game
+
+
+@pytest.mark.parametrize("make", [_too_many_cards, _too_large_a_pile, _draws_from_another_pile])
+def test_a_position_that_no_game_leads_to(make: Callable[[], Game]) -> None:
+    game = make()
     with pytest.raises(RedealError, match="what seat 0 knows; can this position come up in a game"):
         redeal(game, 0)
