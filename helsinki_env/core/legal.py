@@ -228,31 +228,6 @@ def _mask_uses(mask, first, legal):
 
 
 @kernel
-def span(t, phase):
-    """First and last + 1 of the ids that a phase can offer, besides those of USE and END, which come last of all."""
-    first, last = a.START, a.MOVE
-    if phase == MOVE:
-        first, last = a.MOVE, a.DRAW
-    elif phase == MAIN:
-        first, last = a.DRAW, a.PAY
-    elif phase == PAY:
-        first, last = a.PAY, a.PLACE
-    elif phase == PLACE:
-        first, last = a.PLACE, a.WILD
-    elif phase == WILD:
-        first, last = a.WILD, a.LIFT
-    elif phase == LIFT:
-        first, last = a.LIFT, a.ROOF
-    elif phase == ROOF:
-        first, last = a.ROOF, a.DISCARD
-    elif phase == DISCARD:
-        first, last = a.DISCARD, a.USE
-    elif phase == END:
-        first, last = a.USE, a.USE
-    return t.offset[first], t.offset[last]
-
-
-@kernel
 def write_mask(t, g, mask):
     """Write the legal decisions of a game: 1 for each legal id, else 0; `mask` is int8 of shape (ids,)."""
     mask[:] = 0

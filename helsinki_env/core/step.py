@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from helsinki_env.core.deal import deal, set_up
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.legal import span, write_mask
+from helsinki_env.core.legal import write_mask
 from helsinki_env.core.rng import first_word
 from helsinki_env.core.score import place_of, score
 from helsinki_env.core.turn import apply
@@ -23,7 +23,6 @@ __all__ = [
     "place_of",
     "score",
     "set_up",
-    "span",
     "write_mask",
 ]
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.actions import USE
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import first_word
 from helsinki_env.core.state import SEATS
-from helsinki_env.core.step import apply, deal, place_of, score, set_up, span, write_mask
+from helsinki_env.core.step import apply, deal, place_of, score, set_up, write_mask
 from helsinki_env.envs.episodes import draw_episode
 from helsinki_env.envs.rewards import reward_of
 from helsinki_env.observation import observe
@@ -42,27 +41,13 @@ REPORT = np.dtype(
 
 
 @kernel
-def _keep(t, g, mask, legal):
-    """Keep what is legal where no caller can change it; only the ids that the phase can offer are written."""
-    first, last = span(t, g.phase)
-    for action in range(first, last):
-        legal[action] = mask[action]
-    for action in range(t.offset[USE], len(mask)):
-        legal[action] = mask[action]
-
-
-@kernel
-def first_illegal(tables, states, actions, legal, mode):
+def first_illegal(states, actions, legal, mode):
     """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet."""
-    t = tables[0]
     for b in range(len(states)):
-        g, action = states[b], actions[b]
-        if g.done and mode != DISABLED:
+        action = actions[b]
+        if states[b].done and mode != DISABLED:
             continue
         if action < 0 or action >= legal.shape[1] or legal[b, action] == 0:
-            return b
-        first, last = span(t, g.phase)
-        if not first <= action < last and action < t.offset[USE]:
             return b
     return -1
 
@@ -79,8 +64,9 @@ def begin_episode(t, g, run, setup, p):
 @kernel
 def _view(t, g, legal, mask, obs):
     """Write what the seat to move gets: legal decisions (also into the environment's own copy) and observation."""
-    write_mask(t, g, mask)
-    _keep(t, g, mask, legal)
+    write_mask(t, g, legal)
+    for action in range(len(mask)):
+        mask[action] = legal[action]
     observe(t, g, g.seat, obs)
 
 
@@ -139,21 +125,12 @@ def step(tables, begin, end, states, runs, actions, setup, drawn, mode, reward, 
 
 
 @kernel
-def _view_one(t, g, legal, mask, obs):
-    """Write what the seat to move gets, and all of its legal decisions into the environment's own copy."""
-    write_mask(t, g, legal)
-    for action in range(len(mask)):
-        mask[action] = legal[action]
-    observe(t, g, g.seat, obs)
-
-
-@kernel
 def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
     """Deal one game anew; write what seat 0 gets."""
     t, g = tables[0], states[0]
     set_up(g, setup[0])
     deal(t, g, first_word(seed, stream, episode))
-    _view_one(t, g, legal, mask, obs)
+    _view(t, g, legal, mask, obs)
 
 
 @kernel
@@ -167,7 +144,7 @@ def step_one(tables, states, action, legal, mask, obs):
         return SEATS
     t, g = tables[0], states[0]
     apply(t, g, action)
-    _view_one(t, g, legal, mask, obs)
+    _view(t, g, legal, mask, obs)
     return g.seat - SEATS * g.done
 
 
