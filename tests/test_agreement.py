@@ -88,6 +88,7 @@ def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
     assert not too_rare(seen, LEAST)
+    assert seen["masks searched"] > LEAST * 100
 
 
 @pytest.mark.nightly
@@ -106,6 +107,7 @@ def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times
                 print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
     print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
     assert seen["dealt games"] >= 20_000
+    assert seen["masks searched"] >= 50_000
     assert not too_rare(seen, 1000)
 
 

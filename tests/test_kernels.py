@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, load_components
+from helsinki_env import GameConfig, load_components
 from helsinki_env.components import ROOFS
 from helsinki_env.core import actions as a
 from helsinki_env.core import bits, deal, kernel, legal, rng, score, shapes, state, step
@@ -199,25 +199,6 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
     assert step.batch_step(t, states, np.array([0, 1, 2, 3]), masks) == -1
     assert (states["token"][:, 0] == [0, 1, 2, 3]).all()
     assert (np.flatnonzero(masks[3]) == [8, 9, 10]).all()
-
-
-def test_what_a_phase_can_offer_lies_in_one_span() -> None:
-    t, offset = GameConfig().tables[0], Game(seed=0).actions.offsets
-    kinds = {
-        "START": (a.START,),
-        "MOVE": (a.MOVE,),
-        "MAIN": (a.DRAW, a.BUILD),
-        "PAY": (a.PAY,),
-        "PLACE": (a.PLACE,),
-        "WILD": (a.WILD,),
-        "LIFT": (a.LIFT,),
-        "ROOF": (a.ROOF,),
-        "DISCARD": (a.DISCARD,),
-        "END": (),
-    }
-    for number, phase in enumerate(state.PHASES):
-        ends = (offset[kinds[phase][0]], offset[kinds[phase][-1] + 1]) if kinds[phase] else (offset[a.USE],) * 2
-        assert legal.span(t, number) == ends
 
 
 # The decorator
