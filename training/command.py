@@ -32,6 +32,9 @@ def main(
         minutes: stop after so many minutes instead of the preset's.
         device: where the network computes; auto takes a graphics card if PyTorch finds one.
     """
+    # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
+    # training was seen to take four times as long. Read when PyTorch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
 
     from training.preset import Preset
