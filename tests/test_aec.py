@@ -346,8 +346,12 @@ def test_before_the_first_reset() -> None:
             call()
     with pytest.raises(AttributeError, match="no attribute 'agent'"):
         raw.agent  # noqa: B018
-    with pytest.raises(AssertionError, match="reset"):
-        env.step(0)
+    for call in (lambda: env.step(0), env.render, env.agent_iter, lambda: env.observe("player_0")):
+        with pytest.raises(AssertionError, match="reset"):
+            call()
+    for name in ("agents", "agent_selection", "rewards", "last"):
+        with pytest.raises(AttributeError, match="reset"):
+            getattr(env, name)()
 
 
 def test_after_the_end() -> None:
@@ -356,6 +360,15 @@ def test_after_the_end() -> None:
     play(env, random.Random(1))
     with pytest.raises(ValueError, match="reset"):
         env.step(None)
+
+
+def test_every_turn_of_the_loop_needs_a_step() -> None:
+    env = helsinki_v0.env()
+    env.reset(seed=1)
+    turns = iter(env.agent_iter())
+    assert next(turns) == "player_0"
+    with pytest.raises(AssertionError, match="agent_iter"):
+        next(turns)
 
 
 def test_an_agent_whose_game_is_over_takes_no_decision() -> None:

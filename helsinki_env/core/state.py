@@ -10,6 +10,7 @@ gets the wide layout, which differs in nothing else.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,11 @@ def game_dtype(types: int) -> np.dtype[Any]:
     - unseen [4, 3]: cards that a seat drew from a reshuffled pile without the others seeing them.
     - players, seat, phase, last_round, done, dry_roads; then the decision in progress (see `notation`).
     """
-    capacity = NARROW if types <= NARROW else WIDE
+    return _layout(NARROW if types <= NARROW else WIDE)
+
+
+@lru_cache(maxsize=2)  # one object for each: Numba takes ten times as long to recognise one that is merely equal
+def _layout(capacity: int) -> np.dtype[Any]:
     fields: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
         ("chance", np.uint64),
         ("built", np.int64, (SEATS,)),

@@ -20,7 +20,7 @@ from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.core.state import SEATS, game_dtype, new_states
 from helsinki_env.envs import kernels
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
@@ -282,6 +282,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         """Go on where the game was."""
         self.__dict__.update(state)
         self._tables = self.config.tables
+        self._states = self._states.view(game_dtype(self.config.loaded.types))  # that very object: see there
 
     def get_state(self) -> dict[str, Any]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
@@ -325,13 +326,43 @@ _CHANGING = (
 
 
 class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
-    """PettingZoo's check that calls come in order (reset first, a step for every turn of `agent_iter`)."""
+    """PettingZoo's check that calls come in order (reset first, a step for every turn of `agent_iter`).
+
+    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a step of the game. What each
+    step needs is reached directly here; before the first reset, that fails, and PettingZoo's way says why.
+    """
+
+    env: raw_env
+
+    @property
+    def agents(self) -> list[str]:
+        """Agents whose game is not over."""
+        return self.env.agents
+
+    @property
+    def agent_selection(self) -> str:
+        """The agent to move."""
+        return self.env.agent_selection
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward, terminated, truncated and info of the agent to move."""
+        if not self._has_reset:
+            return super().last(observe)  # type: ignore[no-any-return]  # it says what is wrong
+        return self.env.last(observe)  # type: ignore[no-any-return]  # an untyped base class
+
+    def step(self, action: int | None) -> None:
+        """Take a decision; see `raw_env.step`."""
+        if self._has_reset and self.env.agents:
+            self._has_updated = True
+            self.env.step(action)
+        else:
+            super().step(action)
 
     def clone(self) -> OrderEnforced:
         """Return an independent copy, wrapped as this one is; see `raw_env.clone`."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
-        new.env = self.unwrapped.clone()
+        new.env = self.env.clone()
         return new
 
     def __str__(self) -> str:
