@@ -177,8 +177,11 @@ class _Builder:
         return board, sorted(wild)
 
     def _roads(self) -> set[int]:
-        """A connected set of cells that holds all crosswalks and goes round the statue."""
-        weight = {cell: self.rng.random() + 0.2 for cell in CELLS - {self.components.statue}}
+        """A connected set of cells that holds all crosswalks and goes round the statue, or sometimes across it."""
+        statue = self.components.statue
+        weight = {cell: self.rng.random() + 0.2 for cell in CELLS - {statue}}
+        if self.rng.random() < 0.25:
+            weight[statue] = 0.0  # which is no tile, so these roads do not count
         goals = list(self.components.crosswalks)
         self.rng.shuffle(goals)
         region = {goals[0]}
@@ -196,7 +199,7 @@ class _Builder:
                 for near in neighbours(cell):
                     if near in weight:
                         heapq.heappush(queue, (cost + weight[near], near, (*path, near)))
-        return region
+        return region - {statue}
 
     def _board(self, number: int) -> tuple[list[dict[str, Any]], list[int]]:
         rng, theme = self.rng, self.theme
