@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from agents.network import ActorCritic, NetworkConfig
-from helsinki_env import observation
+from helsinki_env import GameConfig, observation
 from helsinki_env.game import action_table
 from helsinki_env.position import VERSION
 
@@ -88,7 +88,7 @@ def load_checkpoint(path: str | Path) -> tuple[ActorCritic, dict[str, Any]]:
                 f"{path}: {key} is {content.get(key)!r}, this environment needs {value!r}: train the network again"
             )
     try:
-        model = ActorCritic(types, NetworkConfig(**content["network"]))
+        model = ActorCritic(GameConfig.from_dict(content["game"]), NetworkConfig(**content["network"]))
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError, KeyError) as problem:
         raise CheckpointError(f"{path}: the weights do not fit the network described: {problem}") from None

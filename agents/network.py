@@ -1,7 +1,9 @@
 """The policy and value network: a compact actor-critic on named pieces of the observation.
 
 Codes become one-hot or embedded before the first layer, counts are scaled, and the fill of every row and column, on
-which all points depend, is given as a number. Illegal decisions get no probability at all.
+which all points depend, is given as a number. The network says what each cell of the own board is worth to it now; a
+placement is worth what its cells are, wherever it is pushed in from (`agents.landings`). Illegal decisions get no
+probability at all.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from helsinki_env import observation
+from agents.landings import landings
+from helsinki_env import GameConfig, observation
 from helsinki_env.game import action_table
 
 __all__ = ["ActorCritic", "NetworkConfig"]
@@ -53,13 +56,15 @@ class ActorCritic(nn.Module):
     """Policy over all ids and the value of the seat to move.
 
     Args:
-        types: number of card types.
+        game: the games it is made for; only their component file matters.
         config: size of the network.
     """
 
-    def __init__(self, types: int = 51, config: NetworkConfig | None = None) -> None:
+    def __init__(self, game: GameConfig | None = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
-        self.types, self.config = types, config or NetworkConfig()
+        game = game or GameConfig()
+        self.types, self.config, self._tables = game.loaded.types, config or NetworkConfig(), game.tables
+        types = self.types
         self.ids = action_table(types).size
         self._pieces = {p.name: (p.start, p.start + p.size) for p in observation.layout(types).pieces}
         self.seat_scale: torch.Tensor
@@ -75,6 +80,7 @@ class ActorCritic(nn.Module):
             inputs = self.config.width
         self.body = nn.Sequential(*layers)
         self.policy = nn.Linear(inputs, self.ids)
+        self.cells = nn.Linear(inputs, 49)
         self.value = nn.Linear(inputs, 1)
         self._initialise()
 
@@ -84,6 +90,7 @@ class ActorCritic(nn.Module):
                 nn.init.orthogonal_(layer.weight, 2**0.5)
                 nn.init.zeros_(layer.bias)
         nn.init.orthogonal_(self.policy.weight, 0.01)
+        nn.init.orthogonal_(self.cells.weight, 0.01)
         nn.init.orthogonal_(self.value.weight, 0.1)
 
     def _piece(self, obs: torch.Tensor, name: str) -> torch.Tensor:
@@ -130,8 +137,15 @@ class ActorCritic(nn.Module):
             mask: int8 or bool (B, A); a row without a legal decision gives the uniform distribution.
         """
         hidden = self.body(self.features(obs))
-        logits = self.policy(hidden).masked_fill(mask == 0, _ILLEGAL)
+        logits = self._placed(self.policy(hidden), self.cells(hidden), obs, mask).masked_fill(mask == 0, _ILLEGAL)
         return torch.log_softmax(logits, 1), self.value(hidden).squeeze(1)
+
+    def _placed(self, logits: torch.Tensor, cells: torch.Tensor, obs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return the logits float32 (B, A) with what placements are worth by their cells, float32 (B, 49), added."""
+        found = landings(self._tables, obs.cpu().numpy(), mask.to(torch.int8).cpu().numpy())
+        row, action, covered = (torch.from_numpy(array).to(logits.device) for array in found)
+        worth = nn.functional.pad(cells, (0, 1))[row[:, None], covered].sum(1)  # one column more for NO_CELL
+        return logits.index_put((row, action), worth, accumulate=True)
 
     def values(self, obs: torch.Tensor) -> torch.Tensor:
         """Return the values alone, float32 (B,)."""

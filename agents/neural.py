@@ -37,7 +37,7 @@ class NetPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
-        actions = np.argmax(mask, axis=1)
+        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         for start in range(0, len(asked), _CHUNK):
             rows = asked[start : start + _CHUNK]

@@ -56,7 +56,7 @@ class Measurement:
 
 
 @kernel
-def _write_rows(observations, masks, value):
+def _write_rows(observations: Any, masks: Any, value: int) -> None:
     for b in range(len(observations)):
         for i in range(observations.shape[1]):
             observations[b, i] = value

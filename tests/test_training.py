@@ -13,10 +13,11 @@ from safetensors.torch import save_file
 
 from agents.base import decide
 from agents.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
+from agents.landings import NO_CELL, landings
 from agents.network import ActorCritic, NetworkConfig
 from agents.neural import NetPlayer
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env import Game, GameConfig, HelsinkiVectorEnv, notation
 from training.ppo import Learner, PPOConfig
 from training.preset import Preset, PresetError
 from training.segments import Rollout, advantages
@@ -104,7 +105,7 @@ def test_same_seed_gives_the_same_weights_and_another_seed_does_not() -> None:
 
 
 def test_illegal_decisions_get_no_probability_and_no_nan() -> None:
-    model = ActorCritic(51, SMALL)
+    model = ActorCritic(config=SMALL)
     env = HelsinkiVectorEnv(8)
     obs, _ = env.reset(seed=0)
     mask = obs["action_mask"].copy()
@@ -129,7 +130,7 @@ def test_learning_finds_the_better_of_two_decisions() -> None:
     r.ended[:] = True
     for _ in range(30):
         log_probs, values = learner.model(torch.from_numpy(r.observation[0]), torch.from_numpy(r.mask[0]))
-        p = float(log_probs[0, good].exp().detach())
+        p = min(float(log_probs[0, good].exp().detach()), 0.999)
         r.action[:] = np.where(rng.random(r.action.shape) < p, good, bad)
         r.log_prob[:] = np.where(r.action == good, np.log(p), np.log1p(-p))
         r.value[:] = float(values[0].detach())
@@ -203,7 +204,7 @@ def test_a_network_plays_the_same_in_any_batch(checkpoint: Path) -> None:
 
 
 def test_a_sampling_network_follows_its_probabilities() -> None:
-    model = ActorCritic(51, SMALL)
+    model = ActorCritic(config=SMALL)
     game = Game(seed=0)
     obs, mask = game.observation()[None], game.legal_mask()[None]
     expected = model(torch.from_numpy(obs), torch.from_numpy(mask))[0].exp()[0].detach().numpy()
@@ -254,3 +255,29 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
     with pytest.raises(PresetError, match=message) as caught:
         Preset.from_yaml(path)
     assert "mine.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize("components", ["default", "alternative"])
+def test_landings_are_where_the_rules_put_the_tile(components: str) -> None:
+    rng, checked = np.random.default_rng(1), 0
+    for seed in range(6):
+        config = GameConfig(components=components)
+        game = Game(config, seed=seed)
+        while not game.done:
+            legal = game.legal_actions()
+            rows, actions, cells = landings(config.tables, game.observation()[None], game.legal_mask()[None])
+            if game.phase == "PLACE":
+                before = notation.to_dict(game)["seats"][game.seat]["pavilions"]
+                for action, covered in zip(actions, cells, strict=True):
+                    after = game.clone()
+                    seat = game.seat
+                    after.step(int(action))
+                    built = notation.to_dict(after)["seats"][seat]["pavilions"]
+                    assert built[: len(before)] == before
+                    assert built[-1]["cells"] == sorted(cell for cell in covered.tolist() if cell != NO_CELL)
+                    checked += 1
+            else:
+                assert len(rows) == 0
+            builds = [a for a in legal.tolist() if config.tables[0].kind_of[a] == 3]
+            game.step(int(rng.choice(builds or legal)))
+    assert checked > 500

@@ -116,7 +116,7 @@ class Learner:
         self.game, self.config, self.seed = game, config or PPOConfig(), seed
         self.device = torch.device(device)
         torch.manual_seed(seed)
-        self.model = ActorCritic(game.loaded.types, network).to(self.device)
+        self.model = ActorCritic(game, network).to(self.device)
         self.optimiser = torch.optim.Adam(self.model.parameters(), self.config.learning_rate, eps=1e-5)
         self.generator = torch.Generator(self.device).manual_seed(seed)
         self.shuffler = np.random.default_rng(seed)
