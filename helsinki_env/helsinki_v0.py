@@ -27,7 +27,7 @@ which is one step. An agent therefore takes several steps in a row; the next pla
 The rules are on the rules page, `docs/rules.md`.
 
 **Actions.** An action is the id of a decision; `helsinki_env.notation` turns ids into text and back
-(`notation.describe(66)` is `'PAY blue 1/2'`). The ids are the same for every number of players and every setup with
+(`notation.describe(65)` is `'PAY blue 1/2'`). The ids are the same for every number of players and every setup with
 the same components.
 
 **Mask.** `action_mask` is 1 for each legal decision. At least one is legal as long as the game lasts. Agents that
