@@ -249,9 +249,7 @@ class _File:
             self.fail(key, value, f"a list of {what}" if length is None else f"a list of {length} {what}")
         return value
 
-    def integers(
-        self, value: object, key: str, length: int, low: int, high: int, what: str
-    ) -> tuple[int, ...]:
+    def integers(self, value: object, key: str, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
         """Return a list of whole numbers, each from low to high."""
         items = self.listing(value, key, length, what)
         return tuple(self.integer(item, f"{key}[{i}]", low, high) for i, item in enumerate(items))
@@ -292,9 +290,7 @@ class _File:
             wild_cards=wild_cards,
             wild_removed3=wild_removed[0],
             wild_removed2=wild_removed[1],
-            any_removed2_number=self.integer(
-                cards["any_removed_2_players"], "cards.any_removed_2_players", 1, 8
-            ),
+            any_removed2_number=self.integer(cards["any_removed_2_players"], "cards.any_removed_2_players", 1, 8),
             wild_tiles=self.integer(tiles["wild"], "tiles.wild", 0, FREE_CELLS),
             superstructures=self.integer(top["superstructures"], "superstructures", 0, BOX_CARDS),
             hand_limit=self.integer(rules["hand_limit"], "rules.hand_limit", 1, 20),
@@ -323,8 +319,7 @@ class _File:
             if len({len(row) for row in rows}) != 1:
                 self.fail(key, drawing, "rows of the same length")
             if any(
-                "X" not in line
-                for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])
+                "X" not in line for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])
             ):
                 self.fail(key, drawing, "no empty row or column at its edges: leave them out")
             if len(rows) > 5 or len(rows[0]) > 5:
@@ -341,9 +336,7 @@ class _File:
         colours = self.section(value, "tiles.shapes", COLOURS)
         for colour in COLOURS:
             key = f"tiles.shapes.{colour}"
-            for roofs, name in zip(
-                ROOFS, self.listing(colours[colour], key, len(ROOFS), "shape names"), strict=True
-            ):
+            for roofs, name in zip(ROOFS, self.listing(colours[colour], key, len(ROOFS), "shape names"), strict=True):
                 where = f"{key}[{roofs - 2}]"
                 if not isinstance(name, str) or name not in shapes:
                     self.fail(where, name, f"a shape that is drawn under shapes: {one_of(shapes, name)}")
@@ -474,18 +467,12 @@ class _File:
         if box > BOX_CARDS:
             self.fail("cards", f"{box} cards", f"at most {BOX_CARDS} in all: lower some copies")
         number = components.any_removed2_number
-        if not any(
-            count and components.card_number(card) == number for card, count in enumerate(components.deck(2))
-        ):
-            self.fail(
-                "cards.any_removed_2_players", number, "a number of which a card is left with two players"
-            )
+        if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
+            self.fail("cards.any_removed_2_players", number, "a number of which a card is left with two players")
         for players in SEATS:
             key, size = f"players_{players}", components.deck_size(players)
             if size != stated[key]:
-                self.fail(
-                    f"cards.totals.{key}", stated[key], f"{size}, which is what copies less removals give"
-                )
+                self.fail(f"cards.totals.{key}", stated[key], f"{size}, which is what copies less removals give")
             if size < DISPLAY + 2 * players:
                 self.fail(
                     f"cards.totals.{key}",

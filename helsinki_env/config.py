@@ -125,9 +125,7 @@ class GameConfig:
             ConfigError: for an unknown key or a value that cannot be used.
         """
         if not isinstance(data, Mapping):
-            raise ConfigError(
-                f"the configuration: found {data!r}, expected a mapping of some of {', '.join(KEYS)}"
-            )
+            raise ConfigError(f"the configuration: found {data!r}, expected a mapping of some of {', '.join(KEYS)}")
         for key in data:
             if key not in KEYS:
                 raise ConfigError(f"{key}: no such key (found {data[key]!r}), expected {one_of(KEYS, key)}")

@@ -102,9 +102,7 @@ def orientations(drawing: tuple[str, ...]) -> list[frozenset[tuple[int, int]]]:
     found: list[frozenset[tuple[int, int]]] = []
     for rows in (list(drawing), [row[::-1] for row in drawing]):
         for _ in range(4):
-            cells = frozenset(
-                (r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "X"
-            )
+            cells = frozenset((r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "X")
             if cells not in found:
                 found.append(cells)
             rows = rotated(rows)
@@ -355,9 +353,7 @@ class ReferenceGame:
     def step(self, action: int) -> None:
         """Take a decision, and END after it if END alone is legal. Raises ValueError if it is illegal."""
         if action not in self.legal_actions():
-            raise ValueError(
-                f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}"
-            )
+            raise ValueError(f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}")
         self.apply(decode(int(action), self.components.types))
         if self.phase == END and self.legal_decisions() == [(END, 0)]:
             self.apply((END, 0))
@@ -475,11 +471,7 @@ class ReferenceGame:
 
     def _legal_end(self) -> Iterator[Decision]:
         yield END, 0
-        if (
-            self.pending.drew
-            and self._may_use("draw_and_build")
-            and self._some_build_is_feasible(self._me.meadow - 1)
-        ):
+        if self.pending.drew and self._may_use("draw_and_build") and self._some_build_is_feasible(self._me.meadow - 1):
             yield USE, ACTIONS.index("draw_and_build")
         if (
             self.pending.built
@@ -558,9 +550,7 @@ class ReferenceGame:
         assert self._me.token is not None
         return self._me.token // 2
 
-    def _placements(
-        self, colour: int, roofs: int, sides: Iterable[int]
-    ) -> Iterator[tuple[int, frozenset[int]]]:
+    def _placements(self, colour: int, roofs: int, sides: Iterable[int]) -> Iterator[tuple[int, frozenset[int]]]:
         """Every legal PLACE argument for a tile and the cells on which the tile comes to rest."""
         built = self._built(self._me)
         for side in sides:
@@ -616,11 +606,7 @@ class ReferenceGame:
         others = [side for side in range(4) if side != own]
         for argument, _ in self._placements(colour, roofs, others if self.pending.any_side else [own]):
             yield PLACE, argument
-        if (
-            not self.pending.any_side
-            and self._may_use("any_side")
-            and self._some_placement(colour, roofs, others)
-        ):
+        if not self.pending.any_side and self._may_use("any_side") and self._some_placement(colour, roofs, others):
             yield USE, ACTIONS.index("any_side")
 
     # The other phases
@@ -807,9 +793,7 @@ class ReferenceGame:
         pending.paid = []
         pending.any_side = False
         pending.built = True
-        pending.roofs_left = min(
-            self.components.card_superstructures(card), self.superstructure_supply, len(cells)
-        )
+        pending.roofs_left = min(self.components.card_superstructures(card), self.superstructure_supply, len(cells))
         if pending.roofs_left > 0:
             pending.resume = END
             self.phase = ROOF
@@ -948,9 +932,7 @@ class ReferenceGame:
     def _board_points(self, seat: Seat) -> int:
         data, built = self.components, self._built(seat)
         rows = [row for row in range(BOARD) if all(BOARD * row + column in built for column in range(BOARD))]
-        columns = [
-            column for column in range(BOARD) if all(BOARD * row + column in built for row in range(BOARD))
-        ]
+        columns = [column for column in range(BOARD) if all(BOARD * row + column in built for row in range(BOARD))]
         points: int = data.points_row * len(rows) + data.points_column * len(columns)
         for cell in seat.superstructures:
             row, column = divmod(cell, BOARD)

@@ -45,9 +45,7 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
         error: if there is no such file; names the shipped ones.
     """
     text = str(name_or_path)
-    is_path = (
-        isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
-    )
+    is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
     path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
     if path.is_file():
         return path

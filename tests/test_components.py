@@ -54,9 +54,7 @@ def test_default_has_18_cards_of_each_colour_and_10_wild_ones(default: Component
     [(4, {}, 0), (3, {1: 2, 5: 1}, 4), (2, {1: 2, 2: 2, 3: 2, 4: 2}, 6)],
     ids=["four", "three", "two"],
 )
-def test_cards_that_go_back_to_the_box(
-    shipped: Components, players: int, removed: dict[int, int], wild: int
-) -> None:
+def test_cards_that_go_back_to_the_box(shipped: Components, players: int, removed: dict[int, int], wild: int) -> None:
     box, deck = shipped.deck(4), shipped.deck(players)
     gone: Counter[tuple[int, int]] = Counter()
     for card in range(shipped.types):
@@ -227,9 +225,7 @@ def test_a_copy_has_the_same_digest_under_its_own_name(tmp_path: Path, default: 
     ],
     ids=lambda key: ".".join(map(str, key)),
 )
-def test_each_fact_counts_in_the_digest(
-    tmp_path: Path, default: Components, key: tuple[str | int, ...]
-) -> None:
+def test_each_fact_counts_in_the_digest(tmp_path: Path, default: Components, key: tuple[str | int, ...]) -> None:
     data = content()
     at: Any = data
     for name in key[:-1]:
@@ -533,9 +529,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(
-        ComponentError, match=r"found 'defualt', .*one of alternative, default; did you mean 'default'"
-    ):
+    with pytest.raises(ComponentError, match=r"found 'defualt', .*one of alternative, default; did you mean 'default'"):
         load_components("defualt")
 
 

@@ -143,16 +143,12 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("num_players: 5", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match=f"^{re.escape(str(path))}: num_players: found 5, expected 2, 3 or 4$"
-    ):
+    with pytest.raises(ConfigError, match=f"^{re.escape(str(path))}: num_players: found 5, expected 2, 3 or 4$"):
         GameConfig.from_yaml(path)
 
 
 def test_an_unknown_file_lists_the_known_ones() -> None:
-    with pytest.raises(
-        ConfigError, match=r"game: found 'dryroads', .*three_players; did you mean 'dry_roads'"
-    ):
+    with pytest.raises(ConfigError, match=r"game: found 'dryroads', .*three_players; did you mean 'dry_roads'"):
         GameConfig.from_yaml("dryroads")
 
 

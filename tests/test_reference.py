@@ -69,9 +69,7 @@ def seat(
     coats = [place for place in BOX.coats if place not in built]
     coats = coats[: max(0, 8 - meadow - len(used))]
     return {
-        "pavilions": [
-            {"colour": colour, "roofs": len(cells), "cells": sorted(cells)} for colour, cells in pavilions
-        ],
+        "pavilions": [{"colour": colour, "roofs": len(cells), "cells": sorted(cells)} for colour, cells in pavilions],
         "wild": sorted(wild),
         "superstructures": sorted(superstructures),
         "coats_on_board": sorted(coats),
@@ -212,8 +210,7 @@ def test_number_of_orientations() -> None:
 def test_orientations_are_turned_clockwise_first_and_mirrored_then() -> None:
     drawn = ["X./X./XX", "XXX/X..", "XX/.X/.X", "..X/XXX", ".X/.X/XX", "X../XXX", "XX/X./X.", "XXX/..X"]
     expected = [
-        {(r, c) for r, row in enumerate(text.split("/")) for c, mark in enumerate(row) if mark == "X"}
-        for text in drawn
+        {(r, c) for r, row in enumerate(text.split("/")) for c, mark in enumerate(row) if mark == "X"} for text in drawn
     ]
     assert [set(shape) for shape in orientations(BOX.shapes["L4"])] == expected
 
@@ -248,9 +245,7 @@ def test_setup_deals_eight_cards_and_then_two_to_each(players: int, size: int) -
     assert legal(game) == {("START", space) for space in range(8)}
     act(game, "START", 5)
     assert [one.token for one in game.seats] == [(5 + 2 * i) % 8 for i in range(players)]
-    assert [hand(game, i) for i in range(players)] == [
-        sorted(coming[2 * i : 2 * i + 2]) for i in range(players)
-    ]
+    assert [hand(game, i) for i in range(players)] == [sorted(coming[2 * i : 2 * i + 2]) for i in range(players)]
     assert not any(any(one.known) for one in game.seats)  # drawn from the pile, not from the display
     assert (game.phase, game.seat, game.round) == ("MOVE", 0, 1)
 
@@ -274,9 +269,7 @@ def test_the_token_moves_one_to_three_spaces_clockwise() -> None:
     game = game_at(seat(token=6), seat(token=1), phase="MOVE")
     assert legal(game) == {("MOVE", 0), ("MOVE", 1), ("MOVE", 2)}
     act(game, "MOVE", 2)
-    assert (
-        game.seats[0].token == 1
-    )  # where the other one stands: "more than one ... may occupy a senate space"
+    assert game.seats[0].token == 1  # where the other one stands: "more than one ... may occupy a senate space"
     assert game.phase == "MAIN"
 
 
@@ -1052,9 +1045,7 @@ def test_any_side_serves_one_build_only() -> None:
 
 
 def test_drawing_building_and_building_again() -> None:
-    game = game_at(
-        seat([card("blue", 1), card("green", 1)], token=0, meadow=2), phase="END", pending={"drew": True}
-    )
+    game = game_at(seat([card("blue", 1), card("green", 1)], token=0, meadow=2), phase="END", pending={"drew": True})
     act(game, "USE", "draw_and_build")
     act(game, "BUILD", card("blue", 1))
     act(game, "PLACE", place(NORTH, 0, 2))
@@ -1070,9 +1061,7 @@ def test_drawing_building_and_building_again() -> None:
 
 def test_the_last_card_makes_the_round_the_last_and_the_discard_pile_comes_back() -> None:
     discards = [card("red", 1), card("red", 1), card("yellow", 3, 4)]
-    game = game_at(
-        seat(token=1), display=list(DISPLAY), draw_pile=[card("green", 5, 5)], discard_pile=discards
-    )
+    game = game_at(seat(token=1), display=list(DISPLAY), draw_pile=[card("green", 5, 5)], discard_pile=discards)
     act(game, "DRAW")
     assert game.last_round
     assert game.display[0] == card("green", 5, 5)  # the last card of the old pile
@@ -1155,9 +1144,7 @@ def test_the_rulebooks_example_of_22_points() -> None:
     superstructures += [cell(0, 5)]  # in a full row: 1
     superstructures += [cell(2, 0), cell(6, 2)]  # in a full column: 2
     superstructures += [cell(2, 3)]  # in neither: 0
-    example = seat(
-        pavilions=ROWS_0_AND_1 + COLUMNS_0_TO_2, wild=[cell(2, 3)], superstructures=superstructures
-    )
+    example = seat(pavilions=ROWS_0_AND_1 + COLUMNS_0_TO_2, wild=[cell(2, 3)], superstructures=superstructures)
     assert game_at(example).scores() == [22, 0]
 
 
@@ -1303,9 +1290,7 @@ def check_position(game: ReferenceGame, coats: bool = True) -> None:
     assert {data.card_number(kind) for kind in missing} <= {data.any_removed2_number}
     for colour in range(5):
         for roofs in (2, 3, 4, 5):
-            stand = sum(
-                (tile.colour, tile.roofs) == (colour, roofs) for one in game.seats for tile in one.pavilions
-            )
+            stand = sum((tile.colour, tile.roofs) == (colour, roofs) for one in game.seats for tile in one.pavilions)
             assert stand + game.tile_supply[colour][roofs - 2] == data.tile_copies[roofs - 2]
     assert game.wild_supply + sum(len(one.wild) for one in game.seats) == data.wild_tiles
     in_hand = pending.lifted is not None
@@ -1409,9 +1394,7 @@ def test_a_position_read_back_plays_on_alike(seed: int) -> None:
 @pytest.mark.parametrize(
     ("players", "games", "decisions"), [(2, 150, (107, 120)), (3, 40, (175, 200)), (4, 40, (215, 245))]
 )
-def test_random_games_are_of_the_expected_length(
-    players: int, games: int, decisions: tuple[int, int]
-) -> None:
+def test_random_games_are_of_the_expected_length(players: int, games: int, decisions: tuple[int, int]) -> None:
     total = options = rounds = points = 0  # of all seats together
     for seed in range(games):
         game = ReferenceGame(GameConfig(num_players=players), seed=1000 + seed)
