@@ -148,8 +148,8 @@ def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]
         slices.close()
 
 
-def _vector_row(batch: int, threads: int, seconds: float) -> tuple[float, float]:
-    env = HelsinkiVectorEnv(batch, num_threads=threads)
+def _vector_row(batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
+    env = HelsinkiVectorEnv(batch, num_threads=threads, copy=copy)
     words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
@@ -266,6 +266,9 @@ def run_benchmark(
             for count in threads:
                 if batch >= 2 * count or count == 1:
                     add(name, batch, count, *row(batch, count, seconds))
+    for count in threads:
+        if (largest := max(batches)) >= 2 * count:
+            add("vector env, copy=False", largest, count, *_vector_row(largest, count, seconds, copy=False))
     add("AEC, raw", 1, 1, *_aec_row(False, seconds))
     add("AEC, wrapped", 1, 1, *_aec_row(True, seconds))
     for batch in batches:

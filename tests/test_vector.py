@@ -244,7 +244,7 @@ def test_what_is_no_batch_of_actions_is_refused(actions: Any) -> None:
 
 
 def test_writing_into_a_mask_makes_nothing_legal() -> None:
-    env = HelsinkiVectorEnv(2, copy=False)
+    env = HelsinkiVectorEnv(2)
     obs, _ = env.reset(seed=1)
     obs["action_mask"][:] = 1
     with pytest.raises(IllegalActionError, match="game 0"):

@@ -62,23 +62,27 @@ def begin_episode(t, g, run, setup, p):
 
 
 @kernel
-def _view(t, g, legal, mask, obs):
-    """Write what the seat to move gets: legal decisions (also into the environment's own copy) and observation."""
-    write_mask(t, g, legal)
-    for action in range(len(mask)):
-        mask[action] = legal[action]
+def _view(t, g, kept, legal, mask, obs):
+    """Write what the seat to move gets: legal decisions and observation.
+
+    If the environment has a copy of its own of the legal decisions (`kept`), that is written too.
+    """
+    write_mask(t, g, mask)
+    if kept:
+        for action in range(len(mask)):
+            legal[action] = mask[action]
     observe(t, g, g.seat, obs)
 
 
 @kernel
-def begin(tables, states, runs, setup, drawn, chosen, legal, mask, obs, seats):
+def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
     """Deal the chosen games anew and look at all of them."""
     t = tables[0]
     for b in range(len(states)):
         g = states[b]
         if chosen[b]:
             begin_episode(t, g, runs[b], setup[0], drawn[0])
-        _view(t, g, legal[b], mask[b], obs[b])
+        _view(t, g, kept, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 
 
@@ -98,7 +102,9 @@ def finish(t, g, reward, report):
 
 
 @kernel
-def step(tables, begin, end, states, runs, actions, setup, drawn, mode, reward, legal, mask, obs, seats, reports, last):
+def step(
+    tables, begin, end, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, reports, last
+):
     """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says."""
     t = tables[0]
     for b in range(begin, end):
@@ -117,7 +123,7 @@ def step(tables, begin, end, states, runs, actions, setup, drawn, mode, reward, 
                     observe(t, g, g.seat, last[b])
                     run.episode += np.uint64(1)
                     begin_episode(t, g, run, setup[0], drawn[0])
-        _view(t, g, legal[b], mask[b], obs[b])
+        _view(t, g, kept, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 
 
@@ -130,7 +136,7 @@ def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
     t, g = tables[0], states[0]
     set_up(g, setup[0])
     deal(t, g, first_word(seed, stream, episode))
-    _view(t, g, legal, mask, obs)
+    _view(t, g, True, legal, mask, obs)
 
 
 @kernel
@@ -144,7 +150,7 @@ def step_one(tables, states, action, legal, mask, obs):
         return SEATS
     t, g = tables[0], states[0]
     apply(t, g, action)
-    _view(t, g, legal, mask, obs)
+    _view(t, g, True, legal, mask, obs)
     return g.seat - SEATS * g.done
 
 

@@ -64,6 +64,7 @@ class HelsinkiVectorEnv(Batch):
         episodes: what is drawn anew at each deal (`RandomEpisodes`).
         num_threads: threads that share a step; None: one for each processor. Results do not depend on it.
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
+            Decisions are then checked against the mask that was returned: never write into it.
         config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
@@ -104,8 +105,10 @@ class HelsinkiVectorEnv(Batch):
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
         kernels.begin(
-            self._tables, self.states, self._runs, self._setup, self._drawn, chosen, self._legal, mask, obs, seats
-        )
+            self._tables, self.states, self._runs, self._setup, self._drawn, chosen, self.copy, self._legal, mask, obs,
+            seats,
+        )  # fmt: skip
+        self._keep(mask)
         return {"observation": obs, "action_mask": mask}, {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
 
     def step(self, actions: npt.ArrayLike) -> Step:
@@ -122,16 +125,22 @@ class HelsinkiVectorEnv(Batch):
             drawn = self._drawn.copy()  # its word is written
             kernels.step(
                 self._tables, begin, end, self.states, self._runs, chosen, self._setup, drawn, self._mode,
-                self._reward, self._legal, mask, obs, seats, self._reports, self._last,
+                self._reward, self.copy, self._legal, mask, obs, seats, self._reports, self._last,
             )  # fmt: skip
 
         self._slices.run(run, self.num_envs)
+        self._keep(mask)
         ended = self._reports["ended"].copy()
         info: dict[str, Any] = {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
         if ended.any():
             self._report(info, ended)
         truncated = np.zeros(self.num_envs, np.bool_)
         return {"observation": obs, "action_mask": mask}, self._reports["reward"].copy(), ended, truncated, info
+
+    def _keep(self, mask: npt.NDArray[np.int8]) -> None:
+        """Without copies, what was handed out is also what the next decisions are checked against."""
+        if not self.copy:
+            self._legal = mask
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
