@@ -1,7 +1,7 @@
 """The kernels and the plain rules agree: on every field, mask, observation and score, at every decision.
 
 The short version runs with the other tests. The long one, at least 20,000 whole games and a thousand of everything that
-is rare, takes a quarter of an hour on two cores:
+is rare, takes up to half an hour on two cores:
 
     python -m pytest -m nightly tests/test_agreement.py -s
 """
