@@ -8,11 +8,13 @@ import pytest
 import agents.base
 from agents.base import Player, decide, first_words, next_words
 from agents.greedy import GreedyPlayer, Weights
+from agents.match import play_match
 from agents.random import RandomPlayer
 from agents.registry import PlayerError, make_player, player_names
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.core.kernel import JIT
 from helsinki_env.core.rng import mix
+from helsinki_env.redeal import redeal
 
 CONFIGS = [
     GameConfig(),
@@ -180,3 +182,43 @@ def test_a_player_that_needs_what_is_not_installed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(__import__("agents.registry").registry._OWN, "net", "no_such_module:make")
     with pytest.raises(PlayerError, match=r"needs the module no_such_module: pip install 'helsinki-env\[train\]'"):
         make_player("net:x")
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_hidden_cards_change_no_decision(name: str) -> None:
+    player = make_player(name)
+    asked = 0
+    for seed in range(10 if JIT else 1):
+        game = Game(seed=seed)
+        for step in range(80 if JIT else 20):
+            if game.done:
+                break
+            chosen = decide(player, game, word=step)
+            for other in range(3):
+                copy = redeal(game, seed=other)
+                assert copy != game
+                assert decide(player, copy, word=step) == chosen
+                asked += 1
+            game.step(chosen)
+    assert asked > 20
+
+
+# strength
+
+
+@pytest.mark.parametrize(
+    ("config", "least"),
+    [
+        (GameConfig(), 0.99),
+        (GameConfig(num_players=3), 0.95),
+        (GameConfig(num_players=4, dry_roads=True), 0.95),
+        (GameConfig(covered="first_game", components="alternative"), 0.95),
+    ],
+    ids=str,
+)
+def test_greedy_beats_random(config: GameConfig, least: float) -> None:
+    others = config.num_players - 1
+    games = 400 if JIT else 4 * config.num_players
+    standing = play_match(["greedy", *["random"] * others], config, games=games, seed=7).standing(0)
+    assert standing.games >= games
+    assert standing.share >= (least if JIT else 0.6), standing
