@@ -248,22 +248,6 @@ def test_compiled_code_is_kept_elsewhere_if_it_cannot_be_there(tmp_path: Path, m
     assert kernel._cache_folder() == str(tmp_path / "helsinki-env-xyz")
 
 
-def test_kernels_of_other_packages_are_kept_by_the_state_of_the_files_beside_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel, "CACHE_FOLDER", str(tmp_path / "kernels"))
-    player, beside = tmp_path / "player.py", tmp_path / "beside.py"
-    player.write_text("")
-    folders = {kernel._folder_of(player)}
-    for text in ("a = 1\n", "a = 2\n"):
-        beside.write_text(text)
-        folders.add(kernel._folder_of(player))
-        assert kernel._folder_of(beside) in folders
-    assert len(folders) == 3
-    assert all(os.path.isdir(folder) and Path(folder).parent == tmp_path / "kernels" for folder in folders)
-    assert kernel._folder_of(kernel._PACKAGE / "core" / "step.py") == kernel.CACHE_FOLDER
-
-
 def compiling(module: str | None) -> Any:
     function = SimpleNamespace(py_func=SimpleNamespace(__module__=module)) if module else None
     return SimpleNamespace(data={"dispatcher": function} if module else None)
