@@ -13,7 +13,6 @@ configuration and seed alone, not on the size of batches or the number of thread
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,56 +20,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Player, first_words, next_words
-from agents.registry import PlayerError, make_player
-from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
+from agents.base import Player, first_words
+from agents.play import deck_seeds, play_games
+from agents.registry import make_player
+from agents.standing import Standing, standing, wilson
+from helsinki_env import GameConfig
 from helsinki_env.envs.threads import Slices
-from helsinki_env.observation import TABLE_FACTS, layout
 from helsinki_env.record import Record
 
 __all__ = ["Results", "Standing", "play_match", "wilson"]
 
 #: Games side by side: enough to hide the cost of a call, few enough to stay in the cache.
 _BATCH = 2048
-#: Where the decks' seeds come from, apart from the players' streams.
-_DECKS = 2**32
-
-_Z95 = 1.959963984540054
-
-
-def wilson(share: float, games: float) -> tuple[float, float]:
-    """Return the 95 % interval (Wilson's) of a share of won games; (0, 1) if there are none."""
-    if games <= 0:
-        return 0.0, 1.0
-    z2 = _Z95 * _Z95 / games
-    middle = (share + z2 / 2) / (1 + z2)
-    half = _Z95 * math.sqrt(share * (1 - share) / games + z2 / (4 * games)) / (1 + z2)
-    return max(0.0, middle - half) if share > 0 else 0.0, min(1.0, middle + half) if share < 1 else 1.0
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a player did, in all seats or in one.
-
-    Attributes:
-        player: its name.
-        seat: the seat, or None for all.
-        games: games played.
-        share: share of games won.
-        low: lower end of the 95 % interval of that share.
-        high: upper end.
-        score: mean points.
-        place: mean place, 1 is first.
-    """
-
-    player: str
-    seat: int | None
-    games: int
-    share: float
-    low: float
-    high: float
-    score: float
-    place: float
 
 
 @dataclass(frozen=True)
@@ -116,9 +77,7 @@ class Results:
     def standing(self, player: int, seat: int | None = None) -> Standing:
         """Return how a player did.
 
-        The interval of the share of games won is Wilson's. Games of a block are dealt the same deck, so they are no
-        independent games: the number of games that goes into it is lowered to that of independent games whose mean
-        would vary as the blocks' means do (never raised).
+        Games of a block are dealt the same deck, so together they count as what they are worth; see `standing`.
 
         Args:
             player: its number.
@@ -127,36 +86,13 @@ class Results:
         chosen = self.seating == player
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
-        won = (self.places == 0)[chosen].astype(np.float64)
-        share = float(won.mean())
-        worth = float(len(won))
-        if seat is None:
-            blocks = won.reshape(-1, chosen.shape[1]).mean(axis=1)
-            worth = min(worth, _independent(share, blocks))
-        low, high = wilson(share, worth)
-        return Standing(
-            self.players[player],
-            seat,
-            len(won),
-            share,
-            low,
-            high,
-            score=float(self.scores[chosen].mean()),
-            place=float(self.places[chosen].mean()) + 1,
-        )
+        blocks = np.arange(len(self)) // chosen.shape[1] if seat is None else None
+        return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def standings(self) -> list[Standing]:
         """Return how every player did in all seats, and then in each."""
         seats: list[int | None] = [None, *range(self.config.num_players)]
         return [self.standing(player, seat) for player in range(len(self.players)) for seat in seats]
-
-
-def _independent(share: float, blocks: npt.NDArray[np.float64]) -> float:
-    """How many independent games have a mean that varies as much as that of these blocks."""
-    if len(blocks) < 2 or not 0 < share < 1:
-        return float(len(blocks))
-    variance = float(blocks.var(ddof=1)) / len(blocks)
-    return share * (1 - share) / variance if variance > 0 else math.inf
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
@@ -245,64 +181,17 @@ def _play_batch(
     """Play the games from `first` to `end`, side by side, each to its end."""
     seats = config.num_players
     games = np.arange(first, end)
-    n = len(games)
-    decks = first_words(seed, games // seats, _DECKS) >> np.uint64(11)  # 53 bits: every reader of JSON keeps them
+    decks = deck_seeds(seed, games // seats)
     seating = (np.arange(seats) + games[:, None]) % seats
-    streams = [first_words(seed, games, player) for player in range(seats)]
-    scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
-    rounds, lengths = np.zeros(n, np.int16), np.zeros(n, np.int64)
-    env = HelsinkiVectorEnv(n, config=config, copy=False)
-    obs, info = env.reset(seed=decks.tolist())
-    round_at = layout(config.loaded.types)["table"].start + TABLE_FACTS.index("round")
-    playing = np.ones(n, np.bool_)
-    taken: list[npt.NDArray[np.int16]] = []
-    while playing.any():
-        observation, mask = obs["observation"], obs["action_mask"]
-        deciding = seating[np.arange(n), info["seat"]]
-        # Games that have ended go on beside the others as new ones; whatever is legal will do there.
-        actions = np.zeros(n, np.int64) if playing.all() else mask.argmax(axis=1)
-        for number, player in enumerate(players):
-            rows = np.flatnonzero(playing & (deciding == number))
-            if len(rows):
-                chosen = player.act(observation[rows], mask[rows], next_words(streams[number], rows))
-                actions[rows] = _checked(player, chosen, mask, rows)
-        taken.append(actions.astype(np.int16))
-        obs, _, ended, _, info = env.step(actions)
-        now = np.flatnonzero(ended & playing)
-        if len(now):
-            scores[now], places[now] = info["scores"][now], info["places"][now]
-            rounds[now], lengths[now] = obs["observation"][now, round_at], len(taken)
-            playing[now] = False
-            if progress is not None:
-                progress(len(now))
-    env.close()
-    by_game = np.ascontiguousarray(np.stack(taken).T)
+    by_player = np.stack([first_words(seed, games, player) for player in range(seats)], axis=1)
+    played = play_games(players, config, seating, decks, np.take_along_axis(by_player, seating, axis=1), progress)
     return Results(
         config=config,
         players=_named(players),
         seating=seating,
         seeds=decks,
-        scores=scores,
-        places=places,
-        rounds=rounds,
-        decisions=tuple(by_game[g, : lengths[g]].copy() for g in range(n)),
+        scores=played.scores,
+        places=played.places,
+        rounds=played.rounds,
+        decisions=played.decisions,
     )
-
-
-def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return what a player returned if it is one legal decision for each row."""
-    chosen = np.asarray(chosen)
-    if chosen.shape != rows.shape or not np.issubdtype(chosen.dtype, np.integer):
-        raise PlayerError(
-            f"player {player.name!r}: act returned {chosen.dtype} of shape {chosen.shape}, expected whole numbers "
-            f"of shape {rows.shape}"
-        )
-    inside = (chosen >= 0) & (chosen < mask.shape[1])
-    legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
-    if not legal.all():
-        wrong = int(np.flatnonzero(~legal)[0])
-        legal_ids = np.flatnonzero(mask[rows[wrong]]).tolist()
-        raise IllegalActionError(
-            f"player {player.name!r}: took decision {chosen[wrong]}, which is not legal; legal: {legal_ids}"
-        )
-    return chosen

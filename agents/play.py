@@ -1,0 +1,157 @@
+"""A batch of games between players: the loop that matches and tournaments share.
+
+Who sits where, which deck is dealt and where each player's random numbers come from is said for every game, so a game
+does not depend on those it is played beside: batches may be split and joined freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Player, first_words, next_words
+from agents.registry import PlayerError
+from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
+from helsinki_env.components import ACTIONS
+from helsinki_env.observation import TABLE_FACTS, layout
+
+__all__ = ["Played", "deck_seeds", "play_games"]
+
+#: Where the decks' seeds come from, apart from the players' streams.
+_DECKS = 2**32
+#: What stands for an action in a set of them.
+_BITS = 1 << np.arange(len(ACTIONS), dtype=np.int16)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came out of G games with S seats between P players.
+
+    Attributes:
+        scores: points by seat, int16 (G, S).
+        places: places by seat, 0 is first, int8 (G, S).
+        rounds: rounds played, int16 (G,).
+        used: the actions that each seat had used at the end, int16 (G, S), bit i for action i.
+        seat_decisions: decisions that each seat took, int16 (G, S).
+        decisions: ids of the action table in order, int16, for each game.
+        seconds: time that each player took for its decisions, float64 (P,); the only thing that is not reproducible.
+        asked: decisions that each player took, int64 (P,).
+    """
+
+    scores: npt.NDArray[np.int16]
+    places: npt.NDArray[np.int8]
+    rounds: npt.NDArray[np.int16]
+    used: npt.NDArray[np.int16]
+    seat_decisions: npt.NDArray[np.int16]
+    decisions: tuple[npt.NDArray[np.int16], ...]
+    seconds: npt.NDArray[np.float64]
+    asked: npt.NDArray[np.int64]
+
+
+def deck_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+    """Return the seeds of some decks of a match, uint64 (B,): 53 bits, which every reader of JSON keeps.
+
+    Args:
+        seed: of the match.
+        decks: their numbers, (B,).
+    """
+    return first_words(seed, decks, _DECKS) >> np.uint64(11)
+
+
+def play_games(
+    players: Sequence[Player],
+    config: GameConfig,
+    seating: npt.NDArray[np.int64],
+    decks: npt.NDArray[np.uint64],
+    streams: npt.NDArray[np.uint64],
+    progress: Callable[[int], None] | None = None,
+) -> Played:
+    """Play games side by side, each to its end.
+
+    Args:
+        players: who plays.
+        config: what is played.
+        seating: who sits in each seat, int64 (G, S), indices into `players`; somebody may sit there several times.
+        decks: the seed of each game, uint64 (G,), as for `Game`.
+        streams: where the random numbers of each seat's player begin, uint64 (G, S), from `first_words`.
+        progress: called with the number of games that have ended since the last call.
+
+    Raises:
+        PlayerError: if a player returns something else than a decision for each row.
+        IllegalActionError: if a player takes an illegal decision; names it.
+    """
+    n, seats = seating.shape
+    every = np.arange(n)
+    words = streams.reshape(-1).copy()
+    scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
+    used, seat_decisions = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int16)
+    rounds, lengths = np.zeros(n, np.int16), np.zeros(n, np.int64)
+    seconds, asked = np.zeros(len(players)), np.zeros(len(players), np.int64)
+    pieces = layout(config.loaded.types)
+    round_at = pieces["table"].start + TABLE_FACTS.index("round")
+    env = HelsinkiVectorEnv(n, config=config, copy=False)
+    obs, info = env.reset(seed=decks.tolist())
+    playing = np.ones(n, np.bool_)
+    taken: list[npt.NDArray[np.int16]] = []
+    while playing.any():
+        observation, mask, seat = obs["observation"], obs["action_mask"], info["seat"]
+        deciding = seating[every, seat]
+        # Games that have ended go on beside the others as new ones; whatever is legal will do there.
+        actions = np.zeros(n, np.int64) if playing.all() else mask.argmax(axis=1)
+        for number, player in enumerate(players):
+            rows = np.flatnonzero(playing & (deciding == number))
+            if len(rows):
+                begin = perf_counter()
+                chosen = player.act(observation[rows], mask[rows], next_words(words, rows * seats + seat[rows]))
+                seconds[number] += perf_counter() - begin
+                asked[number] += len(rows)
+                actions[rows] = _checked(player, chosen, mask, rows)
+        seat_decisions[every, seat] += playing
+        taken.append(actions.astype(np.int16))
+        obs, _, ended, _, info = env.step(actions)
+        now = np.flatnonzero(ended & playing)
+        if len(now):
+            final = obs["observation"][now]
+            scores[now], places[now] = info["scores"][now], info["places"][now]
+            rounds[now], lengths[now] = final[:, round_at], len(taken)
+            used[now] = _used(final, pieces["used"].start, info["seat"][now], seats)
+            playing[now] = False
+            if progress is not None:
+                progress(len(now))
+    env.close()
+    by_game = np.ascontiguousarray(np.stack(taken).T)
+    decisions = tuple(by_game[g, : lengths[g]].copy() for g in range(n))
+    return Played(scores, places, rounds, used, seat_decisions, decisions, seconds, asked)
+
+
+def _used(
+    observation: npt.NDArray[np.int8], start: int, viewer: npt.NDArray[np.int64], seats: int
+) -> npt.NDArray[np.int16]:
+    """Return the actions used by seat, int16 (B, S), from what the seats `viewer`, int64 (B,), see at the end."""
+    seen = observation[:, start : start + seats * len(ACTIONS)].reshape(-1, seats, len(ACTIONS)) @ _BITS
+    from_viewer = (np.arange(seats) - viewer[:, None]) % seats
+    return np.take_along_axis(seen, from_viewer, axis=1)
+
+
+def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
+    """Return what a player returned if it is one legal decision for each row."""
+    chosen = np.asarray(chosen)
+    if chosen.shape != rows.shape or not np.issubdtype(chosen.dtype, np.integer):
+        raise PlayerError(
+            f"player {player.name!r}: act returned {chosen.dtype} of shape {chosen.shape}, expected whole numbers "
+            f"of shape {rows.shape}"
+        )
+    inside = (chosen >= 0) & (chosen < mask.shape[1])
+    legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
+    if not legal.all():
+        wrong = int(np.flatnonzero(~legal)[0])
+        legal_ids = np.flatnonzero(mask[rows[wrong]]).tolist()
+        raise IllegalActionError(
+            f"player {player.name!r}: took decision {chosen[wrong]}, which is not legal; legal: {legal_ids}"
+        )
+    return chosen
