@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from safetensors.torch import save
 
 from agents.network import ActorCritic, NetworkConfig
 from helsinki_env import GameConfig, observation
+from helsinki_env.files import replacing
 from helsinki_env.game import action_table
 from helsinki_env.position import VERSION
 
@@ -43,7 +43,6 @@ def interface_digests(types: int) -> dict[str, str]:
 def save_checkpoint(path: str | Path, model: ActorCritic, description: dict[str, Any]) -> Path:
     """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "format": FORMAT,
         "environment": f"helsinki_v{VERSION}",
@@ -52,15 +51,8 @@ def save_checkpoint(path: str | Path, model: ActorCritic, description: dict[str,
         **description,
     }
     data = save({k: v.contiguous() for k, v in model.state_dict().items()}, {"helsinki": json.dumps(content)})
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(data)
     return path
 
 

@@ -7,7 +7,6 @@ must do at least. Every figure is the median of repeated measurements, and play 
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import platform
 import statistics
@@ -26,10 +25,11 @@ from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import copy_states, new_states
 from helsinki_env.envs.threads import Slices
 from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.files import write_json
 from helsinki_env.game import Game, action_table, apply_setup
 from helsinki_env.playout import choose_uniformly, play_out, player_words
 
-__all__ = ["Measurement", "main", "run_benchmark", "write_json"]
+__all__ = ["Measurement", "main", "run_benchmark"]
 
 _YARD_BYTES = 1024
 
@@ -304,17 +304,6 @@ def _machine() -> dict[str, Any]:
         "numpy": np.__version__,
         "numba": numba.__version__,
     }
-
-
-def write_json(path: str | Path, result: dict[str, Any]) -> None:
-    """Write a result; the file appears whole or not at all."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(json_text.dumps(result, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def main(

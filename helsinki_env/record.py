@@ -36,8 +36,8 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -51,6 +51,7 @@ from helsinki_env.config import ConfigError, GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.step import apply, write_mask
+from helsinki_env.files import replacing
 from helsinki_env.game import Game, IllegalActionError, action_table, as_word
 from helsinki_env.position import VERSION
 
@@ -416,22 +417,18 @@ class RecordWriter:
     def __init__(self, path: str | Path, *, append: bool = False) -> None:
         self.path = Path(path)
         self.append = append
-        self._file: Any = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> RecordWriter:
         """Open the temporary file."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.is_dir():
-                raise IsADirectoryError(21, "it is a folder")
-            self._file = tempfile.NamedTemporaryFile(  # closed in __exit__
-                "wb", dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp", delete=False
-            )
-            if self.append and self.path.exists():
-                self._copy()
-        except OSError as problem:
-            self._discard()
-            raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
+        with ExitStack() as stack:
+            try:
+                self._file = stack.enter_context(replacing(self.path))
+                if self.append and self.path.exists():
+                    self._copy()
+            except OSError as problem:
+                raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
+            self._stack = stack.pop_all()
         return self
 
     def _copy(self) -> None:
@@ -440,29 +437,14 @@ class RecordWriter:
             if old.tell() > 0:
                 old.seek(-1, os.SEEK_END)
                 if old.read(1) != b"\n":
-                    self._discard()
                     raise RecordError(f"{self.path}: the last line has no end: was it cut off? remove that line first")
 
     def write(self, record: Record) -> None:
         """Write one record."""
         self._file.write(record.to_json().encode() + b"\n")
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Put the file in its place, or remove it if something went wrong."""
-        if kind is not None:
-            self._discard()
-            return
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        # Temporary files are private; this one becomes what any new file would be.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self._file.name, 0o666 & ~mask)
-        os.replace(self._file.name, self.path)
-
-    def _discard(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            Path(self._file.name).unlink(missing_ok=True)
-            self._file = None
+        self._stack.__exit__(kind, error, trace)

@@ -7,8 +7,6 @@ again).
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,6 +17,7 @@ from agents.checkpoint import save_checkpoint
 from agents.match import play_match
 from agents.neural import NetPlayer
 from agents.registry import make_player
+from helsinki_env.files import write_json
 from training.ppo import Learner, Progress
 from training.preset import Preset
 
@@ -100,8 +99,8 @@ def train(
         "standings": standings,
         **learner.describe(),
     }
-    _write_json(folder / "curve.json", curve)
-    _write_json(folder / "summary.json", summary)
+    write_json(folder / "curve.json", curve)
+    write_json(folder / "summary.json", summary)
     return summary
 
 
@@ -118,12 +117,3 @@ def _measure(learner: Learner, games: int, seed: int) -> dict[str, dict[str, Any
 
 def _point(learner: Learner, seconds: float, standings: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {"seconds": seconds, "decisions": learner.progress.decisions, "standings": standings}
-
-
-def _write_json(path: Path, content: Any) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
