@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a temporary name, flushed to the disk, renamed."""
+"""Files that are whole or not there: written under a temporary name, flushed to the disk, renamed. And locks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["remove_leftovers", "replacing", "write_json"]
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["held", "remove_leftovers", "replacing", "write_json"]
 
 
 @contextmanager
@@ -58,3 +63,23 @@ def write_json(path: Path, content: Any) -> None:
     """Write data as JSON to a file, see `replacing`."""
     with replacing(path) as file:
         file.write(json.dumps(content, indent=1).encode() + b"\n")
+
+
+@contextmanager
+def held(path: Path, busy: Exception) -> Iterator[None]:
+    """Hold a lock file while the block runs; the system lets it go when the process ends, however it ends.
+
+    Where the system has no such locks nothing is held.
+
+    Raises:
+        busy: if another process holds it.
+        OSError: if the file cannot be made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise busy from None
+        yield

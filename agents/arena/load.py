@@ -1,15 +1,22 @@
-"""What an arena run played, as arrays: for ratings, studies of balance and figures."""
+"""What an arena run played, as arrays and as records: for ratings, studies of balance and figures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.parquet import as_array
+from agents.arena.plan import ArenaError, TablePlan
+from agents.arena.store import RunFolder
 from helsinki_env import GameConfig
+from helsinki_env.record import Record
 
-__all__ = ["Table"]
+__all__ = ["Table", "load_run", "records"]
 
 
 @dataclass(frozen=True)
@@ -46,3 +53,56 @@ class Table:
     def __len__(self) -> int:
         """Return the number of games."""
         return len(self.block)
+
+
+def load_run(path: str | Path) -> list[Table]:
+    """Return the tables of a run, finished or not; `Table.missing` says how many games are not there yet.
+
+    Args:
+        path: the folder of the run.
+
+    Raises:
+        ArenaError: if there is no run, it was played with another version of the environment, or no game is there yet.
+    """
+    folder = RunFolder.open(Path(path))
+    played: dict[int, list[Any]] = {number: [] for number in range(len(folder.plan.tables))}
+    for chunk, rows in folder.rows():
+        played[chunk.table].append(rows)
+    if not any(played.values()):
+        raise ArenaError(f"{path}: found a run of which no game has been played yet (go on with helsinki arena)")
+    return [_table(plan, played[number]) for number, plan in enumerate(folder.plan.tables)]
+
+
+def records(path: str | Path) -> Iterator[Record]:
+    """Yield the record of every game of a run, finished or not, in the order of the plan.
+
+    Args:
+        path: the folder of the run.
+
+    Raises:
+        ArenaError: if there is no run, or it was played with another version of the environment.
+    """
+    return RunFolder.open(Path(path)).records()
+
+
+def _table(plan: TablePlan, played: list[Any]) -> Table:
+    deck = _joined(played, "block").astype(np.int64)
+    return Table(
+        name=plan.name,
+        config=plan.config,
+        players=plan.players,
+        seating=_joined(played, "player", plan.seats).astype(np.int64),
+        block=_joined(played, "lineup").astype(np.int64) * plan.blocks + deck,
+        deck=deck,
+        places=_joined(played, "places", plan.seats).astype(np.int8),
+        scores=_joined(played, "scores", plan.seats).astype(np.int16),
+        rounds=_joined(played, "rounds").astype(np.int16),
+        used=_joined(played, "used", plan.seats).astype(np.int16),
+        missing=plan.games - len(deck),
+    )
+
+
+def _joined(played: list[Any], column: str, seats: int | None = None) -> npt.NDArray[Any]:
+    """Return a column of some Arrow tables as one array, also of none."""
+    empty = np.zeros(0 if seats is None else (0, seats), np.int8)
+    return np.concatenate([empty, *(as_array(rows, column, seats) for rows in played)])

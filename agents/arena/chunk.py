@@ -1,0 +1,79 @@
+"""Playing a chunk: the work that processes and machines share. Needs nothing but the plan of a table and the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.plan import Chunk, TablePlan, block_seating
+from agents.base import Player, decide, first_words
+from agents.play import Played, deck_seeds, play_games
+from agents.registry import make_player
+from helsinki_env import Game, GameConfig
+
+__all__ = ["ChunkGames", "play_chunk", "ready_player"]
+
+#: Where the seeds of line-ups come from, apart from decks and the players' streams.
+_LINEUPS = 2**33
+
+
+@dataclass(frozen=True)
+class ChunkGames:
+    """The games of a chunk, G of them with S seats.
+
+    Attributes:
+        block: number of the block within the line-up, int64 (G,); also that of the deck.
+        game: number of the game within the line-up, int64 (G,).
+        seeds: of the decks, uint64 (G,), as for `Game`.
+        seating: who sat in each seat, int64 (G, S), indices into the table's players.
+        members: the players of the line-up, each once, int64 (P,).
+        played: what came out; its players are the members.
+    """
+
+    block: npt.NDArray[np.int64]
+    game: npt.NDArray[np.int64]
+    seeds: npt.NDArray[np.uint64]
+    seating: npt.NDArray[np.int64]
+    members: npt.NDArray[np.int64]
+    played: Played
+
+
+@lru_cache(maxsize=256)
+def ready_player(spec: str, config: GameConfig) -> Player:
+    """Return a player that has been asked once: what must be loaded or compiled first is not part of its time.
+
+    Raises:
+        PlayerError: if there is no such player, or it cannot play these games.
+    """
+    player = make_player(spec, config)
+    decide(player, Game(config, seed=0))
+    return player
+
+
+def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
+    """Play the games of a chunk.
+
+    Args:
+        table: what is played.
+        seed: of the run.
+        chunk: which of it.
+
+    Raises:
+        PlayerError, IllegalActionError: if a player cannot be made or goes wrong.
+    """
+    seats = table.seats
+    members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
+    blocks = np.arange(chunk.first, chunk.end)
+    block = blocks.repeat(seats)
+    game = np.arange(chunk.first * seats, chunk.end * seats)
+    places = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
+    seeds = deck_seeds(seed, block)
+    lineup_seed = int(first_words(seed, [chunk.lineup], _LINEUPS + chunk.table)[0])
+    by_place = np.stack([first_words(lineup_seed, game, place) for place in range(seats)], axis=1)
+    players = [ready_player(table.players[i], table.config) for i in members.tolist()]
+    seating = member[places]
+    played = play_games(players, table.config, seating, seeds, np.take_along_axis(by_place, places, axis=1))
+    return ChunkGames(block, game, seeds, members[seating], members, played)

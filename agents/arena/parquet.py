@@ -1,0 +1,104 @@
+"""Games as Parquet: what the columns are, and how they are written so that the same games are always the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import BytesIO
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.chunk import ChunkGames
+from agents.arena.plan import ArenaError, Chunk, TablePlan
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ModuleNotFoundError as problem:
+    raise ArenaError(f"the arena needs the module {problem.name}: pip install 'helsinki-env[arena]'") from problem
+
+__all__ = ["SCHEMA", "as_array", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
+
+#: The columns. Lists of one entry for each seat: player, players, used, scores, places, seat_decisions.
+SCHEMA = pa.schema(
+    [
+        ("table", pa.string()),
+        ("lineup", pa.int32()),
+        ("block", pa.int32()),  # within the line-up; also the number of the deck
+        ("game", pa.int32()),  # within the line-up
+        ("seed", pa.uint64()),  # of the deck, as for `Game`
+        ("config_digest", pa.string()),
+        ("players", pa.list_(pa.string())),
+        ("player", pa.list_(pa.int16())),  # index into the players of the table
+        ("decisions", pa.list_(pa.int16())),  # ids of the action table
+        ("used", pa.list_(pa.int16())),  # bit i: the seat used action i
+        ("scores", pa.list_(pa.int16())),
+        ("places", pa.list_(pa.int8())),  # 0 is first
+        ("rounds", pa.int16()),
+        ("seat_decisions", pa.list_(pa.int16())),
+    ]
+)
+
+
+def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
+    """Return the games of a chunk as an Arrow table with the columns of `SCHEMA`."""
+    n, played = len(games.block), games.played
+    columns = {
+        "table": [table.name] * n,
+        "lineup": np.full(n, chunk.lineup),
+        "block": games.block,
+        "game": games.game,
+        "seed": games.seeds,
+        "config_digest": [table.config.digest] * n,
+        "players": [[table.players[i] for i in seats] for seats in games.seating.tolist()],
+        "player": list(games.seating.astype(np.int16)),
+        "decisions": list(played.decisions),
+        "used": list(played.used),
+        "scores": list(played.scores),
+        "places": list(played.places),
+        "rounds": played.rounds,
+        "seat_decisions": list(played.seat_decisions),
+    }
+    return pa.table([pa.array(columns[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
+
+
+def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> None:
+    """Write Arrow tables with the columns of `SCHEMA` to a file, each as a row group of its own."""
+    with pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
+        for rows in chunks:
+            writer.write_table(rows, row_group_size=max(1, len(rows)))
+
+
+def parquet_bytes(rows: Any) -> bytes:
+    """Return an Arrow table as the content of a Parquet file."""
+    file = BytesIO()
+    write_parquet(file, [rows])
+    return file.getvalue()
+
+
+def read_parquet(source: Any) -> Iterable[Any]:
+    """Yield the row groups of a Parquet file, Arrow tables with the columns of `SCHEMA`.
+
+    Args:
+        source: path of the file, or a file that is open for reading.
+
+    Raises:
+        ArenaError: if it is no such file.
+    """
+    try:
+        with pq.ParquetFile(source) as file:
+            if not file.schema_arrow.equals(SCHEMA):
+                raise ArenaError(f"{source}: found other columns than those of games: {file.schema_arrow.names}")
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group)
+    except (pa.ArrowInvalid, OSError) as problem:
+        raise ArenaError(f"{source}: cannot be read as Parquet: {problem}") from None
+
+
+def as_array(rows: Any, column: str, seats: int | None = None) -> npt.NDArray[Any]:
+    """Return a column of numbers as an array, (G,), or (G, seats) for one with an entry for each seat."""
+    values = rows[column].combine_chunks()
+    if seats is None:
+        return np.asarray(values)
+    return np.asarray(values.flatten()).reshape(-1, seats)

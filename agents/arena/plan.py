@@ -1,0 +1,233 @@
+"""What a tournament plays: tables, line-ups, blocks, and the chunks in which the work is handed out.
+
+A table is a game configuration with players; a line-up is who meets, one player for each seat. A block of a line-up is
+one deck, dealt once for each rotation of the seats, so that luck with the deck and the seat is the same for all. The
+blocks of a line-up take the cyclic orders of its players in turn: who sits behind whom changes too. Block k plays deck
+k in every line-up, so line-ups are compared on the same decks.
+
+What is played in a block depends on the seed of the run, the table, the line-up and the number of the block, and on
+nothing else: chunks can be played in any order, anywhere, twice if need be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement, permutations
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import helsinki_env
+from helsinki_env import GameConfig
+from helsinki_env.position import VERSION
+
+__all__ = ["CHUNK_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_seating", "lineups_of"]
+
+#: Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
+#: progress and little is lost when a run is stopped.
+CHUNK_GAMES = 60
+
+#: Version of the files of a run.
+_FORMAT = 1
+_MOST_LINEUPS = 100_000
+
+
+class ArenaError(ValueError):
+    """A tournament that cannot be played or read. The message names what was found, what is expected and the remedy."""
+
+
+def lineups_of(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
+    """Return who meets when everybody meets everybody, as ascending indices of players, one for each seat.
+
+    Args:
+        players: how many there are; at least 1.
+        seats: seats of a game. If there are fewer players than seats, some sit in several: all ways in which every
+            player takes part.
+
+    Raises:
+        ArenaError: if there are too many.
+    """
+    if players < seats:
+        found = combinations_with_replacement(range(players), seats)
+        return tuple(lineup for lineup in found if len(set(lineup)) == players)
+    count = comb(players, seats)
+    if count > _MOST_LINEUPS:
+        raise ArenaError(
+            f"players: found {players}, which makes {count:,} line-ups of {seats}, expected at most {_MOST_LINEUPS:,} "
+            "(fewer players, or choose them: lineups in a file for --config)"
+        )
+    return tuple(combinations(range(players), seats))
+
+
+def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
+    """Return which place of the line-up sits in each seat in the games of a block, int64 (S games, S seats).
+
+    Args:
+        seats: S.
+        block: its number; block k takes the cyclic order number k, counted round.
+    """
+    orders = [(0, *others) for others in permutations(range(1, seats))]
+    order = np.array(orders[block % len(orders)], np.int64)
+    seating: npt.NDArray[np.int64] = order[(np.arange(seats)[:, None] + np.arange(seats)) % seats]
+    return seating
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """What is played at one table.
+
+    Attributes:
+        name: of the table, unlike those of the others.
+        config: what is played.
+        players: as `make_player` takes them, each once.
+        lineups: who meets, indices of players, one for each seat.
+        blocks: blocks of each line-up.
+    """
+
+    name: str
+    config: GameConfig
+    players: tuple[str, ...]
+    lineups: tuple[tuple[int, ...], ...]
+    blocks: int
+
+    @property
+    def seats(self) -> int:
+        """Seats of a game."""
+        return self.config.num_players
+
+    @property
+    def games(self) -> int:
+        """Games of all line-ups."""
+        return len(self.lineups) * self.blocks * self.seats
+
+    def names_of(self, lineup: int) -> str:
+        """Return the players of a line-up as text."""
+        return ",".join(self.players[i] for i in self.lineups[lineup])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data; `from_dict` reads it."""
+        return {
+            "name": self.name,
+            "config": self.config.to_dict(),
+            "config_digest": self.config.digest,
+            "players": list(self.players),
+            "lineups": [list(lineup) for lineup in self.lineups],
+            "blocks": self.blocks,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TablePlan:
+        """Return the table that `to_dict` wrote.
+
+        Raises:
+            ArenaError: if the component file is another one now.
+        """
+        config = GameConfig.from_dict(data["config"])
+        if config.digest != data["config_digest"]:
+            raise ArenaError(
+                f"table {data['name']!r}: found the configuration {config.digest}, expected {data['config_digest']}: "
+                f"the component file {config.components!r} is not the one that was played with (bring that one back)"
+            )
+        lineups = tuple(tuple(lineup) for lineup in data["lineups"])
+        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"])
+
+
+@dataclass(frozen=True, order=True)
+class Chunk:
+    """A piece of work: some blocks of one line-up. Chunks are ordered as in the plan.
+
+    Attributes:
+        table: number of the table.
+        lineup: number of the line-up.
+        number: of the chunk within the line-up.
+        first: its first block.
+        end: the block after its last.
+    """
+
+    table: int
+    lineup: int
+    number: int
+    first: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.table:02d}-{self.lineup:05d}-{self.number:05d}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole tournament.
+
+    Attributes:
+        seed: of decks and players.
+        tables: what is played at each table.
+        chunk_games: games of a chunk, made up to whole blocks.
+    """
+
+    seed: int
+    tables: tuple[TablePlan, ...]
+    chunk_games: int = CHUNK_GAMES
+
+    @property
+    def games(self) -> int:
+        """Games of all tables."""
+        return sum(table.games for table in self.tables)
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All chunks in order."""
+        return tuple(self._chunks())
+
+    def _chunks(self) -> Iterator[Chunk]:
+        for number, table in enumerate(self.tables):
+            blocks = -(-self.chunk_games // table.seats)
+            for lineup in range(len(table.lineups)):
+                for i, first in enumerate(range(0, table.blocks, blocks)):
+                    yield Chunk(number, lineup, i, first, min(table.blocks, first + blocks))
+
+    def games_of(self, chunks: Sequence[Chunk]) -> int:
+        """Return the number of games in some chunks."""
+        return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
+
+    def describe(self, chunk: Chunk) -> str:
+        """Return what a chunk is, for messages."""
+        table = self.tables[chunk.table]
+        blocks = f"blocks {chunk.first} to {chunk.end - 1}"
+        return f"chunk {chunk.name} (table {table.name!r}, line-up {table.names_of(chunk.lineup)}, {blocks})"
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the plan."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data, with the versions that play it; `from_dict` reads it."""
+        return {
+            "arena": _FORMAT,
+            "environment": f"helsinki_v{VERSION}",
+            "package": helsinki_env.__version__,
+            "seed": self.seed,
+            "chunk_games": self.chunk_games,
+            "tables": [table.to_dict() for table in self.tables],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """Return the plan that `to_dict` wrote.
+
+        Raises:
+            ArenaError: if it was played with another environment, or a component file is another one now.
+        """
+        for key, expected in (("arena", _FORMAT), ("environment", f"helsinki_v{VERSION}")):
+            if data.get(key) != expected:
+                remedy = "read it with the version it was played with"
+                raise ArenaError(f"{key}: found {data.get(key)!r}, expected {expected!r} ({remedy})")
+        return cls(data["seed"], tuple(TablePlan.from_dict(table) for table in data["tables"]), data["chunk_games"])
