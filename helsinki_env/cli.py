@@ -56,6 +56,11 @@ COMMANDS = {
         "Train a player by self-play.",
         "helsinki train --preset quick --out runs/first",
     ),
+    "arena": Command(
+        "helsinki_env.commands.arena",
+        "Play a tournament that can be stopped and resumed.",
+        "helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena",
+    ),
     "bench": Command(
         "helsinki_env.bench",
         "Measure how fast the environment is on this machine.",

@@ -179,14 +179,14 @@ def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
 def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
     from rich.console import Console
 
-    from helsinki_env.commands import simulate
+    from helsinki_env.commands import waiting
 
     class Terminal(Console):
         def __init__(self, **options: object) -> None:
             super().__init__(force_terminal=True, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(simulate, "_PATIENCE", 0.0)
-    monkeypatch.setattr(simulate, "Console", Terminal)
+    monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
+    monkeypatch.setattr(waiting, "Console", Terminal)
     assert main(["simulate", "--players", "random", "--games", "4"]) == 0
     assert "4/4" in capsys.readouterr().err
 

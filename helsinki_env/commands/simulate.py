@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
-from helsinki_env.config import GameConfig
+from helsinki_env.commands.options import game_config, game_text
+from helsinki_env.commands.waiting import Waiting
 
 if TYPE_CHECKING:
     from agents.match import Results
 
 __all__ = ["main"]
-
-#: Seconds after which somebody who waits wants to know for how long.
-_PATIENCE = 2.0
 
 
 def main(
@@ -59,7 +55,9 @@ def main(
     from agents.match import play_match
 
     names = [name.strip() for name in players.split(",")]
-    chosen = _config(names, num_players, config, covered, dry_roads, components)
+    chosen = game_config(
+        config, num_players, covered, dry_roads, components, default_players=len(names) if len(names) > 1 else 2
+    )
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
@@ -70,7 +68,7 @@ def main(
     if append and out is None:
         raise ValueError("--append: found no --out; name the file to add to")
     started = time.monotonic()
-    with _Waiting(-(-games // len(names)) * len(names)) as waiting:
+    with Waiting(-(-games // len(names)) * len(names)) as waiting:
         results = play_match(names, chosen, games=games, seed=seed, threads=threads, progress=waiting.advance)
     seconds = time.monotonic() - started
     console = Console()
@@ -89,71 +87,9 @@ def main(
         console.print(f"Wrote {out}; see a game with: helsinki replay {out} --game 1", highlight=False, soft_wrap=True)
 
 
-def _config(
-    names: list[str],
-    num_players: int | None,
-    config: str | None,
-    covered: str | None,
-    dry_roads: bool,
-    components: str | None,
-) -> GameConfig:
-    values: dict[str, Any] = {} if config is None else GameConfig.from_yaml(config).to_dict()
-    if num_players is None and config is None:
-        num_players = len(names) if len(names) > 1 else 2
-    if num_players is not None and num_players != values.get("num_players"):
-        values["num_players"] = num_players
-        values.pop("denied", None)
-    if covered is not None:
-        values["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
-    if dry_roads:
-        values["dry_roads"] = True
-    if components is not None:
-        values["components"] = components
-    return GameConfig.from_dict(values)
-
-
-class _Waiting:
-    """A progress bar on the error stream, once it takes longer than a moment, and only for people."""
-
-    def __init__(self, games: int) -> None:
-        self.games, self.done = games, 0
-        self.started = time.monotonic()
-        self.lock = threading.Lock()
-        self.console = Console(stderr=True)
-        self.progress: Progress | None = None
-
-    def __enter__(self) -> _Waiting:
-        return self
-
-    def advance(self, games: int) -> None:
-        """Count games that have ended; called from several threads."""
-        with self.lock:
-            self.done += games
-            if self.progress is None and self.console.is_terminal and time.monotonic() - self.started > _PATIENCE:
-                self.progress = Progress(
-                    "games",
-                    BarColumn(),
-                    MofNCompleteColumn(),
-                    TimeRemainingColumn(),
-                    console=self.console,
-                    transient=True,
-                )
-                self.progress.add_task("", total=self.games)
-                self.progress.start()
-            if self.progress is not None:
-                self.progress.update(self.progress.task_ids[0], completed=self.done)
-
-    def __exit__(self, *_: object) -> None:
-        if self.progress is not None:
-            self.progress.stop()
-
-
 def _table(results: Results) -> Table:
     config = results.config
-    extras = [f"{len(config.covered)} actions covered"] if config.covered else []
-    extras += ["Dry roads"] if config.dry_roads else []
-    extras += [f"components {config.components}"] if config.components != "default" else []
-    table = Table(title=", ".join([f"{config.num_players} players", *extras]))
+    table = Table(title=game_text(config))
     for name in ("player", "seat", "games", "games won", "95 % interval", "points", "place"):
         table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
     for standing in results.standings():

@@ -1,0 +1,99 @@
+"""A Ray cluster that plays chunks: many machines, of which some may go away on the way.
+
+Every machine needs the same version of this package and of the packages that bring its players.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from agents.arena.chunk import ChunkGames, play_chunk
+from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
+from agents.arena.workers import AHEAD, ChunkError, Finished, one_thread
+
+__all__ = ["on_ray"]
+
+#: How often Ray plays a chunk again when its worker dies, and how often it is then handed out anew.
+_RETRIES = 3
+_AGAIN = 3
+
+
+def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, processes: int | None = None) -> Finished:
+    """Play chunks on a Ray cluster.
+
+    Args:
+        plan: what is played.
+        chunks: which of it.
+        address: of the cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the one this process is connected to,
+            or else a new one on this machine alone.
+        processes: how many workers a new one has; None: one for each processor.
+
+    Yields:
+        The chunks with their games, as they are done.
+
+    Raises:
+        ArenaError: if there is no Ray, no cluster, or a chunk's workers die again and again.
+        ChunkError: if a player goes wrong.
+    """
+    try:
+        ray: Any = import_module("ray")
+    except ModuleNotFoundError as problem:
+        raise ArenaError(f"--ray needs the module {problem.name}: pip install 'helsinki-env[ray]'") from problem
+    with _connected(ray, address, processes):
+        play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
+        tables = ray.put(plan.tables)
+        waiting = iter(chunks)
+        running: dict[Any, Chunk] = {}
+        lost: Counter[Chunk] = Counter()
+        while True:
+            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines come and go
+            while len(running) < AHEAD * workers and (chunk := next(waiting, None)) is not None:
+                running[play.remote(tables, plan.seed, chunk)] = chunk
+            if not running:
+                return
+            ended, _ = ray.wait(list(running))
+            chunk = running.pop(ended[0])
+            try:
+                games = ray.get(ended[0])
+            except ray.exceptions.RayTaskError as problem:
+                raise ChunkError.of(plan, chunk, problem.cause) from None
+            except ray.exceptions.RayError as problem:  # the worker or its machine has gone
+                lost[chunk] += 1
+                if lost[chunk] > _AGAIN:
+                    raise ChunkError.of(plan, chunk, problem) from None
+                running[play.remote(tables, plan.seed, chunk)] = chunk
+            else:
+                yield chunk, games
+
+
+def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk) -> ChunkGames:
+    """Play a chunk on a worker."""
+    one_thread()
+    return play_chunk(tables[chunk.table], seed, chunk)
+
+
+@contextmanager
+def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
+    """Connect to a cluster while the block runs, unless this process is connected already."""
+    if ray.is_initialized() and address is None:
+        yield
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is None:
+            ray.init(num_cpus=processes, _node_ip_address="127.0.0.1", **quiet)
+        else:
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as problem:
+        raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
+    try:
+        yield
+    finally:
+        ray.shutdown()

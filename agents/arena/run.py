@@ -1,0 +1,66 @@
+"""A tournament from its plan to the file with all games: what is missing is played, saved and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+from agents.arena.cluster import on_ray
+from agents.arena.plan import ArenaError, Plan
+from agents.arena.store import RunFolder
+from agents.arena.workers import in_processes, processors
+from agents.registry import make_player
+
+__all__ = ["run_arena"]
+
+
+def run_arena(
+    plan: Plan,
+    path: str | Path,
+    *,
+    processes: int | None = None,
+    ray: bool = False,
+    address: str | None = None,
+    form: Literal["parquet", "jsonl"] = "parquet",
+    resumed: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Path:
+    """Play a tournament, or what is missing of it, and return the path of the file with all games.
+
+    The games depend on the plan alone: not on processes, machines, or on how often the run was stopped.
+
+    Args:
+        plan: what is played.
+        path: folder of the run; if there is one with the same plan, it goes on.
+        processes: how many play side by side; None: one for each processor.
+        ray: play on a Ray cluster instead of processes.
+        address: of that cluster, see `agents.arena.cluster.on_ray`.
+        form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
+        resumed: called once with the number of games that were there before.
+        progress: called with the number of games that have been saved since the last call.
+
+    Raises:
+        ArenaError: if another run is in the folder, or something went wrong that starting again can go on from.
+        PlayerError: if a player cannot be made.
+        OSError: if the folder cannot be written.
+    """
+    processes = processors() if processes is None and not ray else processes
+    if processes is not None and (isinstance(processes, bool) or processes < 1):
+        raise ArenaError(f"processes: found {processes!r}, expected a whole number of at least 1")
+    for table in plan.tables:
+        for player in table.players:
+            make_player(player, table.config)  # rather now than in a worker, hours later
+    with RunFolder.create(Path(path), plan) as folder:
+        missing = folder.missing()
+        if resumed is not None:
+            resumed(plan.games - plan.games_of(missing))
+        if missing:
+            played = on_ray(plan, missing, address, processes) if ray else in_processes(plan, missing, processes or 1)
+            with closing(played):
+                for chunk, games in played:
+                    folder.save(chunk, games)
+                    if progress is not None:
+                        progress(plan.games_of([chunk]))
+        return folder.join(form)

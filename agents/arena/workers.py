@@ -1,0 +1,117 @@
+"""Processes of this machine that play chunks."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+
+from agents.arena.chunk import ChunkGames, play_chunk
+from agents.arena.plan import ArenaError, Chunk, Plan
+
+__all__ = ["ChunkError", "Finished", "in_processes", "one_thread", "processors"]
+
+#: Chunks with their games, in the order in which they are done.
+Finished = Generator[tuple[Chunk, ChunkGames], None, None]
+#: Chunks that are handed out at a time, for each worker: one to play and one to go on with.
+AHEAD = 2
+
+
+class ChunkError(ArenaError):
+    """A chunk that could not be played; names it and says what went wrong."""
+
+    @classmethod
+    def of(cls, plan: Plan, chunk: Chunk, problem: BaseException) -> ChunkError:
+        """Return the error of a chunk whose player or game went wrong."""
+        return cls(
+            f"{plan.describe(chunk)}: {type(problem).__name__}: {problem} (finished chunks are kept; start again with "
+            "the same arguments to go on)"
+        )
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_thread() -> None:
+    """Let each worker compute with one thread: there are as many workers as processors."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(1)
+
+
+def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
+    """Play chunks in processes of their own.
+
+    Args:
+        plan: what is played.
+        chunks: which of it.
+        processes: how many; the results do not depend on it.
+
+    Yields:
+        The chunks with their games, as they are done.
+
+    Raises:
+        ChunkError: if a player goes wrong, or a process dies.
+    """
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
+    pool = ProcessPoolExecutor(processes, context, initializer=_begin)
+    waiting = iter(chunks)
+    running: dict[Future[ChunkGames], Chunk] = {}
+    done = False
+    try:
+        while True:
+            for chunk in waiting:
+                running[pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
+                if len(running) >= AHEAD * processes:
+                    break
+            if not running:
+                break
+            ended = wait(running, return_when=FIRST_COMPLETED).done
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # what is there, first
+                chunk = running.pop(future)
+                try:
+                    games = future.result()
+                except BrokenProcessPool:
+                    raise
+                except Exception as problem:
+                    raise ChunkError.of(plan, chunk, problem) from problem
+                yield chunk, games
+        done = True
+    except BrokenProcessPool:
+        raise ArenaError(
+            "a process died, out of memory perhaps (try fewer --processes; finished chunks are kept: start again with "
+            "the same arguments to go on)"
+        ) from None
+    finally:
+        # Somebody who breaks off does not want to wait for chunks that nobody will save.
+        pool.shutdown(wait=done, cancel_futures=True)
+        if not done:
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+            pool.shutdown(wait=True)
+
+
+def _begin() -> None:
+    """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
+    one_thread()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=partial(_follow, parent), daemon=True).start()
+
+
+def _follow(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

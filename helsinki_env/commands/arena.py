@@ -1,0 +1,155 @@
+"""The command ``helsinki arena``: tournaments of many players that can be stopped and resumed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from helsinki_env.commands import options
+from helsinki_env.commands.waiting import Waiting
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+
+__all__ = ["main"]
+
+
+def main(
+    players: str | None = None,
+    games: int | None = None,
+    seats: int | None = None,
+    config: str | None = None,
+    game_config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int | None = None,
+    chunk: int | None = None,
+    out: Path = Path("runs/arena"),
+    form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+) -> int:
+    """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
+
+    The same command goes on with a run that was stopped, at any moment, and comes to the same games. They depend on
+    the seed, not on the number of processes or machines.
+
+    Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
+
+    Args:
+        players: separated by commas: random, greedy, net:CHECKPOINT or a name that a package brings; default
+            random,greedy.
+        games: of each line-up, made up to whole rotations of the seats; default 2000.
+        seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
+        config: tables of players and games: a name in configs/arena or the path of a YAML file.
+        game_config: a name in configs/game or the path of a YAML file; the following options change values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of decks and players; default: that of --config, or 0.
+        chunk: games that are played and saved together; default: those of --config, or 60.
+        out: folder of the run.
+        form: games.parquet, or games.jsonl with one record a line for helsinki replay.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+    """
+    from agents.arena.config import plan_from_yaml
+    from agents.arena.run import run_arena
+
+    if ray is not None and len(ray) > 1:
+        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    asked: dict[str, Any] = {
+        "players": players,
+        "games": games,
+        "seats": seats,
+        "game_config": game_config,
+        "covered": covered,
+    }
+    asked |= {"dry_roads": dry_roads or None, "components": components}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    changes = {name: value for name, value in (("seed", seed), ("chunk", chunk)) if value is not None}
+    if config is None:
+        plan = _one_table(changes, **asked)
+    elif asked:
+        also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
+        raise ValueError(f"--config: found {also} too, expected one or the other: the file says what is played")
+    else:
+        plan = plan_from_yaml(config, changes)
+    console, started = Console(), time.monotonic()
+    try:
+        with Waiting(plan.games) as waiting:
+            path = run_arena(
+                plan,
+                out,
+                processes=processes,
+                ray=ray is not None,
+                address=ray[0] if ray else None,
+                form=form,
+                resumed=waiting.resume,
+                progress=waiting.advance,
+            )
+    except KeyboardInterrupt:
+        kept = f"{waiting.done:,} of {plan.games:,} games are kept in {out}"
+        print(f"interrupted: {kept}; the same command goes on from there", file=sys.stderr)
+        return 130
+    for table in _tables(out):
+        console.print(table)
+    before = f", {waiting.before:,} of them from before" if waiting.before else ""
+    seconds = time.monotonic() - started
+    console.print(
+        f"{plan.games:,} games with seed {plan.seed}{before}; {seconds:.1f} s", highlight=False, soft_wrap=True
+    )
+    console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _one_table(
+    changes: dict[str, int],
+    players: str = "random,greedy",
+    games: int | None = None,
+    seats: int | None = None,
+    game_config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+) -> Plan:
+    """Return the tournament that the options describe."""
+    from agents.arena.config import plan_from_dict
+
+    game = options.game_config(game_config, seats, covered, dry_roads, components, default_players=2)
+    table = {"players": players.split(","), "game": game.to_dict(), "name": options.game_text(game)}
+    return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
+
+
+def _tables(out: Path) -> Iterator[Table]:
+    """Yield a table for each table of a finished run."""
+    from agents.arena.load import load_run
+    from agents.standing import standing
+
+    times = {(entry["table"], entry["player"]): entry for entry in json.loads((out / "times.json").read_text())}
+    for games in load_run(out):
+        table = Table(title=f"{games.name} ({len(games):,} games)")
+        for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
+            table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+        for i, player in enumerate(games.players):
+            s = standing(player, None, games.seating == i, games.places, games.scores, games.deck)
+            time_of = times[games.name, player]
+            table.add_row(
+                player,
+                f"{s.games:,}",
+                f"{s.share:.1%}",
+                f"{s.low:.1%} to {s.high:.1%}",
+                f"{s.score:.1f}",
+                f"{s.place:.2f}",
+                f"{1000 * time_of['seconds'] / max(1, time_of['decisions']):.3g}",
+            )
+        yield table

@@ -1,0 +1,84 @@
+"""What somebody who waits for games is shown on the error stream: a bar, or a line now and then."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+__all__ = ["Waiting"]
+
+#: Seconds after which somebody who waits wants to know for how long.
+_PATIENCE = 2.0
+#: Seconds between two lines where the stream is no terminal.
+_LINES = 30.0
+
+
+class Waiting:
+    """Shows how many games have been played, once it takes longer than a moment.
+
+    Args:
+        games: how many there will be at the end.
+    """
+
+    def __init__(self, games: int) -> None:
+        self.games, self.done, self.before = games, 0, 0
+        self.started = self.said = time.monotonic()
+        self.lock = threading.Lock()
+        self.console = Console(stderr=True)
+        self.progress: Progress | None = None
+        self.over = False
+        self.patience = threading.Timer(_PATIENCE, self.advance, [0])
+        self.patience.daemon = True
+
+    def __enter__(self) -> Waiting:
+        """Begin to wait."""
+        self.patience.start()
+        return self
+
+    def resume(self, games: int) -> None:
+        """Count games that were there before, of which nobody learns how fast it goes."""
+        with self.lock:
+            self.done += games
+            self.before += games
+
+    def advance(self, games: int) -> None:
+        """Count games that have ended; called from several threads."""
+        with self.lock:
+            self.done += games
+            if self.over:
+                return
+            now = time.monotonic()
+            if not self.console.is_terminal:
+                if now - self.said >= _LINES:
+                    self.said = now
+                    self.console.print(f"{self.done:,} of {self.games:,} games{self._rate()}", highlight=False)
+            elif now - self.started >= _PATIENCE:
+                self._bar().update(self._bar().task_ids[0], completed=self.done, description=self._rate())
+
+    def _bar(self) -> Progress:
+        if self.progress is None:
+            columns = ("games", BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+            self.progress = Progress(*columns, console=self.console, transient=True)
+            self.progress.add_task("", total=self.games)
+            self.progress.start()
+        return self.progress
+
+    def _rate(self) -> str:
+        """Return how fast it goes and how long it will take, empty as long as nobody can know."""
+        seconds, played = time.monotonic() - self.started, self.done - self.before
+        if not played or not seconds:
+            return ""
+        left = timedelta(seconds=round((self.games - self.done) * seconds / played))
+        return f", {played / seconds:,.1f} games/s, {left} left"
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+        self.patience.cancel()
+        with self.lock:
+            self.over = True
+            if self.progress is not None:
+                self.progress.stop()
