@@ -1,0 +1,4 @@
+"""Ratings from results: a model of rankings, intervals that respect shared decks, sequential tests, a report.
+
+Nothing here knows the rules of a game: results are who sat where, and in which order they finished.
+"""

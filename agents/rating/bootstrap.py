@@ -1,0 +1,139 @@
+"""The block bootstrap of a Plackett-Luce fit: what the ratings would be with other decks.
+
+Units (decks), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section 3.8), as games of
+one deck depend on each other, also across line-ups. The halves of virtual draws get exponential weights (Rubin 1981):
+they are no unit that could be missing.
+
+Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should know about the bootstrap", The
+American Statistician 69): the percentiles are those at which the normal distribution would give the ends of Student's
+interval with D - 1 degrees of freedom. Plain percentiles are too narrow by a factor sqrt((D - 1) / D) and take the
+normal for Student's distribution, which shows when units are few.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from agents.rating.model import Model
+from agents.rating.plackett_luce import Array, Fit, VirtualDraws, gradients, maximum, unit_hessians, unit_scores
+
+__all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities", "student_quantile"]
+
+#: Numbers that the arrays of one batch of resamples may hold, for the sake of the processor's cache (4 MB each).
+_BATCH_NUMBERS = 500_000
+_MOST_STEPS = 12
+#: A step of this size in natural logarithms, 0.002 Elo, is far below what resampling varies.
+_ENOUGH = 1e-5
+
+
+def resample(model: Model, fitted: Fit, resamples: int, seed: int) -> Array:
+    """Return the parameters fitted to resampled units.
+
+    Every resample starts at the fit to all games and goes on with steps of Newton's method whose Hessian, that of the
+    resampled units at the start, is kept while the gradient is computed anew: units' Hessians are computed once, and
+    all resamples of a batch make a step together. The few that do not arrive so are fitted one by one.
+
+    Args:
+        model: the games.
+        fitted: the fit to all of them.
+        resamples: how many, R.
+        seed: the same seed gives the same resamples.
+
+    Returns:
+        float64 (R, K).
+    """
+    rng = np.random.default_rng(seed)
+    rankings, virtual = model.rankings, model.virtual
+    units, patterns = rankings.counts.shape
+    scores = unit_scores(fitted.theta, rankings)
+    hessians = unit_hessians(fitted.theta, rankings)
+    found = np.empty((resamples, len(fitted.theta)))
+    batch = max(1, min(resamples, _BATCH_NUMBERS // (patterns * rankings.features.shape[1])))
+    for begin in range(0, resamples, batch):
+        size = min(batch, resamples - begin)
+        draws = rng.multinomial(units, np.full(units, 1 / units), size=size).astype(np.float64)
+        drawn = VirtualDraws(
+            virtual.contrasts,
+            virtual.wins[:, None] * rng.standard_exponential((len(virtual.wins), size)),
+            virtual.losses[:, None] * rng.standard_exponential((len(virtual.losses), size)),
+        )
+        weights = np.ascontiguousarray(rankings.counts.T @ draws.T)
+        first = scores.T @ draws.T
+        second = np.tensordot(draws, hessians, axes=1)
+        found[begin : begin + size] = _together(model, fitted.theta, weights, drawn, first, second)
+    return found
+
+
+def _together(
+    model: Model, start: Array, weights: Array, virtual: VirtualDraws, gradient: Array, hessian: Array
+) -> Array:
+    """Fit a batch of resamples; gradient (K, R) and Hessian (R, K, K) are those of the games at the start."""
+    win = 1 / (1 + np.exp(-virtual.contrasts @ start))[:, None]
+    games = (virtual.wins + virtual.losses) * win * (1 - win)
+    hessian = hessian - np.einsum("mr,mi,mj->rij", games, virtual.contrasts, virtual.contrasts, optimize=True)
+    inverse = np.linalg.inv(hessian)
+    theta = np.repeat(start[:, None], weights.shape[1], axis=1)
+    going = np.arange(weights.shape[1])
+    for _ in range(_MOST_STEPS):
+        now = theta[:, going]
+        wins, losses = virtual.wins[:, going], virtual.losses[:, going]
+        win = 1 / (1 + np.exp(-virtual.contrasts @ now))
+        total = gradient + virtual.contrasts.T @ (wins - (wins + losses) * win)
+        step = -np.einsum("rij,jr->ir", inverse[going], total)
+        # Where a resample weakens what holds a rating, the old Hessian oversteps: no step is longer than 1.
+        length = np.abs(step).max(axis=0)
+        theta[:, going] += step / np.maximum(length, 1)
+        going = going[length > _ENOUGH]
+        if not len(going):
+            break
+        gradient = gradients(model.rankings, weights[:, going], theta[:, going])
+    for r in going:
+        alone = VirtualDraws(virtual.contrasts, virtual.wins[:, r], virtual.losses[:, r])
+        theta[:, r], _ = maximum(model.rankings, alone, weights[:, r], start)
+    return theta.T
+
+
+def student_quantile(units: int, level: float = 0.95) -> float:
+    """Return how many standard errors the two-sided interval reaches, by Student's t with D - 1 degrees of freedom."""
+    return float(stdtrit(max(1, units - 1), (1 + level) / 2))
+
+
+def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
+    """Return the ends of the expanded percentile interval of each column.
+
+    Args:
+        samples: resampled values, float64 (R, N).
+        units: how many units were resampled, D.
+        level: the coverage wanted.
+
+    Returns:
+        lower and upper ends, float64 (N,) each.
+    """
+    outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
+    low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
+    return low, high
+
+
+def rank_probabilities(samples: Array) -> Array:
+    """Return in which share of resamples each player has each rank.
+
+    Args:
+        samples: resampled ratings, float64 (R, P).
+
+    Returns:
+        float64 (P, P): row player, column rank, the strongest first; rows and columns add up to 1.
+    """
+    players = samples.shape[1]
+    order = np.argsort(-samples, axis=1, kind="stable")
+    shares = [np.bincount(order[:, rank], minlength=players) / len(samples) for rank in range(players)]
+    return np.stack(shares, axis=1)
+
+
+def stronger_probabilities(samples: Array) -> Array:
+    """Return in which share of resamples the row's player is rated above the column's, float64 (P, P)."""
+    above = np.stack([(samples[:, i, None] > samples).mean(axis=0) for i in range(samples.shape[1])])
+    np.fill_diagonal(above, 0.5)
+    return above

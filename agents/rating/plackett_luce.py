@@ -1,0 +1,276 @@
+"""The Plackett-Luce model of rankings: its exact likelihood with derivatives, and its fit by Newton's method.
+
+The one who comes first is drawn among all with probability proportional to a worth, the next among the others, and so
+on (Luce 1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics 24). A
+worth here is ``exp(features @ theta)``: who plays, where it sits, and what else is known of a seat in a game add up.
+That is a chain of multinomial logits, so the log-likelihood is concave and Newton's method finds its one maximum;
+Hunter 2004 ("MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32) has the conditions under
+which it is finite. `VirtualDraws` make it finite always.
+
+Nothing here knows players or seats: `agents.rating.model` makes features of them. Games with equal features in equal
+order of finish are one *pattern* and counted, which makes large runs cheap. Each game belongs to a *unit*, a
+collection of games that may depend on each other, such as all games with one deck.
+
+Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.rating.errors import RatingError
+
+__all__ = ["Derivatives", "Fit", "Rankings", "VirtualDraws", "derivatives", "fit", "unit_hessians", "unit_scores"]
+
+Array = npt.NDArray[np.float64]
+
+_MOST_STEPS = 100
+#: Half of the gain in log-likelihood that a Newton step still promises; below, the maximum is reached.
+_ENOUGH = 1e-12
+#: Patterns whose Hessians are held at a time: bounds the memory, some MB.
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Games as orders of finish, equal ones counted together.
+
+    Attributes:
+        features: of the seat that came in first, second, ... in each pattern, float64 (U, S, K).
+        counts: games of each unit with each pattern, a sparse matrix (D, U) of SciPy's.
+    """
+
+    features: Array
+    counts: Any
+
+    @cached_property
+    def weights(self) -> Array:
+        """Games with each pattern, float64 (U,)."""
+        return np.asarray(self.counts.sum(axis=0), np.float64).ravel()
+
+    @cached_property
+    def rows(self) -> Array:
+        """The features as a matrix, float64 (U * S, K)."""
+        return self.features.reshape(-1, self.features.shape[2])
+
+
+@dataclass(frozen=True)
+class VirtualDraws:
+    """Games that nobody played: two differ by a contrast, and each is half a winner.
+
+    They pull every contrast slightly to zero, so that somebody who wins always gets a finite rating. Two players with n
+    games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of order
+    1/n of the plain log odds (Haldane 1955; Anscombe 1956).
+
+    Attributes:
+        contrasts: what the two differ by, float64 (M, K).
+        wins: weight of the outcome that the first wins, float64 (M,) or, for resamples, (M, R).
+        losses: weight of the other outcome, alike.
+    """
+
+    contrasts: Array
+    wins: Array
+    losses: Array
+
+    @classmethod
+    def of(cls, contrasts: Array, games: float) -> VirtualDraws:
+        """Return `games` draws for each contrast (M, K)."""
+        half = np.full(len(contrasts), games / 2)
+        return cls(contrasts, half, half)
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """The log-likelihood at one theta: value, gradient float64 (K,) and Hessian float64 (K, K)."""
+
+    value: float
+    gradient: Array
+    hessian: Array
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where the log-likelihood is largest.
+
+    Attributes:
+        theta: the parameters, float64 (K,), natural logarithms of worth.
+        derivatives: of the log-likelihood there.
+        covariance: of theta, float64 (K, K), if units are independent of each other and their games are not: the
+            sandwich of Huber 1967 and White 1982 over units, with the factor D / (D - 1).
+        influence: how far each unit pulls theta, float64 (D, K).
+    """
+
+    theta: Array
+    derivatives: Derivatives
+    covariance: Array
+    influence: Array
+
+
+def stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
+    """Return the choices of every pattern, for one theta (K,) or many (K, R).
+
+    Returns:
+        log-likelihood of each pattern, (U,) or (U, R); worth of each place divided by the pattern's largest, (U, S) or
+        (U, S, R); the sum of the worths that are left at each place, alike.
+    """
+    units, seats, _ = rankings.features.shape
+    utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
+    utility -= utility.max(axis=1, keepdims=True)
+    worth = np.exp(utility)
+    left = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
+    # Whoever is left at the end comes last with certainty: no choice.
+    value = (utility[:, :-1] - np.log(left[:, :-1])).sum(axis=1)
+    return value, worth, left
+
+
+def residuals(worth: Array, left: Array) -> Array:
+    """Return chosen minus expected to be chosen, summed over stages, for each place: (U, S) or (U, S, R)."""
+    inverse = np.cumsum(1 / left[:, :-1], axis=1)
+    expected = worth * np.concatenate([inverse, inverse[:, -1:]], axis=1)
+    residual: Array = -expected
+    residual[:, :-1] += 1
+    return residual
+
+
+def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
+    """Return the gradients of many weighted log-likelihoods, each at its own theta.
+
+    Args:
+        rankings: the games.
+        weights: of each pattern, float64 (U, R).
+        theta: float64 (K, R).
+
+    Returns:
+        float64 (K, R).
+    """
+    _, worth, left = stages(rankings, theta)
+    residual = residuals(worth, left)
+    residual *= weights[:, None]
+    gradient: Array = rankings.rows.T @ residual.reshape(-1, theta.shape[1])
+    return gradient
+
+
+def _expectations(features: Array, worth: Array, left: Array) -> tuple[Array, Array]:
+    """Return how often each place was up and expected to be chosen (U, S), and mean features by stage (U, S - 1, K)."""
+    chosen = -residuals(worth, left)
+    chosen[:, :-1] += 1
+    tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
+    return chosen, tails[:, :-1] / left[:, :-1, None]
+
+
+def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
+    """Return the log-likelihood of games and virtual draws with its exact derivatives.
+
+    Args:
+        theta: the parameters, float64 (K,).
+        rankings: the games.
+        virtual: draws to be counted with them.
+        weights: of each pattern, float64 (U,); default: as often as it was played.
+    """
+    weights = rankings.weights if weights is None else weights
+    values, worth, left = stages(rankings, theta)
+    gradient = rankings.rows.T @ (weights[:, None] * residuals(worth, left)).ravel()
+    chosen, means = _expectations(rankings.features, worth, left)
+    flat = means.reshape(-1, len(theta))
+    second = rankings.rows.T @ ((weights[:, None] * chosen).reshape(-1, 1) * rankings.rows)
+    second -= flat.T @ (np.repeat(weights, means.shape[1])[:, None] * flat)
+
+    difference = virtual.contrasts @ theta
+    win = 1 / (1 + np.exp(-difference))
+    games = virtual.wins + virtual.losses
+    value = float(weights @ values) - float(
+        virtual.wins @ np.logaddexp(0, -difference) + virtual.losses @ np.logaddexp(0, difference)
+    )
+    gradient += virtual.contrasts.T @ (virtual.wins - games * win)
+    second += virtual.contrasts.T @ ((games * win * (1 - win))[:, None] * virtual.contrasts)
+    return Derivatives(value, gradient, -second)
+
+
+def unit_scores(theta: Array, rankings: Rankings) -> Array:
+    """Return each unit's own gradient of the log-likelihood, float64 (D, K)."""
+    _, worth, left = stages(rankings, theta)
+    by_pattern = np.einsum("us,usk->uk", residuals(worth, left), rankings.features)
+    scores: Array = rankings.counts @ by_pattern
+    return scores
+
+
+def unit_hessians(theta: Array, rankings: Rankings) -> Array:
+    """Return each unit's own Hessian of the log-likelihood, float64 (D, K, K)."""
+    patterns, _, k = rankings.features.shape
+    _, worth, left = stages(rankings, theta)
+    total = np.zeros((rankings.counts.shape[0], k * k))
+    for begin in range(0, patterns, _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        features = rankings.features[part]
+        chosen, means = _expectations(features, worth[part], left[part])
+        second = np.einsum("usi,usj->uij", chosen[:, :, None] * features, features, optimize=True)
+        second -= np.einsum("usi,usj->uij", means, means, optimize=True)
+        total -= rankings.counts[:, part] @ second.reshape(-1, k * k)
+    return total.reshape(-1, k, k)
+
+
+def maximum(
+    rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
+) -> tuple[Array, Derivatives]:
+    """Return theta (K,) at the maximum, and the derivatives there; arguments as for `derivatives`.
+
+    Args:
+        rankings: the games.
+        virtual: draws to be counted with them.
+        weights: of each pattern.
+        start: where to begin, float64 (K,); default: zero.
+
+    Raises:
+        RatingError: if there is no single maximum.
+    """
+    theta = np.zeros(rankings.features.shape[2]) if start is None else start
+    here = derivatives(theta, rankings, virtual, weights)
+    for _ in range(_MOST_STEPS):
+        step = np.linalg.solve(here.hessian, -here.gradient)
+        if step @ here.gradient < _ENOUGH * max(1.0, abs(here.value)):
+            return theta + step, here
+        size = 1.0
+        there = derivatives(theta + step, rankings, virtual, weights)
+        while not there.value >= here.value and size > 1e-6:  # the function is concave: a short step always gains
+            size /= 2
+            there = derivatives(theta + size * step, rankings, virtual, weights)
+        theta, here = theta + size * step, there
+    raise RatingError(
+        f"found no maximum of the likelihood in {_MOST_STEPS} Newton steps, expected a few: is some feature a "
+        "combination of others, or larger than 100?"
+    )
+
+
+def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
+    """Fit the model to games.
+
+    Args:
+        rankings: the games, of at least two units.
+        virtual: draws to be counted with them. In the covariance each counts as half a win and half a loss of its own,
+            which keeps the interval of somebody who won always from shrinking to a point.
+
+    Raises:
+        RatingError: if units are too few to tell what varies between them, or there is no single maximum.
+    """
+    units = rankings.counts.shape[0]
+    if units < 2:
+        raise RatingError(
+            f"found games of {units} independent unit, expected at least 2: intervals come from how much units (decks) "
+            "differ; play more of them"
+        )
+    theta, here = maximum(rankings, virtual)
+    scores = unit_scores(theta, rankings)
+    scores -= scores.mean(axis=0)
+    inverse = np.linalg.inv(-here.hessian)
+    influence = scores @ inverse
+    covariance = influence.T @ influence * (units / (units - 1))
+    win = 1 / (1 + np.exp(-virtual.contrasts @ theta))
+    noise = virtual.wins * (1 - win) ** 2 + virtual.losses * win**2
+    pulled = virtual.contrasts @ inverse
+    covariance += pulled.T @ (noise[:, None] * pulled)
+    return Fit(theta, here, covariance, influence)

@@ -1,0 +1,166 @@
+"""Ratings of the players of one table: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
+
+Elo's scale (Elo 1978): 400 points are odds of 10 : 1, so a strength in natural logarithms is multiplied by 400 / ln 10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.rating.bootstrap import (
+    percentiles,
+    rank_probabilities,
+    resample,
+    stronger_probabilities,
+)
+from agents.rating.errors import RatingError
+from agents.rating.model import build_model
+from agents.rating.plackett_luce import fit
+from agents.rating.shares import Pairs, Standings, pairs, standings
+
+__all__ = ["ELO", "Games", "Ratings", "rate"]
+
+Array = npt.NDArray[np.float64]
+
+#: Elo points of one natural logarithm.
+ELO = 400 / math.log(10)
+
+
+class Games(Protocol):
+    """What is needed of a table's games; `agents.arena.load.Table` has it.
+
+    Attributes:
+        name: of the table.
+        players: names.
+        seating: indices into players, (G, S).
+        deck: which deck was dealt, (G,).
+        places: places by seat, 0 is first, (G, S).
+        scores: points by seat, (G, S).
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102  # described above, as are the others
+    @property
+    def players(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def seating(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def deck(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
+    @property
+    def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of the players of one table, in Elo points; arrays are in the order of `players`.
+
+    Attributes:
+        table: its name.
+        players: names.
+        reference: the player at zero.
+        games: games played.
+        decks: decks played, the independent units.
+        resamples: how many resamples intervals and probabilities are made of.
+        elo: ratings, float64 (P,).
+        low: lower ends of the 95 % intervals, which are those of the difference to the reference.
+        high: upper ends.
+        error: standard errors of the sandwich over decks, float64 (P,).
+        covariance: its covariances, float64 (P, P).
+        seat: effects of the seats, which add up to zero, float64 (S,).
+        seat_low: lower ends of their 95 % intervals.
+        seat_high: upper ends.
+        rank: share of resamples in which a player (row) has a rank (column), float64 (P, P).
+        stronger: share of resamples in which the row's player is rated above the column's, float64 (P, P).
+        pairs: the cross-table.
+        standings: win shares, points and places.
+    """
+
+    table: str
+    players: tuple[str, ...]
+    reference: str
+    games: int
+    decks: int
+    resamples: int
+    elo: Array
+    low: Array
+    high: Array
+    error: Array
+    covariance: Array
+    seat: Array
+    seat_low: Array
+    seat_high: Array
+    rank: Array
+    stronger: Array
+    pairs: Pairs
+    standings: Standings
+
+    @property
+    def order(self) -> list[int]:
+        """Players from the strongest to the weakest."""
+        return [int(i) for i in np.argsort(-self.elo, kind="stable")]
+
+
+def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
+    """Rate the players of a table.
+
+    Args:
+        games: what was played.
+        reference: the player at zero; default: ``random`` if it played, else who was ahead of others least often.
+        resamples: resamples for intervals and probabilities.
+        seed: of the resampling.
+
+    Raises:
+        RatingError: if the games allow no ratings (`build_model`, `fit`), or the reference did not play.
+    """
+    if resamples < 100:
+        raise RatingError(f"resamples: found {resamples}, expected at least 100 for percentiles; usual are 1000")
+    players = games.players
+    against = pairs(len(players), games.seating, games.places, games.deck)
+    zero = _reference(players, against, reference)
+    model = build_model(players, games.seating, games.places, games.deck, reference=zero)
+    fitted = fit(model.rankings, model.virtual)
+    units = len(model.units)
+    samples = resample(model, fitted, resamples, seed) * ELO
+    strengths, seats = samples @ model.player_map.T, samples @ model.seat_map.T
+    low, high = percentiles(strengths, units)
+    seat_low, seat_high = percentiles(seats, units)
+    covariance = model.player_map @ fitted.covariance @ model.player_map.T * ELO**2
+    return Ratings(
+        table=games.name,
+        players=tuple(players),
+        reference=players[zero],
+        games=len(games.seating),
+        decks=units,
+        resamples=resamples,
+        elo=model.player_map @ fitted.theta * ELO,
+        low=low,
+        high=high,
+        error=np.sqrt(np.diag(covariance)),
+        covariance=covariance,
+        seat=model.seat_map @ fitted.theta * ELO,
+        seat_low=seat_low,
+        seat_high=seat_high,
+        rank=rank_probabilities(strengths),
+        stronger=stronger_probabilities(strengths),
+        pairs=against,
+        standings=standings(len(players), games.seating, games.places, games.scores, games.deck),
+    )
+
+
+def _reference(players: tuple[str, ...], against: Pairs, wanted: str | None) -> int:
+    if wanted is None:
+        if "random" in players:
+            return players.index("random")
+        met = np.nansum(against.games, axis=1)
+        ahead = np.nansum(against.share * against.games, axis=1)
+        return int(np.argmin(ahead / np.maximum(met, 1)))
+    if wanted not in players:
+        raise RatingError(f"reference: found {wanted!r}, expected one of {', '.join(players)}")
+    return players.index(wanted)

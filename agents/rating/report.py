@@ -1,0 +1,174 @@
+"""The report on ratings: every number as JSON, a page, and figures; the same bytes for the same games and seed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.rating.figures import draw_budgets, draw_pairs, draw_ratings
+from agents.rating.ratings import Ratings
+
+__all__ = ["ratings_data", "report_files"]
+
+#: Decimals in the JSON: far below any interval, and coarse enough to hide how a processor rounds.
+_DECIMALS = 5
+_EXPLANATION = (
+    "Ratings are Plackett-Luce strengths from whole rankings, the effect of the seat removed, on the Elo scale (400",
+    "points are odds of 10 : 1). Intervals are 95 % intervals of the difference to the player at zero, by a bootstrap",
+    "over decks; P(rank) is the share of resamples in which a player has this rank. How it is done and checked:",
+    "docs/ratings.md; all numbers: [ladder.json](ladder.json).",
+)
+
+
+def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every number of the ratings as plain data.
+
+    Args:
+        tables: the ratings.
+        provenance: where the games come from; for each table by name under ``tables`` what belongs to that one.
+    """
+    return {"provenance": dict(provenance), "tables": [_table(ratings) for ratings in tables]}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
+
+
+def _table(ratings: Ratings) -> dict[str, Any]:
+    order, against, stands = ratings.order, ratings.pairs, ratings.standings
+    return {
+        "name": ratings.table,
+        "seats": len(ratings.seat),
+        "games": ratings.games,
+        "decks": ratings.decks,
+        "reference": ratings.reference,
+        "resamples": ratings.resamples,
+        "fair_win_share": _number(stands.fair),
+        "players": [
+            {
+                "player": ratings.players[i],
+                "rank": rank + 1,
+                "rating": _number(ratings.elo[i]),
+                "low": _number(ratings.low[i]),
+                "high": _number(ratings.high[i]),
+                "standard_error": _number(ratings.error[i]),
+                "rank_probabilities": [_number(share) for share in ratings.rank[i]],
+                "games": int(stands.games[i]),
+                "win_share": _number(stands.win_share[i]),
+                "win_share_low": _number(stands.low[i]),
+                "win_share_high": _number(stands.high[i]),
+                "mean_points": _number(stands.points[i]),
+                "mean_place": _number(stands.place[i]),
+            }
+            for rank, i in enumerate(order)
+        ],
+        "seat_effects": [
+            {"seat": seat, "effect": _number(effect), "low": _number(low), "high": _number(high)}
+            for seat, (effect, low, high) in enumerate(
+                zip(ratings.seat, ratings.seat_low, ratings.seat_high, strict=True)
+            )
+        ],
+        "pairs": [
+            {
+                "player": ratings.players[i],
+                "opponent": ratings.players[j],
+                "games": int(against.games[i, j]),
+                "ahead": _number(against.share[i, j]),
+                "low": _number(against.low[i, j]),
+                "high": _number(against.high[i, j]),
+                "probability_stronger": _number(ratings.stronger[i, j]),
+            }
+            for i in order
+            for j in order
+            if i != j
+        ],
+    }
+
+
+def report_files(
+    tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str, images: str = ""
+) -> dict[Path, bytes]:
+    """Return the files of the report by their path in the folder that it goes to.
+
+    Args:
+        tables: the ratings.
+        provenance: see `ratings_data`.
+        command: what makes the report again, for the page.
+        images: where in that folder the figures go.
+    """
+    data = ratings_data(tables, provenance)
+    figures = {Path(images, "ladder-ratings.svg"): draw_ratings(list(tables))}
+    for number, ratings in enumerate(tables):
+        figures[_pairs_path(images, tables, number)] = draw_pairs(ratings)
+    ladder = draw_budgets(list(tables))
+    if ladder is not None:
+        figures[Path(images, "ladder-budgets.svg")] = ladder
+    page = _page(tables, data, command, images, with_budgets=ladder is not None)
+    return {
+        Path("ladder.md"): page.encode(),
+        Path("ladder.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        **figures,
+    }
+
+
+def _pairs_path(images: str, tables: Sequence[Ratings], number: int) -> Path:
+    seats = [len(ratings.seat) for ratings in tables]
+    alone = seats.count(seats[number]) == 1
+    return Path(images, f"ladder-pairs-{f'{seats[number]}-players' if alone else f'table-{number + 1}'}.svg")
+
+
+def _page(tables: Sequence[Ratings], data: Mapping[str, Any], command: str, images: str, *, with_budgets: bool) -> str:
+    provenance = data["provenance"]
+    missing = provenance.get("missing_games", 0)
+    lines = [
+        "# Ladder",
+        "",
+        f"{provenance['games']:,} games with seed {provenance['seed']}"
+        + (f" ({missing:,} more are planned and not yet played)" if missing else "")
+        + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Made by",
+        "",
+        f"    {command}",
+        "",
+        *_EXPLANATION,
+        "",
+        f"![Ratings]({Path(images, 'ladder-ratings.svg').as_posix()})",
+    ]
+    if with_budgets:
+        lines += ["", f"![Rating against search budget]({Path(images, 'ladder-budgets.svg').as_posix()})"]
+    for number, (ratings, entry) in enumerate(zip(tables, data["tables"], strict=True)):
+        lines += ["", f"## {ratings.table}", "", *_section(entry, provenance)]
+        lines += ["", f"![Who finishes ahead of whom]({_pairs_path(images, tables, number).as_posix()})"]
+    return "\n".join(lines) + "\n"
+
+
+def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
+    """Return the lines of one table."""
+    facts = "".join(f", {key} {value}" for key, value in provenance.get("tables", {}).get(entry["name"], {}).items())
+    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} decks{facts}."
+    lines = [
+        f"{played} Equal players would win {entry['fair_win_share']:.1%}.",
+        "",
+        "| rank | player | rating | 95 % interval | games won (95 % interval) | points | place | games | P(rank) |",
+        "| ---: | --- | ---: | --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for row in entry["players"]:
+        cells = (
+            str(row["rank"]),
+            f"`{row['player']}`",
+            f"{row['rating']:.0f}",
+            f"{row['low']:.0f} to {row['high']:.0f}" if row["player"] != entry["reference"] else "reference",
+            f"{row['win_share']:.1%} ({row['win_share_low']:.1%} to {row['win_share_high']:.1%})",
+            f"{row['mean_points']:.1f}",
+            f"{row['mean_place']:.2f}",
+            f"{row['games']:,}",
+            f"{row['rank_probabilities'][row['rank'] - 1]:.0%}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    seats = "; ".join(
+        f"seat {seat['seat']}: {seat['effect']:+.0f} ({seat['low']:+.0f} to {seat['high']:+.0f})"
+        for seat in entry["seat_effects"]
+    )
+    return [*lines, "", f"Effect of the seat in Elo points: {seats}."]

@@ -1,0 +1,144 @@
+"""What happened, without a model: who finished ahead of whom, how often each player won, mean points and places.
+
+Every interval comes from how much units (decks) differ, as games with one deck depend on each other: the variance of a
+ratio of sums over units (Cochran 1977, *Sampling Techniques*, section 6.3) says how many independent games the games
+are worth, and Wilson's interval is taken for that many, with Student's quantile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.rating.bootstrap import student_quantile
+
+__all__ = ["Pairs", "Standings", "ahead_by_unit", "pairs", "standings"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The cross-table; row i, column j is about player i against player j.
+
+    Attributes:
+        share: share of meetings in which i finished ahead of j, float64 (P, P); NaN if they never met.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        games: games with both, int64 (P, P). A player in two seats meets each opponent twice in a game.
+    """
+
+    share: Array
+    low: Array
+    high: Array
+    games: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Standings:
+    """How every player did; each seat that it took counts. All float64 (P,) unless said otherwise.
+
+    Attributes:
+        games: seats taken, int64 (P,).
+        win_share: share of them that won the game; `fair` would be one in as many as there are seats.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        fair: the win share of equal players.
+        points: mean points.
+        place: mean place, 1 is first.
+    """
+
+    games: npt.NDArray[np.int64]
+    win_share: Array
+    low: Array
+    high: Array
+    fair: float
+    points: Array
+    place: Array
+
+
+def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None = None) -> Array:
+    """Sum weights by unit and cell, float64 (D, cells)."""
+    units = int(unit.max()) + 1
+    flat = np.bincount(unit * cells + cell, weights, minlength=units * cells)
+    return flat.reshape(units, cells).astype(np.float64)
+
+
+def _interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
+    """Return share, lower and upper end for sums by unit, each (D, N); NaN where nothing was possible."""
+    total = possible.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = happened.sum(axis=0) / total
+        seen = (possible > 0).sum(axis=0)
+        variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
+        # Units that do not differ at all tell nothing of the variance: each then counts as one game.
+        worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
+        quantile = np.array([student_quantile(int(units)) for units in seen])
+        square = quantile**2 / worth
+        middle = (share + square / 2) / (1 + square)
+        half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+        low = np.where(share > 0, np.maximum(0, middle - half), share)
+        high = np.where(share < 1, np.minimum(1, middle + half), share)
+    return share, low, high
+
+
+def _meetings(seating: Integers, places: Integers, players: int) -> list[tuple[Integers, Integers, Array]]:
+    """Return for each two seats: games, cell of the cross-table, and whether the row's player was ahead."""
+    found: list[tuple[Integers, Integers, Array]] = []
+    for one in range(seating.shape[1]):
+        for two in range(seating.shape[1]):
+            games = np.flatnonzero(seating[:, one] != seating[:, two])
+            if one != two and len(games):
+                cell = seating[games, one].astype(np.int64) * players + seating[games, two]
+                found.append((games, cell, (places[games, one] < places[games, two]).astype(np.float64)))
+    return found
+
+
+def pairs(players: int, seating: Integers, places: Integers, units: Integers) -> Pairs:
+    """Return the cross-table of P players from games; shapes as for `agents.rating.model.build_model`."""
+    _, unit = np.unique(units, return_inverse=True)
+    meetings = _meetings(seating, places, players)
+    cells = players * players
+    games = np.concatenate([meeting[0] for meeting in meetings])
+    cell = np.concatenate([meeting[1] for meeting in meetings])
+    ahead = np.concatenate([meeting[2] for meeting in meetings])
+    share, low, high = _interval(_unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells))
+    both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
+    square = (players, players)
+    return Pairs(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
+
+
+def standings(players: int, seating: Integers, places: Integers, scores: Integers, units: Integers) -> Standings:
+    """Return how each of P players did; `scores` are points by seat, (G, S), the rest as for `pairs`."""
+    _, unit = np.unique(units, return_inverse=True)
+    seats = seating.shape[1]
+    sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
+    count = np.bincount(sat, minlength=players)
+    share, low, high = _interval(
+        _unit_sums(unit, sat, players, (places.ravel() == 0).astype(np.float64)), _unit_sums(unit, sat, players)
+    )
+    with np.errstate(invalid="ignore"):
+        points = np.bincount(sat, scores.ravel().astype(np.float64), minlength=players) / count
+        place = np.bincount(sat, places.ravel().astype(np.float64), minlength=players) / count + 1
+    return Standings(count, share, low, high, 1 / seats, points, place)
+
+
+def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
+    """Return for each unit with both players the share of meetings in which `one` was ahead, in the order of units.
+
+    Returns:
+        float64 (N,), N at most the number of units.
+    """
+    names, unit = np.unique(units, return_inverse=True)
+    cells = np.zeros((len(names), 2))
+    for a in range(seating.shape[1]):
+        for b in range(seating.shape[1]):
+            both = (seating[:, a] == one) & (seating[:, b] == two)
+            np.add.at(cells, (unit[both], 0), (places[both, a] < places[both, b]).astype(np.float64))
+            np.add.at(cells, (unit[both], 1), 1.0)
+    met = cells[:, 1] > 0
+    share: Array = cells[met, 0] / cells[met, 1]
+    return share

@@ -1,0 +1,63 @@
+"""Simulated games whose strengths are known exactly, although games with one deck depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What `agents.rating` needs of a table."""
+
+    name: str
+    players: tuple[str, ...]
+    seating: npt.NDArray[np.int64]
+    deck: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int8]
+    scores: npt.NDArray[np.int16]
+
+
+def simulate(
+    strengths: Sequence[float],
+    seats: Sequence[float] | npt.NDArray[np.float64],
+    decks: int,
+    rng: np.random.Generator,
+    *,
+    seat_luck: float = 0.3,
+    player_luck: float = 0.3,
+    names: Sequence[str] | None = None,
+    lineups: Sequence[Sequence[int]] | None = None,
+) -> Simulated:
+    """Play every deck once for each rotation of every line-up.
+
+    Whoever has the largest strength + seat effect + luck comes first, where luck has Gumbel's distribution: that is
+    Plackett-Luce exactly, for each game on its own (Yellott 1977). Luck is a normal variable brought into that shape,
+    and parts of the normal variable's variance are shared by all games of a deck: `seat_luck` by the same seat (good
+    cards), `player_luck` by the same player (cards that suit it).
+    """
+    size, count = len(seats), len(strengths)
+    meeting = np.array(list(combinations(range(count), size)) if lineups is None else lineups)
+    rotations = (np.arange(size)[:, None] + np.arange(size)) % size
+    seating = np.tile(meeting[:, rotations].reshape(-1, size), (decks, 1))
+    deck = np.repeat(np.arange(decks), len(seating) // decks)
+    normal = (
+        np.sqrt(seat_luck) * rng.standard_normal((decks, size))[deck]
+        + np.sqrt(player_luck) * rng.standard_normal((decks, count))[deck[:, None], seating]
+        + np.sqrt(1 - seat_luck - player_luck) * rng.standard_normal(seating.shape)
+    )
+    worth = np.asarray(strengths)[seating] + np.asarray(seats) - np.log(-np.log(ndtr(normal)))
+    places = np.argsort(np.argsort(-worth, axis=1), axis=1)
+    return Simulated(
+        name=f"{size} players",
+        players=tuple(names or (f"p{i}" for i in range(count))),
+        seating=seating,
+        deck=deck,
+        places=places.astype(np.int8),
+        scores=(10 * (size - places)).astype(np.int16),
+    )
