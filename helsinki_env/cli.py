@@ -61,6 +61,16 @@ COMMANDS = {
         "Play a tournament that can be stopped and resumed.",
         "helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena",
     ),
+    "rate": Command(
+        "helsinki_env.commands.rate",
+        "Rate the players of a tournament, with intervals and figures.",
+        "helsinki rate runs/arena --out runs/arena/report",
+    ),
+    "ladder": Command(
+        "helsinki_env.commands.ladder",
+        "Play a tournament and write the page with its ratings.",
+        "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out docs/ladder.md",
+    ),
     "bench": Command(
         "helsinki_env.bench",
         "Measure how fast the environment is on this machine.",

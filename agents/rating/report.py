@@ -19,7 +19,6 @@ _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, the effect of the seat removed, on the Elo scale (400",
     "points are odds of 10 : 1). Intervals are 95 % intervals of the difference to the player at zero, by a bootstrap",
     "over decks; P(rank) is the share of resamples in which a player has this rank. How it is done and checked:",
-    "docs/ratings.md; all numbers: [ladder.json](ladder.json).",
 )
 
 
@@ -89,7 +88,12 @@ def _table(ratings: Ratings) -> dict[str, Any]:
 
 
 def report_files(
-    tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str, images: str = ""
+    tables: Sequence[Ratings],
+    provenance: Mapping[str, Any],
+    command: str,
+    *,
+    name: str = "ladder",
+    images: str = "",
 ) -> dict[Path, bytes]:
     """Return the files of the report by their path in the folder that it goes to.
 
@@ -97,31 +101,27 @@ def report_files(
         tables: the ratings.
         provenance: see `ratings_data`.
         command: what makes the report again, for the page.
+        name: what the files' names begin with.
         images: where in that folder the figures go.
     """
     data = ratings_data(tables, provenance)
-    figures = {Path(images, "ladder-ratings.svg"): draw_ratings(list(tables))}
+    figures = {Path(images, f"{name}-ratings.svg"): draw_ratings(list(tables))}
+    budgets = draw_budgets(list(tables))
+    if budgets is not None:
+        figures[Path(images, f"{name}-budgets.svg")] = budgets
     for number, ratings in enumerate(tables):
-        figures[_pairs_path(images, tables, number)] = draw_pairs(ratings)
-    ladder = draw_budgets(list(tables))
-    if ladder is not None:
-        figures[Path(images, "ladder-budgets.svg")] = ladder
-    page = _page(tables, data, command, images, with_budgets=ladder is not None)
+        figures[Path(images, f"{name}-pairs-{number + 1}.svg")] = draw_pairs(ratings)
     return {
-        Path("ladder.md"): page.encode(),
-        Path("ladder.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        Path(f"{name}.md"): _page(data, command, name, [path.as_posix() for path in figures]).encode(),
+        Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
         **figures,
     }
 
 
-def _pairs_path(images: str, tables: Sequence[Ratings], number: int) -> Path:
-    seats = [len(ratings.seat) for ratings in tables]
-    alone = seats.count(seats[number]) == 1
-    return Path(images, f"ladder-pairs-{f'{seats[number]}-players' if alone else f'table-{number + 1}'}.svg")
-
-
-def _page(tables: Sequence[Ratings], data: Mapping[str, Any], command: str, images: str, *, with_budgets: bool) -> str:
-    provenance = data["provenance"]
+def _page(data: Mapping[str, Any], command: str, name: str, figures: Sequence[str]) -> str:
+    """Return the page; the figures are those of all tables first, and at the end one for each table."""
+    provenance, tables = data["provenance"], data["tables"]
+    of_all, of_tables = figures[: -len(tables)], figures[-len(tables) :]
     missing = provenance.get("missing_games", 0)
     lines = [
         "# Ladder",
@@ -133,15 +133,15 @@ def _page(tables: Sequence[Ratings], data: Mapping[str, Any], command: str, imag
         f"    {command}",
         "",
         *_EXPLANATION,
+        f"docs/ratings.md; all numbers: [{name}.json]({name}.json).",
         "",
-        f"![Ratings]({Path(images, 'ladder-ratings.svg').as_posix()})",
     ]
-    if with_budgets:
-        lines += ["", f"![Rating against search budget]({Path(images, 'ladder-budgets.svg').as_posix()})"]
-    for number, (ratings, entry) in enumerate(zip(tables, data["tables"], strict=True)):
-        lines += ["", f"## {ratings.table}", "", *_section(entry, provenance)]
-        lines += ["", f"![Who finishes ahead of whom]({_pairs_path(images, tables, number).as_posix()})"]
-    return "\n".join(lines) + "\n"
+    for figure, title in zip(of_all, ("Ratings", "Rating against search budget"), strict=False):
+        lines += [f"![{title}]({figure})", ""]
+    for entry, figure in zip(tables, of_tables, strict=True):
+        lines += [f"## {entry['name']}", "", *_section(entry, provenance), ""]
+        lines += [f"![Who finishes ahead of whom]({figure})", ""]
+    return "\n".join(lines)
 
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
@@ -168,7 +168,7 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
         )
         lines.append(f"| {' | '.join(cells)} |")
     seats = "; ".join(
-        f"seat {seat['seat']}: {seat['effect']:+.0f} ({seat['low']:+.0f} to {seat['high']:+.0f})"
+        f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
     )
     return [*lines, "", f"Effect of the seat in Elo points: {seats}."]

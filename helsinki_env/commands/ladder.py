@@ -1,0 +1,53 @@
+"""The command ``helsinki ladder``: a tournament from its file to the page with ratings and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from helsinki_env.commands import arena
+from helsinki_env.commands.rate import rate_run, show, write_report
+
+__all__ = ["main"]
+
+
+def main(
+    config: Annotated[str, tyro.conf.Positional] = "ladder",
+    run: Path = Path("runs/ladder"),
+    out: Path = Path("docs/ladder.md"),
+    seed: int = 0,
+    resamples: int = 1000,
+    reference: str | None = None,
+    processes: int | None = None,
+) -> int:
+    """Play a tournament, or go on with it, and write the page with the ratings of its players.
+
+    The page, NAME.json beside it and the figures in images/ are the same bytes for the same games and seed.
+
+    Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out docs/ladder.md
+
+    Args:
+        config: what is played: a name in configs/arena or the path of a YAML file.
+        run: folder of the run.
+        out: the page, a file name that ends in .md.
+        seed: of the resampling that intervals come from; that of the games stands in the file.
+        resamples: how many.
+        reference: the player whose rating is zero; default: random, else the weakest.
+        processes: how many play side by side; default: one for each processor.
+    """
+    if out.suffix != ".md":
+        raise ValueError(f"--out: found {out}, expected a file name that ends in .md")
+    status = arena.main(config=config, out=run, processes=processes)
+    if status:
+        return status
+    tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
+    console = Console()
+    show(console, tables)
+    command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
+    command += "" if reference is None else f" --reference {reference}"
+    write_report(out, tables, provenance, command, images="images")
+    console.print(f"Wrote {out}, {out.stem}.json and figures in images/", highlight=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,156 @@
+"""The report on ratings and the commands that write it: the numbers, the figures, the same bytes every time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.rating.figures import budgets, draw_budgets, short
+from agents.rating.ratings import rate
+from agents.rating.report import report_files
+from helsinki_env.cli import main
+from tests.support.rankings import simulate
+
+Output = pytest.CaptureFixture[str]
+
+NAMES = ("random", "greedy", "mc:50", "mc:200", "net:runs/a-folder/with-a-long-name/checkpoint")
+PROVENANCE = {"games": 1, "seed": 2, "environment": "helsinki_v0", "package": "0", "tables": {"2 players": {"x": "y"}}}
+TINY = """
+seed: 1
+chunk: 20
+tables:
+  - {name: two, seats: 2, players: [random, greedy], games: 40}
+  - {name: three, seats: 3, players: [random, greedy], games: 6}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("HELSINKI_DEBUG", raising=False)
+
+
+def files(seed: int = 0) -> dict[Path, bytes]:
+    tables = [
+        simulate((0, 1, 2, 3, 2), np.zeros(seats), 12, np.random.default_rng(seats), names=NAMES) for seats in (2, 4)
+    ]
+    rated = [rate(table, resamples=200, seed=seed) for table in tables]
+    return report_files(rated, PROVENANCE, "helsinki rate X", images="images")
+
+
+def test_equal_games_and_seeds_give_equal_bytes() -> None:
+    one = files()
+    assert one == files()
+    assert sorted(str(path) for path in one) == [
+        "images/ladder-budgets.svg",
+        "images/ladder-pairs-1.svg",
+        "images/ladder-pairs-2.svg",
+        "images/ladder-ratings.svg",
+        "ladder.json",
+        "ladder.md",
+    ]
+    other = files(seed=1)
+    assert one[Path("ladder.json")] != other[Path("ladder.json")]
+    assert one[Path("images/ladder-pairs-1.svg")] == other[Path("images/ladder-pairs-1.svg")]
+    for path, content in one.items():
+        if path.suffix == ".svg":
+            assert content.startswith(b"<?xml")
+            assert b"dc:date" not in content
+
+
+def test_the_page_shows_what_the_data_say() -> None:
+    written = files()
+    page, data = written[Path("ladder.md")].decode(), json.loads(written[Path("ladder.json")])
+    assert [table["seats"] for table in data["tables"]] == [2, 4]
+    two = data["tables"][0]
+    assert two["players"][-1]["player"] == two["reference"] == "random"
+    assert [row["rank"] for row in two["players"]] == [1, 2, 3, 4, 5]
+    ratings = [row["rating"] for row in two["players"]]
+    assert ratings == sorted(ratings, reverse=True)
+    for row in two["players"]:
+        assert row["low"] <= row["rating"] <= row["high"]
+        assert sum(row["rank_probabilities"]) == pytest.approx(1, abs=1e-4)
+        assert f"| {row['rank']} | `{row['player']}` | {row['rating']:.0f} |" in page
+    assert len(two["pairs"]) == 20
+    assert sum(seat["effect"] for seat in two["seat_effects"]) == pytest.approx(0, abs=1e-4)
+    assert "2 players, 240 games of 12 decks, x y." in page
+    for path in written:
+        assert path.suffix == ".md" or path.as_posix() in page
+
+
+def test_families_are_players_that_differ_in_a_budget() -> None:
+    players = ("mc:200", "mc:50", "random", "net:3/x", "ismcts:100", "ismcts:100:wide", "ismcts:400:wide", "mc:x")
+    assert budgets(players) == {"ismcts:wide": [(100, 5), (400, 6)], "mc": [(50, 1), (200, 0)]}
+    alone = simulate((0, 1), (0, 0), 5, np.random.default_rng(0), names=("random", "mc:50"))
+    assert draw_budgets([rate(alone, resamples=100)]) is None
+
+
+def test_long_names_are_shortened_in_the_middle() -> None:
+    assert short("greedy") == "greedy"
+    assert len(short(NAMES[-1])) == 30
+    assert short(NAMES[-1]).startswith("net:runs/")
+    assert short(NAMES[-1]).endswith("checkpoint")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a small tournament was played and written up."""
+    path = tmp_path_factory.mktemp("ladder")
+    (path / "tiny.yaml").write_text(TINY)
+    arguments = ["ladder", path / "tiny.yaml", "--run", path / "run", "--out", path / "docs" / "page.md"]
+    assert main([str(argument) for argument in [*arguments, "--processes", 1, "--resamples", 100]]) == 0
+    return path
+
+
+def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
+    docs = folder / "docs"
+    page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())
+    assert "![Ratings](images/page-ratings.svg)" in page
+    assert (docs / "images" / "page-pairs-2.svg").exists()
+    assert "[page.json](page.json)" in page
+    assert data["provenance"]["seed"] == 1
+    assert data["provenance"]["games"] == 40 + 2 * 6
+    assert data["provenance"]["missing_games"] == 0
+    assert [table["decks"] for table in data["tables"]] == [20, 2]
+    assert data["tables"][0]["players"][0]["player"] == "greedy"
+
+
+def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> None:
+    out = folder / "report"
+    assert main(["rate", str(folder / "run"), "--out", str(out), "--resamples", "100"]) == 0
+    shown = capsys.readouterr().out
+    assert "two: 40 games of 20 decks" in shown
+    assert "greedy" in shown
+    assert "Elo points by seat: 0: " in shown
+    assert (out / "ladder.json").read_bytes() == (folder / "docs" / "page.json").read_bytes()
+    assert (out / "ladder-ratings.svg").exists()
+
+
+def test_the_sequential_test_says_where_it_stopped(folder: Path, capsys: Output) -> None:
+    arguments = ["rate", str(folder / "run"), "--better", "greedy,random", "--at-least", "20", "--unit", "points"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "two: greedy is better than random (50.0% or less against 70.0% or more of meetings ahead)" in shown
+    assert "of 20 decks looked at" in shown
+    assert "three: not decided yet: play more decks" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rate", "RUN", "--better", "greedy"], "--better: found 'greedy', expected two players, A,B"),
+        (["rate", "RUN", "--better", "greedy,x"], "expected two players of one table (two: random, greedy; three:"),
+        (["rate", "RUN", "--better", "greedy,random", "--at-most", "10"], "expected 0 < low < high < 1"),
+        (["rate", "RUN", "--better", "greedy,random", "--out", "x"], "--out: found together with --better"),
+        (["rate", "RUN", "--reference", "x"], "reference: found 'x', expected one of random, greedy"),
+        (["rate", "RUN/x"], "found no run"),
+        (["ladder", "--out", "x.html"], "--out: found x.html, expected a file name that ends in .md"),
+    ],
+)
+def test_wrong_requests_are_explained(arguments: list[str], message: str, folder: Path, capsys: Output) -> None:
+    assert main([argument.replace("RUN", str(folder / "run")) for argument in arguments]) == 2
+    assert message in capsys.readouterr().err
