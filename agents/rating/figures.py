@@ -112,7 +112,7 @@ def draw_ratings(tables: list[Ratings]) -> bytes:
 
 def _title(ratings: Ratings) -> str:
     seats = f"{len(ratings.seat)} players"
-    return seats if ratings.table == seats else f"{ratings.table}: {seats}"
+    return seats if ratings.table == seats else f"{ratings.table} ({seats})"
 
 
 def draw_pairs(ratings: Ratings) -> bytes:
