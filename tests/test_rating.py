@@ -15,7 +15,7 @@ from agents.rating.errors import RatingError
 from agents.rating.model import build_model
 from agents.rating.plackett_luce import Fit, VirtualDraws, derivatives, fit, maximum, unit_hessians, unit_scores
 from agents.rating.ratings import ELO, rate
-from agents.rating.shares import ahead_by_unit, pairs, standings
+from agents.rating.shares import ahead_by_unit, expected_shares, pairs, standings
 from tests.support.rankings import Simulated, simulate
 
 STRENGTHS = (0.0, 0.3, 0.8, 1.5, 2.5)
@@ -216,6 +216,22 @@ def test_the_cross_table_counts_who_was_ahead() -> None:
     assert stands.place.tolist() == [2, 2, 2]
     assert stands.points == pytest.approx([13 / 4, 7 / 3, 5 / 2])
     assert stands.fair == pytest.approx(1 / 3)
+
+
+def test_the_ratings_expect_shares_by_strength_and_seat() -> None:
+    seating = np.array([[0, 1, 2], [1, 0, 0]])
+    strengths, seats = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5, 0.0, -0.5])
+    found = expected_shares(seating, strengths, seats)
+    odds = [-1 + 0.5, -1 - 0.5, -1 - 1.0]  # of player 0 against player 1 in each meeting
+    assert found[0, 1] == pytest.approx(np.mean([1 / (1 + math.exp(-difference)) for difference in odds]))
+    assert found[1, 0] == pytest.approx(1 - found[0, 1])
+    assert np.isnan(found[0, 3])
+
+
+def test_where_the_model_holds_the_cross_table_is_what_the_ratings_expect() -> None:
+    ratings = rate(played(3, decks=100), resamples=100)
+    off = ~np.eye(5, dtype=bool)
+    assert np.abs(ratings.pairs.share - ratings.expected)[off].max() < 0.05
 
 
 def test_groups_that_never_met_are_named() -> None:

@@ -21,7 +21,7 @@ from agents.rating.bootstrap import (
 from agents.rating.errors import RatingError
 from agents.rating.model import build_model
 from agents.rating.plackett_luce import fit
-from agents.rating.shares import Pairs, Standings, pairs, standings
+from agents.rating.shares import Pairs, Standings, expected_shares, pairs, standings
 
 __all__ = ["ELO", "Games", "Ratings", "rate"]
 
@@ -79,6 +79,7 @@ class Ratings:
         rank: share of resamples in which a player (row) has a rank (column), float64 (P, P).
         stronger: share of resamples in which the row's player is rated above the column's, float64 (P, P).
         pairs: the cross-table.
+        expected: the cross-table's shares as the ratings would have them, float64 (P, P).
         standings: win shares, points and places.
     """
 
@@ -99,6 +100,7 @@ class Ratings:
     rank: Array
     stronger: Array
     pairs: Pairs
+    expected: Array
     standings: Standings
 
     @property
@@ -150,6 +152,7 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
         rank=rank_probabilities(strengths),
         stronger=stronger_probabilities(strengths),
         pairs=against,
+        expected=expected_shares(games.seating, model.player_map @ fitted.theta, model.seat_map @ fitted.theta),
         standings=standings(len(players), games.seating, games.places, games.scores, games.deck),
     )
 

@@ -76,6 +76,7 @@ def _table(ratings: Ratings) -> dict[str, Any]:
                 "opponent": ratings.players[j],
                 "games": int(against.games[i, j]),
                 "ahead": _number(against.share[i, j]),
+                "ahead_by_ratings": _number(ratings.expected[i, j]),
                 "low": _number(against.low[i, j]),
                 "high": _number(against.high[i, j]),
                 "probability_stronger": _number(ratings.stronger[i, j]),
@@ -171,4 +172,17 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
         f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
     )
-    return [*lines, "", f"Effect of the seat in Elo points: {seats}."]
+    return [*lines, "", f"Effect of the seat in Elo points: {seats}.", "", *_disagreement(entry)]
+
+
+def _disagreement(entry: Mapping[str, Any]) -> list[str]:
+    """Return lines on how far the cross-table is from what the ratings expect: whether the model fits."""
+    rank = {row["player"]: row["rank"] for row in entry["players"]}
+    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
+    outside = [pair for pair in met if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
+    most = max(met, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
+    return [
+        f"What the ratings expect lies outside the cross-table's 95 % interval for {len(outside)} of {len(met)} pairs;",
+        f"farthest apart are `{most['player']}` and `{most['opponent']}`, where the former was ahead in",
+        f"{most['ahead']:.1%} of meetings, not {most['ahead_by_ratings']:.1%}.",
+    ]

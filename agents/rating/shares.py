@@ -7,14 +7,16 @@ are worth, and Wilson's interval is taken for that many, with Student's quantile
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.rating.bootstrap import student_quantile
 
-__all__ = ["Pairs", "Standings", "ahead_by_unit", "pairs", "standings"]
+__all__ = ["Pairs", "Standings", "ahead_by_unit", "expected_shares", "pairs", "standings"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
@@ -85,27 +87,24 @@ def _interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
     return share, low, high
 
 
-def _meetings(seating: Integers, places: Integers, players: int) -> list[tuple[Integers, Integers, Array]]:
-    """Return for each two seats: games, cell of the cross-table, and whether the row's player was ahead."""
-    found: list[tuple[Integers, Integers, Array]] = []
-    for one in range(seating.shape[1]):
-        for two in range(seating.shape[1]):
-            games = np.flatnonzero(seating[:, one] != seating[:, two])
-            if one != two and len(games):
-                cell = seating[games, one].astype(np.int64) * players + seating[games, two]
-                found.append((games, cell, (places[games, one] < places[games, two]).astype(np.float64)))
-    return found
+def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
+    """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
+    for one, two in permutations(range(seating.shape[1]), 2):
+        games = np.flatnonzero(seating[:, one] != seating[:, two])
+        yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
 
 
 def pairs(players: int, seating: Integers, places: Integers, units: Integers) -> Pairs:
     """Return the cross-table of P players from games; shapes as for `agents.rating.model.build_model`."""
     _, unit = np.unique(units, return_inverse=True)
-    meetings = _meetings(seating, places, players)
+    meetings = list(_meetings(seating, players))
     cells = players * players
-    games = np.concatenate([meeting[0] for meeting in meetings])
-    cell = np.concatenate([meeting[1] for meeting in meetings])
-    ahead = np.concatenate([meeting[2] for meeting in meetings])
-    share, low, high = _interval(_unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells))
+    games = np.concatenate([games for _, _, games, _ in meetings])
+    cell = np.concatenate([cell for *_, cell in meetings])
+    ahead = np.concatenate([places[games, one] < places[games, two] for one, two, games, _ in meetings])
+    share, low, high = _interval(
+        _unit_sums(unit[games], cell, cells, ahead.astype(np.float64)), _unit_sums(unit[games], cell, cells)
+    )
     both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
     square = (players, players)
     return Pairs(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
@@ -126,6 +125,28 @@ def standings(players: int, seating: Integers, places: Integers, scores: Integer
     return Standings(count, share, low, high, 1 / seats, points, place)
 
 
+def expected_shares(seating: Integers, strengths: Array, seats: Array) -> Array:
+    """Return the cross-table's shares that a Plackett-Luce model expects of the same meetings.
+
+    Args:
+        seating: who sat where, (G, S).
+        strengths: of the players, natural logarithms, float64 (P,).
+        seats: effects of the seats, alike, float64 (S,).
+
+    Returns:
+        float64 (P, P); NaN for players who never met.
+    """
+    players = len(strengths)
+    total, number = np.zeros(players**2), np.zeros(players**2)
+    for one, two, games, cell in _meetings(seating, players):
+        difference = strengths[seating[games, one]] - strengths[seating[games, two]] + seats[one] - seats[two]
+        total += np.bincount(cell, 1 / (1 + np.exp(-difference)), minlength=players**2)
+        number += np.bincount(cell, minlength=players**2)
+    with np.errstate(invalid="ignore"):
+        share: Array = (total / number).reshape(players, players)
+    return share
+
+
 def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
     """Return for each unit with both players the share of meetings in which `one` was ahead, in the order of units.
 
@@ -134,11 +155,10 @@ def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int
     """
     names, unit = np.unique(units, return_inverse=True)
     cells = np.zeros((len(names), 2))
-    for a in range(seating.shape[1]):
-        for b in range(seating.shape[1]):
-            both = (seating[:, a] == one) & (seating[:, b] == two)
-            np.add.at(cells, (unit[both], 0), (places[both, a] < places[both, b]).astype(np.float64))
-            np.add.at(cells, (unit[both], 1), 1.0)
+    for a, b in permutations(range(seating.shape[1]), 2):
+        both = (seating[:, a] == one) & (seating[:, b] == two)
+        np.add.at(cells, (unit[both], 0), (places[both, a] < places[both, b]).astype(np.float64))
+        np.add.at(cells, (unit[both], 1), 1.0)
     met = cells[:, 1] > 0
     share: Array = cells[met, 0] / cells[met, 1]
     return share
