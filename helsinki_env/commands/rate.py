@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
 from rich.table import Table
+
+import helsinki_env
+from helsinki_env.position import VERSION
 
 if TYPE_CHECKING:
     from agents.arena.load import Table as Played
@@ -84,14 +88,9 @@ def rate_run(
         ArenaError: if there is no run that can be read.
         RatingError: if its games allow no ratings.
     """
-    import numpy
-    import scipy
-
-    import helsinki_env
     from agents.arena.load import load_run
     from agents.arena.store import RunFolder
     from agents.rating.ratings import rate
-    from helsinki_env.position import VERSION
 
     plan = RunFolder.open(run).plan
     played = load_run(run)
@@ -99,8 +98,8 @@ def rate_run(
     provenance = {
         "environment": f"helsinki_v{VERSION}",
         "package": helsinki_env.__version__,
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
         "seed": plan.seed,
         "plan": plan.digest,
         "games": sum(len(table) for table in played),
