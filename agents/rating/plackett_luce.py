@@ -25,7 +25,18 @@ import numpy.typing as npt
 
 from agents.rating.errors import RatingError
 
-__all__ = ["Derivatives", "Fit", "Rankings", "VirtualDraws", "derivatives", "fit", "unit_hessians", "unit_scores"]
+__all__ = [
+    "Derivatives",
+    "Fit",
+    "Rankings",
+    "VirtualDraws",
+    "derivatives",
+    "fit",
+    "gradients",
+    "maximum",
+    "unit_hessians",
+    "unit_scores",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -99,19 +110,15 @@ class Fit:
 
     Attributes:
         theta: the parameters, float64 (K,), natural logarithms of worth.
-        derivatives: of the log-likelihood there.
         covariance: of theta, float64 (K, K), if units are independent of each other and their games are not: the
             sandwich of Huber 1967 and White 1982 over units, with the factor D / (D - 1).
-        influence: how far each unit pulls theta, float64 (D, K).
     """
 
     theta: Array
-    derivatives: Derivatives
     covariance: Array
-    influence: Array
 
 
-def stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
+def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     """Return the choices of every pattern, for one theta (K,) or many (K, R).
 
     Returns:
@@ -128,7 +135,7 @@ def stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     return value, worth, left
 
 
-def residuals(worth: Array, left: Array) -> Array:
+def _residuals(worth: Array, left: Array) -> Array:
     """Return chosen minus expected to be chosen, summed over stages, for each place: (U, S) or (U, S, R)."""
     inverse = np.cumsum(1 / left[:, :-1], axis=1)
     expected = worth * np.concatenate([inverse, inverse[:, -1:]], axis=1)
@@ -148,8 +155,8 @@ def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
     Returns:
         float64 (K, R).
     """
-    _, worth, left = stages(rankings, theta)
-    residual = residuals(worth, left)
+    _, worth, left = _stages(rankings, theta)
+    residual = _residuals(worth, left)
     residual *= weights[:, None]
     gradient: Array = rankings.rows.T @ residual.reshape(-1, theta.shape[1])
     return gradient
@@ -157,7 +164,7 @@ def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
 
 def _expectations(features: Array, worth: Array, left: Array) -> tuple[Array, Array]:
     """Return how often each place was up and expected to be chosen (U, S), and mean features by stage (U, S - 1, K)."""
-    chosen = -residuals(worth, left)
+    chosen = -_residuals(worth, left)
     chosen[:, :-1] += 1
     tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
     return chosen, tails[:, :-1] / left[:, :-1, None]
@@ -173,8 +180,8 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
         weights: of each pattern, float64 (U,); default: as often as it was played.
     """
     weights = rankings.weights if weights is None else weights
-    values, worth, left = stages(rankings, theta)
-    gradient = rankings.rows.T @ (weights[:, None] * residuals(worth, left)).ravel()
+    values, worth, left = _stages(rankings, theta)
+    gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left)).ravel()
     chosen, means = _expectations(rankings.features, worth, left)
     flat = means.reshape(-1, len(theta))
     second = rankings.rows.T @ ((weights[:, None] * chosen).reshape(-1, 1) * rankings.rows)
@@ -193,8 +200,8 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
 
 def unit_scores(theta: Array, rankings: Rankings) -> Array:
     """Return each unit's own gradient of the log-likelihood, float64 (D, K)."""
-    _, worth, left = stages(rankings, theta)
-    by_pattern = np.einsum("us,usk->uk", residuals(worth, left), rankings.features)
+    _, worth, left = _stages(rankings, theta)
+    by_pattern = np.einsum("us,usk->uk", _residuals(worth, left), rankings.features)
     scores: Array = rankings.counts @ by_pattern
     return scores
 
@@ -202,7 +209,7 @@ def unit_scores(theta: Array, rankings: Rankings) -> Array:
 def unit_hessians(theta: Array, rankings: Rankings) -> Array:
     """Return each unit's own Hessian of the log-likelihood, float64 (D, K, K)."""
     patterns, _, k = rankings.features.shape
-    _, worth, left = stages(rankings, theta)
+    _, worth, left = _stages(rankings, theta)
     total = np.zeros((rankings.counts.shape[0], k * k))
     for begin in range(0, patterns, _CHUNK):
         part = slice(begin, begin + _CHUNK)
@@ -273,4 +280,4 @@ def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
     noise = virtual.wins * (1 - win) ** 2 + virtual.losses * win**2
     pulled = virtual.contrasts @ inverse
     covariance += pulled.T @ (noise[:, None] * pulled)
-    return Fit(theta, here, covariance, influence)
+    return Fit(theta, covariance)
