@@ -1,0 +1,526 @@
+"""Tournaments: who meets whom on which deck, and that the same games are there however often a run was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from agents.arena.chunk import play_chunk
+from agents.arena.config import plan_from_dict, plan_from_yaml
+from agents.arena.load import load_run, records
+from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
+from agents.arena.run import run_arena
+from agents.arena.store import RunFolder
+from agents.play import Played
+from helsinki_env import GameConfig, notation
+from helsinki_env.cli import main
+from helsinki_env.components import ACTIONS
+from helsinki_env.core.kernel import JIT
+from helsinki_env.record import positions, read_records, replay
+
+#: Two line-ups of three players, a table of two; chunks of two blocks.
+TABLES = {
+    "seed": 3,
+    "chunk": 6,
+    "tables": [
+        {"name": "three", "seats": 3, "players": ["random", "greedy"], "games": 24 if JIT else 6},
+        {"name": "two", "players": ["greedy", "random"], "games": 12 if JIT else 2, "game": {"covered": "first_game"}},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_from_dict(TABLES)
+
+
+@pytest.fixture(scope="module")
+def finished(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arena") / "run"
+    run_arena(plan, folder, processes=1)
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """What is the same whenever the same run is played: everything but the times."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert not [path for path in files if path.suffix == ".tmp"]
+    names = [path.relative_to(folder) for path in files]
+    times = [name for name in names if name.suffix == ".json" and name.name != "run.json"]
+    return {str(name): (folder / name).read_bytes() for name in names if name not in times}
+
+
+# who meets whom
+
+
+def test_everybody_meets_everybody() -> None:
+    assert lineups_of(4, 3) == ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
+    assert lineups_of(3, 3) == ((0, 1, 2),)
+    assert lineups_of(2, 3) == ((0, 0, 1), (0, 1, 1))
+    assert lineups_of(2, 4) == ((0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1))
+    assert lineups_of(1, 4) == ((0, 0, 0, 0),)
+    with pytest.raises(
+        ArenaError, match="players: found 60, which makes 487,635 line-ups of 4, expected at most 100,000"
+    ):
+        lineups_of(60, 4)
+
+
+@pytest.mark.parametrize(("seats", "orders"), [(2, 1), (3, 2), (4, 6)])
+def test_blocks_turn_through_seats_and_cyclic_orders(seats: int, orders: int) -> None:
+    neighbours = set()
+    for block in range(orders):
+        seating = block_seating(seats, block)
+        assert (np.sort(seating, axis=0) == np.arange(seats)[:, None]).all(), "everybody sits everywhere once"
+        assert (np.sort(seating, axis=1) == np.arange(seats)).all(), "and everybody sits in every game"
+        rounds = {tuple(np.roll(game, -int(np.flatnonzero(game == 0)[0])).tolist()) for game in seating}
+        assert len(rounds) == 1, "who sits behind whom is the same in a block"
+        neighbours |= rounds
+    assert len(neighbours) == orders
+    np.testing.assert_array_equal(block_seating(seats, orders), block_seating(seats, 0))
+
+
+def test_a_block_is_one_deck_for_all_line_ups(finished: Path, plan: Plan) -> None:
+    tables = load_run(finished)
+    played = list(records(finished))
+    assert len(played) == sum(map(len, tables)) == plan.games
+    first = 0
+    for table in tables:
+        seeds = np.array([record.seed for record in played[first : first + len(table)]])
+        first += len(table)
+        seats = table.config.num_players
+        for block in np.unique(table.block):
+            games = table.block == block
+            assert games.sum() == seats
+            assert len(set(seeds[games].tolist())) == 1
+            line_up = np.sort(table.seating[games][0])
+            assert (np.sort(table.seating[games], axis=1) == line_up).all()
+            assert (np.sort(table.seating[games], axis=0) == line_up[:, None]).all(), "everybody sits everywhere"
+        for deck in np.unique(table.deck):
+            games = table.deck == deck
+            assert len(set(seeds[games].tolist())) == 1
+            assert len(np.unique(table.block[games])) == len(plan.tables[0].lineups if seats == 3 else [0])
+        assert len(set(seeds.tolist())) == len(np.unique(table.deck))
+
+
+def test_all_orders_of_neighbours_are_played() -> None:
+    data = {"chunk": 99, "tables": [{"lineups": [["random", "random", "greedy", "greedy"]], "games": 24}]}
+    plan = plan_from_dict(data)
+    (chunk,) = plan.chunks
+    seating = np.concatenate([block_seating(4, k) for k in range(6)])
+    if JIT:
+        games = play_chunk(plan.tables[0], 0, chunk)
+        np.testing.assert_array_equal(games.seating, np.array([0, 0, 1, 1])[seating])
+    assert len(np.unique(seating, axis=0)) == 24
+
+
+# what is played
+
+
+def same(a: Played, b: Played, rows: slice) -> bool:
+    arrays = ("scores", "places", "rounds", "used", "seat_decisions")
+    equal = all((getattr(a, name)[rows] == getattr(b, name)).all() for name in arrays)
+    return equal and [d.tolist() for d in a.decisions[rows]] == [d.tolist() for d in b.decisions]
+
+
+def test_games_do_not_depend_on_chunks(plan: Plan) -> None:
+    table = plan.tables[0]
+    whole = play_chunk(table, 3, Chunk(0, 1, 0, 0, 3))
+    part = play_chunk(table, 3, Chunk(0, 1, 9, 1, 2))
+    assert same(whole.played, part.played, slice(3, 6))
+    assert not same(whole.played, play_chunk(table, 4, Chunk(0, 1, 9, 1, 2)).played, slice(3, 6))
+    assert not same(whole.played, play_chunk(table, 3, Chunk(1, 1, 9, 1, 2)).played, slice(3, 6)), "another table"
+    np.testing.assert_array_equal(whole.seeds, play_chunk(table, 3, Chunk(0, 0, 0, 0, 3)).seeds)
+
+
+def test_records_replay_to_what_the_columns_say(finished: Path) -> None:
+    tables = load_run(finished)
+    rows = pq.read_table(finished / "games.parquet").to_pylist()
+    places = [(table, g) for table in tables for g in range(len(table))]
+    for record, row, (table, g) in zip(records(finished), rows, places, strict=True):
+        game = replay(record)
+        assert record.config == table.config
+        assert record.scores == tuple(table.scores[g].tolist()) == tuple(game.scores().tolist())
+        assert game.round == table.rounds[g]
+        assert [table.places[g, seat] for seat in game.ranking()] == list(range(table.config.num_players))
+        assert record.players == tuple(table.players[i] for i in table.seating[g])
+        used = [{ACTIONS[i] for i in seat["used"]} for seat in notation.to_dict(game)["seats"]]
+        assert used == [{name for i, name in enumerate(ACTIONS) if bits >> i & 1} for bits in table.used[g].tolist()]
+        assert sum(row["seat_decisions"]) == len(row["decisions"]) == len(record.decisions)
+        assert row["config_digest"] == table.config.digest
+
+
+def test_the_seats_decisions_are_counted(finished: Path) -> None:
+    row = pq.read_table(finished / "games.parquet").to_pylist()[0]
+    record = next(iter(records(finished)))
+    seats = [game.seat for game, action in positions(record) if action is not None]
+    assert row["seat_decisions"] == [seats.count(seat) for seat in range(3)]
+
+
+def test_times_are_not_among_the_games(finished: Path) -> None:
+    columns = (
+        "table lineup block game seed config_digest players player decisions used scores places rounds seat_decisions"
+    )
+    assert pq.read_schema(finished / "games.parquet").names == columns.split()
+    times = json.loads((finished / "times.json").read_text())
+    assert [(entry["table"], entry["player"]) for entry in times] == [
+        ("three", "random"), ("three", "greedy"), ("two", "greedy"), ("two", "random"),
+    ]  # fmt: skip
+    assert all(entry["seconds"] > 0 and entry["decisions"] > 0 for entry in times)
+    rows = pq.read_table(finished / "games.parquet").to_pylist()
+    assert sum(entry["decisions"] for entry in times) == sum(len(row["decisions"]) for row in rows)
+
+
+# the folder of a run
+
+
+def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    run_arena(plan, tmp_path, processes=2)
+    assert content(tmp_path) == content(finished)
+
+
+def damage_all(folder: Path) -> set[str]:
+    """Break chunks in every way there is, one each; return which."""
+    chunks = sorted((folder / "chunks").glob("*.parquet"))
+    first = chunks[0]
+    first.write_bytes(first.read_bytes()[:-100])
+    (folder / "chunks" / f".{first.name}.abc.tmp").write_bytes(b"half")
+    (folder / ".games.parquet.xyz.tmp").write_bytes(b"half")
+    (folder / "games.parquet").unlink()
+    last = chunks[-1]
+    last.with_suffix(".json").unlink()
+    broken = {first.stem, last.stem}
+    if len(chunks) > 3:
+        flipped, gone, noted = chunks[1], chunks[2], chunks[3]
+        flipped.write_bytes(flipped.read_bytes().replace(b"three", b"thr3e"))
+        gone.unlink()
+        noted.with_suffix(".json").write_text('{"plan": ')
+        broken |= {flipped.stem, gone.stem, noted.stem}
+    return broken
+
+
+def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    broken = damage_all(folder)
+    missing = RunFolder.open(folder).missing()
+    assert {chunk.name for chunk in missing} == broken
+    assert sum(table.missing for table in load_run(folder)) == plan.games_of(missing)
+    assert sum(map(len, load_run(folder))) == plan.games - plan.games_of(missing)
+    told: list[int] = []
+    run_arena(plan, folder, processes=1, resumed=told.append, progress=told.append)
+    assert told[0] == plan.games - plan.games_of(missing)
+    assert len(told) == 1 + len(missing)
+    assert sum(told) == plan.games
+    assert content(folder) == content(finished)
+
+
+def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Path) -> None:
+    for name in ("run.json", "games.parquet"):
+        shutil.copy(finished / name, tmp_path / name)
+    for copied, table in zip(load_run(tmp_path), load_run(finished), strict=True):
+        assert copied.missing == 0
+        for name in ("seating", "block", "deck", "places", "scores", "rounds", "used"):
+            array = getattr(table, name)
+            np.testing.assert_array_equal(getattr(copied, name), array)
+            assert getattr(copied, name).dtype == array.dtype
+
+
+def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 4}, "holds another run: seed: found 3 there, expected 4 (choose another --out, or remove"),
+        ({"chunk": 7}, "chunk_games: found 6 there, expected 7"),
+        ({"tables": TABLES["tables"][:1]}, "tables: found ["),  # type: ignore[index]
+    ]
+    for change, message in changes:
+        with pytest.raises(ArenaError, match=re.escape(message)):
+            run_arena(plan_from_dict({**TABLES, **change}), finished)
+    (tmp_path / "chunks").mkdir()
+    with pytest.raises(ArenaError, match=r"found chunks but no run\.json, expected both or none"):
+        run_arena(plan, tmp_path)
+
+
+def test_two_processes_at_one_run(plan: Plan, finished: Path) -> None:
+    code = "import sys; from helsinki_env.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = ["arena", "--players", "random", "--out", str(finished)]
+    with RunFolder.create(finished, plan):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "found another process that plays this run" in done.stderr
+
+
+def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
+    with pytest.raises(ArenaError, match=r"found no run: .*No such file or directory"):
+        load_run(tmp_path)
+    manifest = tmp_path / "run.json"
+    data = json.loads((finished / "run.json").read_text())
+    manifest.write_text(json.dumps(data))
+    with pytest.raises(ArenaError, match="a run of which no game has been played yet"):
+        load_run(tmp_path)
+    assert list(records(tmp_path)) == []
+    data["tables"][0]["config_digest"] = "0" * 16
+    manifest.write_text(json.dumps(data))
+    with pytest.raises(ArenaError, match=r"table 'three': found the configuration .*bring that one back"):
+        load_run(tmp_path)
+    manifest.write_text(json.dumps({**data, "environment": "helsinki_v9"}))
+    with pytest.raises(ArenaError, match="environment: found 'helsinki_v9', expected 'helsinki_v0'"):
+        load_run(tmp_path)
+    for text, message in (("{", "cannot be read"), ("[]", r"found \[\], expected the plan of a run")):
+        manifest.write_text(text)
+        with pytest.raises(ArenaError, match=message):
+            load_run(tmp_path)
+
+
+def test_a_joined_file_that_is_broken(finished: Path, tmp_path: Path) -> None:
+    shutil.copy(finished / "run.json", tmp_path / "run.json")
+    (tmp_path / "games.parquet").write_bytes((finished / "games.parquet").read_bytes()[:-9])
+    with pytest.raises(ArenaError, match=r"games\.parquet: cannot be read as Parquet"):
+        load_run(tmp_path)
+
+
+# killed at any moment
+
+COMMAND = [sys.executable, "-m", "helsinki_env.cli", "arena", "--processes", "2", "--config"]
+
+
+def start(config: Path, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, str(config), "--out", str(folder)], start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def stop(process: subprocess.Popen[str], send: Callable[[int, int], None], number: int) -> tuple[str, str]:
+    send(process.pid, number)
+    return process.communicate(timeout=60)
+
+
+def wait_for(folder: Path, chunks: int, process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 120
+    while len(list((folder / "chunks").glob("*.parquet"))) < chunks:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.002)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
+@pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
+def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
+    config = tmp_path / "long.yaml"
+    config.write_text(json.dumps({**TABLES, "tables": [{"seats": 3, "players": ["random", "greedy"], "games": 600}]}))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    with start(config, whole) as process:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    chunks = 0
+    for more in (1, 60):
+        with start(config, killed) as process:
+            wait_for(killed, chunks + more, process)
+            stop(process, os.killpg, signal.SIGKILL)
+        left = RunFolder.open(killed).missing()
+        chunks = 200 - len(left)
+        assert chunks < 200, "killed too late to say anything"
+        assert not (killed / "games.parquet").exists()
+    with start(config, killed) as process:  # the parent alone: its children do not survive it
+        wait_for(killed, chunks + 1, process)
+        stop(process, os.kill, signal.SIGKILL)
+    with start(config, killed) as process:
+        wait_for(killed, chunks + 10, process)
+        _, errors = stop(process, os.kill, signal.SIGINT)
+        assert process.returncode == 130
+        assert "of 1,200 games are kept in" in errors
+        assert errors.count("\n") == 1, errors
+    with start(config, killed) as process:
+        shown, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert "of them from before" in shown
+    assert content(killed) == content(whole)
+
+
+# players that go wrong
+
+PLAYER = """
+import os
+import numpy as np
+
+class Odd:
+    name = "odd"
+
+    def __init__(self, argument):
+        self.argument = argument
+
+    def act(self, observation, mask, words):
+        if (words % np.uint64(5000) == 1).any():
+            if self.argument == "dies":
+                os._exit(1)
+            raise RuntimeError("out of ideas")
+        return mask.argmax(axis=1)
+
+def make(argument, config):
+    return Odd(argument) if argument else Odd("fails")
+"""
+
+
+@pytest.fixture
+def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "odd"
+    info = folder / "odd-1.dist-info"
+    info.mkdir(parents=True)
+    (folder / "odd_player.py").write_text(PLAYER)
+    (info / "METADATA").write_text("Name: odd\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[helsinki.players]\nodd = odd_player:make\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.mark.usefixtures("_odd_player")
+@pytest.mark.skipif(not JIT, reason="needs many games")
+def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) -> None:
+    table = {"name": "duel", "players": ["odd", "random"], "games": 600}
+    message = (
+        r"chunk 00-00000-000\d\d \(table 'duel', line-up odd,random, blocks \d+ to \d+\): RuntimeError: out of ideas"
+    )
+    with pytest.raises(ArenaError, match=message):
+        run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "run", processes=1)
+    assert 0 < sum(map(len, load_run(tmp_path / "run"))) < 600
+    table["players"] = ["odd:dies", "random"]
+    with pytest.raises(ArenaError, match=r"a process died, out of memory perhaps .*start again"):
+        run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "other", processes=1)
+
+
+def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"player 'gredy'.*did you mean 'greedy'"):
+        run_arena(plan_from_dict({"tables": [{"players": ["gredy"]}]}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+# files that say what is played
+
+
+def test_the_example_is_what_it_says() -> None:
+    plan = plan_from_yaml("example")
+    assert [table.name for table in plan.tables] == ["two players", "chosen line-ups"]
+    two, chosen = plan.tables
+    assert (two.config, two.players, two.lineups, two.blocks) == (GameConfig(), ("random", "greedy"), ((0, 1),), 100)
+    assert chosen.config == GameConfig(num_players=3, dry_roads=True)
+    assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
+    assert (plan.seed, plan.chunk_games, plan.games) == (0, 60, 320)
+    assert plan_from_yaml("example", {"seed": 5}).seed == 5
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
+    table = plan_from_dict({"tables": [{"lineups": [["a", "b", "c"]], "games": 4}]}).tables[0]
+    assert (table.seats, table.blocks, table.name) == (3, 2, "table 1")
+    two = plan_from_dict({"tables": [{"players": ["a"], "game": "three_players", "seats": 2}]}).tables[0]
+    assert (two.seats, two.lineups) == (2, ((0, 0),))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "found [], expected a mapping"),
+        ({}, "tables: found None, expected a list of at least one table"),
+        ({"tables": []}, "tables: found [], expected a list of at least one table"),
+        ({"sed": 1}, "sed: found 1, expected no such key, but one of seed, chunk, tables; did you mean 'seed'?"),
+        ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
+        ({"seed": True}, "seed: found True"),
+        ({"chunk": 0}, "chunk: found 0, expected a whole number of at least 1"),
+        ({"tables": [3]}, "tables[0]: found 3, expected a mapping of some of name, seats, players"),
+        ({"tables": [{"player": []}]}, "tables[0].player: found [], expected no such key, but one of name, seats"),
+        ({"tables": [{"name": 3}]}, "tables[0].name: found 3, expected a name"),
+        ({"tables": [{"games": 3}]}, "tables[0]: found ['games'], expected either players or lineups"),
+        ({"tables": [{"players": ["a"], "lineups": []}]}, "expected either players or lineups"),
+        ({"tables": [{"players": "a,b"}]}, "tables[0].players: found 'a,b', expected a list of at least 1 player"),
+        ({"tables": [{"players": ["a", ""]}]}, "tables[0].players[1]: found '', expected a player"),
+        ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a'], expected each player once"),
+        ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0, expected a whole number"),
+        ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5, expected 2, 3 or 4"),
+        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', which is no file"),
+        ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game: seats: no such key (found 3)"),
+        ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: the configuration: found 3"),
+        ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab', expected a list of at least one line-up"),
+        ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a'], expected a list of at least 2"),
+        ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a'], expected 2"),
+        ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a'], expected a"),
+        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a name that no other"),
+    ],
+)  # fmt: skip
+def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ArenaError, match=re.escape(message)) as caught:
+        plan_from_yaml(path)
+    assert str(caught.value).startswith(f"{path}: "), "the file is named"
+    assert str(caught.value).count(str(path)) == 1
+
+
+# the command
+
+
+def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    words = ["arena", "--players", "random, greedy", "--games", "6", "--seats", "3", "--dry-roads", "--format", "jsonl"]
+    words += ["--out", str(folder), "--processes", "1"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    for text in ("3 players, Dry roads (12 games)", "ms/decision", "greedy", "12 games with seed 0;", "games.jsonl"):
+        assert text in shown
+    played = list(read_records(folder / "games.jsonl"))
+    assert played == list(records(folder))
+    assert len(played) == 12
+    assert played[0].config == GameConfig(num_players=3, dry_roads=True)
+    for record in played:
+        replay(record)
+    assert main(["replay", str(folder / "games.jsonl"), "--game", "12", "--each", "game"]) == 0
+    assert main(words[:-4] + words[-4:]) == 0
+    assert "12 games with seed 0, 12 of them from before" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--config", "example", "--games", "3", "--dry-roads"], "--config: found --games, --dry-roads too, expected"),
+        (["--config", "exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
+        (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
+        (["--seats", "5"], "num_players: found 5, expected 2, 3 or 4"),
+        (["--games", "0"], "games: found 0, expected a whole number of at least 1"),
+        (["--processes", "0"], "processes: found 0, expected a whole number of at least 1"),
+        (["--ray", "here", "there"], "--ray: found here there, expected one address or none"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_wrongly(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["arena", "--out", str(tmp_path / "run"), *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "message"),
+    [
+        ("pyarrow", [], "the arena needs the module pyarrow: pip install 'helsinki-env[arena]'"),
+        ("ray", ["--ray"], "--ray needs the module ray: pip install 'helsinki-env[ray]'"),
+    ],
+)
+def test_what_is_not_installed_is_named(module: str, words: list[str], message: str, tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; from helsinki_env.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "arena", "--games", "2", "--out", str(tmp_path / "run"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1

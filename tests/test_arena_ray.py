@@ -1,0 +1,74 @@
+"""Tournaments on a real Ray cluster of this machine, of which a worker is killed on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.arena.cluster import on_ray
+from agents.arena.config import plan_from_dict
+from agents.arena.plan import ArenaError
+from agents.arena.run import run_arena
+from helsinki_env.core.kernel import JIT
+
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc"),
+    pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
+]
+
+
+def parent_of(process: int) -> int:
+    """Return the parent of a process, 0 if it has gone."""
+    try:
+        return int(re.findall(r"PPid:\s+(\d+)", Path(f"/proc/{process}/status").read_text())[0])
+    except (OSError, IndexError):
+        return 0
+
+
+def own_workers() -> list[int]:
+    """Return the processes that play chunks for this one: Ray's daemon is our child, its workers are its children."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        process = int(path.parent.name)
+        try:
+            title = path.read_text()
+        except OSError:
+            continue
+        if title.startswith("ray::_play") and parent_of(parent_of(process)) == os.getpid():
+            found.append(process)
+    return found
+
+
+def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(tmp_path: Path) -> None:
+    table = {"seats": 3, "players": ["random", "greedy"], "games": 1500}
+    plan = plan_from_dict({"tables": [table], "chunk": 150})
+    killed: list[int] = []
+
+    def kill_one(games: int) -> None:
+        if not killed:
+            killed.extend(own_workers()[:1])
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    spread = run_arena(plan, tmp_path / "ray", processes=2, ray=True, progress=kill_one)
+    assert killed, "no worker was seen at work"
+    assert parent_of(killed[0]) == 0
+    alone = run_arena(plan, tmp_path / "alone", processes=1)
+    assert spread.read_bytes() == alone.read_bytes()
+
+
+def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
+    plan = plan_from_dict({"tables": [{"players": ["nobody"], "games": 2}]})
+    with pytest.raises(ArenaError, match=r"chunk 00-00000-00000 .*PlayerError: player 'nobody': there is no such"):
+        list(on_ray(plan, plan.chunks, processes=1))
+
+
+def test_no_cluster_at_the_address() -> None:
+    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
+    with pytest.raises(ArenaError, match=r"--ray: found no cluster at 127\.0\.0\.1:1: "):
+        list(on_ray(plan, plan.chunks, "127.0.0.1:1"))
