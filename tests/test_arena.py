@@ -353,16 +353,16 @@ def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
 
 PLAYER = """
 import os
-import numpy as np
 
 class Odd:
     name = "odd"
 
     def __init__(self, argument):
-        self.argument = argument
+        self.argument, self.asked = argument, 0
 
     def act(self, observation, mask, words):
-        if (words % np.uint64(5000) == 1).any():
+        self.asked += len(mask)
+        if self.asked > 3000:
             if self.argument == "dies":
                 os._exit(1)
             raise RuntimeError("out of ideas")
