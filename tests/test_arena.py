@@ -202,12 +202,14 @@ def damage_all(folder: Path) -> set[str]:
     last = chunks[-1]
     last.with_suffix(".json").unlink()
     broken = {first.stem, last.stem}
-    if len(chunks) > 3:
-        flipped, gone, noted = chunks[1], chunks[2], chunks[3]
+    if len(chunks) > 5:
+        flipped, gone, noted, foreign = chunks[1:5]
         flipped.write_bytes(flipped.read_bytes().replace(b"three", b"thr3e"))
         gone.unlink()
         noted.with_suffix(".json").write_text('{"plan": ')
-        broken |= {flipped.stem, gone.stem, noted.stem}
+        note = json.loads(foreign.with_suffix(".json").read_text())
+        foreign.with_suffix(".json").write_text(json.dumps({**note, "plan": "0" * 16}))
+        broken |= {flipped.stem, gone.stem, noted.stem, foreign.stem}
     return broken
 
 
