@@ -191,6 +191,21 @@ def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, cap
     assert "4/4" in capsys.readouterr().err
 
 
+def test_lines_now_and_then_where_nobody_sees_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    from helsinki_env.commands import waiting
+
+    monkeypatch.setattr(waiting, "_LINES", 0.0)
+    with waiting.Waiting(10) as shown:
+        shown.resume(4)
+        shown.advance(0)
+        shown.advance(2)
+    shown.advance(4)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "4 of 10 games"
+    assert second.startswith("6 of 10 games, ")
+    assert second.endswith(" left")
+
+
 # replay
 
 
