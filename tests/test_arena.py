@@ -137,12 +137,11 @@ def same(a: Played, b: Played, rows: slice) -> bool:
 
 def test_games_do_not_depend_on_chunks(plan: Plan) -> None:
     table = plan.tables[0]
-    whole = play_chunk(table, 3, Chunk(0, 1, 0, 0, 3))
+    whole = play_chunk(table, 3, Chunk(0, 1, 0, 0, 2))
     part = play_chunk(table, 3, Chunk(0, 1, 9, 1, 2))
     assert same(whole.played, part.played, slice(3, 6))
     assert not same(whole.played, play_chunk(table, 4, Chunk(0, 1, 9, 1, 2)).played, slice(3, 6))
     assert not same(whole.played, play_chunk(table, 3, Chunk(1, 1, 9, 1, 2)).played, slice(3, 6)), "another table"
-    np.testing.assert_array_equal(whole.seeds, play_chunk(table, 3, Chunk(0, 0, 0, 0, 3)).seeds)
 
 
 def test_records_replay_to_what_the_columns_say(finished: Path) -> None:
@@ -187,6 +186,7 @@ def test_times_are_not_among_the_games(finished: Path) -> None:
 
 
 def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    (tmp_path / ".run.json.abc.tmp").write_bytes(b"killed before there was a plan")
     run_arena(plan, tmp_path, processes=2)
     assert content(tmp_path) == content(finished)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.arena import cluster
 from agents.arena.cluster import on_ray
 from agents.arena.config import plan_from_dict
 from agents.arena.plan import ArenaError
@@ -44,7 +45,11 @@ def own_workers() -> list[int]:
     return found
 
 
-def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("retries", [3, 0], ids=["Ray plays again", "handed out anew"])
+def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
+    retries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_RETRIES", retries)
     table = {"seats": 3, "players": ["random", "greedy"], "games": 1500}
     plan = plan_from_dict({"tables": [table], "chunk": 150})
     killed: list[int] = []

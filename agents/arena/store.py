@@ -66,11 +66,11 @@ class RunFolder:
             different = _difference(_read_manifest(path), plan.to_dict())
             if different:
                 raise ArenaError(f"{path}: holds another run: {different} (choose another --out, or remove {path})")
-            for folder in (path, path / "chunks"):
-                remove_leftovers(folder)
         elif (path / "chunks").exists():
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none (choose another --out)")
-        else:
+        for folder in (path, path / "chunks"):
+            remove_leftovers(folder)
+        if not manifest.exists():
             write_json(manifest, plan.to_dict())
 
     @classmethod
