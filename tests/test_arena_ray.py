@@ -50,12 +50,14 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     retries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "_RETRIES", retries)
+    ray = cluster._imported(None)
     table = {"seats": 3, "players": ["random", "greedy"], "games": 1500}
     plan = plan_from_dict({"tables": [table], "chunk": 150})
     killed: list[int] = []
 
     def kill_one(games: int) -> None:
         if not killed:
+            assert ray.nodes()[0]["NodeManagerAddress"] == "127.0.0.1", "nobody else can reach it"
             killed.extend(own_workers()[:1])
             for process in killed:
                 os.kill(process, signal.SIGKILL)

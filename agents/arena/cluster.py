@@ -42,10 +42,7 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
         ArenaError: if there is no Ray, no cluster, or a chunk's workers die again and again.
         ChunkError: if a player goes wrong.
     """
-    try:
-        ray: Any = import_module("ray")
-    except ModuleNotFoundError as problem:
-        raise ArenaError(f"--ray needs the module {problem.name}: pip install 'helsinki-env[ray]'") from problem
+    ray = _imported(address)
     with _connected(ray, address, processes):
         play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
         tables = ray.put(plan.tables)
@@ -79,30 +76,49 @@ def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk) -> ChunkGames:
     return play_chunk(tables[chunk.table], seed, chunk)
 
 
+def _imported(address: str | None) -> Any:
+    """Return Ray, made ready for a cluster at an address, or for one of this machine alone.
+
+    Raises:
+        ArenaError: if it is not installed, or nobody is at the address.
+    """
+    if address is None:
+        # Ray replaces a loopback address by one that others can reach, unless this says at its import that there are none.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    else:
+        _knock(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        return import_module("ray")
+    except ModuleNotFoundError as problem:
+        raise ArenaError(f"--ray needs the module {problem.name}: pip install 'helsinki-env[ray]'") from problem
+
+
+def _knock(address: str) -> None:
+    """Raise an error if nobody is at an address: Ray would try for a quarter of an hour."""
+    host, colon, port = address.rpartition("//")[2].rpartition(":")
+    if colon and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as problem:
+            raise ArenaError(f"--ray: found no cluster at {address}: {problem}") from None
+
+
 @contextmanager
 def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
     """Connect to a cluster while the block runs, unless this process is connected already."""
     if ray.is_initialized() and address is None:
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if address is None:
-            ray.init(num_cpus=processes, _node_ip_address="127.0.0.1", **quiet)
+            ray.init(num_cpus=processes, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
         else:
-            _knock(address)
-            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError, ValueError) as problem:
+            ray.init(address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
     try:
         yield
     finally:
         ray.shutdown()
-
-
-def _knock(address: str) -> None:
-    """Raise OSError if nobody is at an address: Ray would try for a quarter of an hour."""
-    host, colon, port = address.rpartition("//")[2].rpartition(":")
-    if colon and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=10).close()
