@@ -83,7 +83,7 @@ def _imported(address: str | None) -> Any:
         ArenaError: if it is not installed, or nobody is at the address.
     """
     if address is None:
-        # Ray replaces a loopback address by one that others can reach, unless this says at its import that there are none.
+        # Without this at its import Ray replaces a loopback address by one that others can reach.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     else:
         _knock(address)
