@@ -1,4 +1,4 @@
-"""Players by name, as they are written on a command line: ``random``, ``greedy``, ``net:runs/best``.
+"""Players by name, as they are written on a command line: ``random``, ``heuristic``, ``mc:200``, ``net:runs/best``.
 
 A player of one's own gets a name by an entry point of the group ``helsinki.players`` in the package that brings it:
 
@@ -23,10 +23,14 @@ __all__ = ["GROUP", "PlayerError", "make_player", "player_names"]
 
 GROUP = "helsinki.players"
 
+_MOST_TRIALS = 1_000_000
 #: Where the project's own players are made. By name, imported when asked for: PyTorch takes seconds.
 _OWN = {
     "random": "agents.registry:_make_random",
     "greedy": "agents.registry:_make_greedy",
+    "heuristic": "agents.registry:_make_heuristic",
+    "mc": "agents.registry:_make_flat",
+    "ismcts": "agents.registry:_make_tree",
     "net": "agents.neural:make",
 }
 
@@ -49,6 +53,34 @@ def _make_greedy(argument: str, config: GameConfig) -> Player:
     return GreedyPlayer(config)
 
 
+def _make_heuristic(argument: str, config: GameConfig) -> Player:
+    from agents.heuristic.player import HeuristicPlayer
+
+    _no_argument("heuristic", argument)
+    return HeuristicPlayer(config)
+
+
+def _make_flat(argument: str, config: GameConfig) -> Player:
+    from agents.search.player import FlatPlayer
+
+    return FlatPlayer(_budget("mc", argument), config)
+
+
+def _make_tree(argument: str, config: GameConfig) -> Player:
+    from agents.search.player import TreePlayer
+
+    return TreePlayer(_budget("ismcts", argument), config)
+
+
+def _budget(name: str, argument: str) -> int:
+    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= _MOST_TRIALS:
+        raise PlayerError(
+            f"player {name + ':' + argument!r}: found the budget {argument!r}, expected a whole number from 1 to "
+            f"{_MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
+        )
+    return int(argument)
+
+
 def _no_argument(name: str, argument: str) -> None:
     if argument:
         raise PlayerError(f"player {name + ':' + argument!r}: {name} takes nothing after a colon")
@@ -67,7 +99,7 @@ def make_player(spec: str, config: GameConfig | None = None) -> Player:
     """Return the player that ``name`` or ``name:argument`` stands for.
 
     Args:
-        spec: such as ``"random"``, ``"greedy"`` or ``"net:runs/best"`` (a checkpoint of a trained network).
+        spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"`` or ``"net:runs/best"`` (a trained checkpoint).
         config: the games it shall play; default: two players, nothing covered.
 
     Raises:

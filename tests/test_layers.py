@@ -22,6 +22,7 @@ LAYERS = (
         "helsinki_env.record",
         "helsinki_env.redeal",
         "helsinki_env.pages",
+        "helsinki_env.restore",
     ),
     ("helsinki_env.envs", "helsinki_env.helsinki_v0"),
     ("agents",),

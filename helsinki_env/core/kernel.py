@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ _SOURCES = (
     "observation.py",
     "playout.py",
     "redeal.py",
+    "restore.py",
 )
 
 if not JIT:  # pragma: no branch  # coverage is measured without the compiler, so always
@@ -78,6 +80,28 @@ def _cache_folder() -> str:
 CACHE_FOLDER = _cache_folder() if JIT else ""
 
 
+@cache
+def _folder_for(source: str) -> str:  # pragma: no cover  # see below
+    """Where the machine code of the kernels of a source file is kept.
+
+    Kernels of other packages call each other across files, too: theirs go into a folder of their own, named by a digest
+    of all kernel files of their package.
+    """
+    path = Path(source).resolve()
+    if path.is_relative_to(_PACKAGE):
+        return CACHE_FOLDER
+    package = path.parent
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+    files = [path]
+    if (package / "__init__.py").exists():
+        files = [file for file in sorted(package.rglob("*.py")) if "@kernel" in file.read_text(encoding="utf-8")]
+    digest = hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files))
+    folder = os.path.join(CACHE_FOLDER, f"{package.stem}-{digest.hexdigest()[:16]}")
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` with the project's flags (no GIL, no fast-math, cached on disk)."""
     if not JIT:
@@ -88,7 +112,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     dispatcher = numba.njit(nogil=True, boundscheck=DEBUG, error_model="numpy")(function)
     previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = CACHE_FOLDER  # read once, while the cache of this function is set up
+    numba.config.CACHE_DIR = _folder_for(
+        function.__code__.co_filename
+    )  # read once, while the cache of this function is set up
     try:
         dispatcher.enable_caching()
     finally:
@@ -120,7 +146,7 @@ class _Announcer(event.Listener):
     @staticmethod
     def _is_ours(event: event.Event) -> bool:
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
-        return str(getattr(function, "__module__", "")).startswith("helsinki_env")
+        return str(getattr(function, "__module__", "")).startswith(("helsinki_env", "agents"))
 
     def _say(self) -> None:
         self.said = True

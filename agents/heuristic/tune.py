@@ -1,0 +1,143 @@
+"""Tunes the heuristic's weights by play against themselves: ``python -m agents.heuristic.tune --minutes 20``.
+
+Method: CMA-ES (Hansen 2016, "The CMA evolution strategy: a tutorial", arXiv:1604.00772; the package `cma`) on the
+logarithms of the weights. A candidate plays every deck from all seats against the weights to beat; what counts are its
+own points and by how many it is ahead. All candidates of a generation play the same decks, so that luck does not choose
+between them, and each generation plays new ones, so that none is learnt by heart. Every few generations the mean of the
+search replaces the weights to beat. The same seed and number of generations find the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.heuristic.playouts import play_out_guided
+from agents.heuristic.weights import Weights
+from helsinki_env import GameConfig
+from helsinki_env.core import step as rules
+from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.game import apply_setup
+
+__all__ = ["lead", "tune"]
+
+#: The weights to beat are replaced every so many generations.
+_REPLACE = 5
+
+
+def lead(
+    candidate: Weights, opponent: Weights, config: GameConfig, decks: int, seed: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return by how many points a candidate is ahead of the mean of its opponents, and its own points, for each deck.
+
+    Args:
+        candidate: plays every deck once from each seat.
+        opponent: plays all other seats.
+        config: what is played.
+        decks: how many.
+        seed: of the decks.
+
+    Returns:
+        Two arrays, float64 (decks,), each the mean over the seats.
+    """
+    seats = config.num_players
+    ahead, own = np.zeros(decks), np.zeros(decks)
+    for seat in range(seats):
+        states = new_states(decks, config.loaded.types)
+        apply_setup(states, config)
+        numbers = np.arange(decks, dtype=np.uint64)
+        rules.batch_deal(config.tables[0], states, np.full(decks, seed, np.uint64), numbers, np.zeros(decks, np.uint64))
+        play_out_guided(config, states, [candidate if other == seat else opponent for other in range(SEATS)])
+        scores, places = np.zeros((2, decks, SEATS), np.int64)
+        rules.batch_scores(config.tables[0], states, scores, places)
+        others = (scores.sum(axis=1) - scores[:, seat]) / (seats - 1)
+        ahead += (scores[:, seat] - others) / seats
+        own += scores[:, seat] / seats
+    return ahead, own
+
+
+def tune(
+    start: Weights,
+    *,
+    generations: int = 10**6,
+    minutes: float = 20.0,
+    decks: int = 400,
+    seed: int = 0,
+    sigma: float = 0.25,
+    players: Sequence[int] = (2, 3, 4),
+    threads: int = 1,
+    frozen: Sequence[str] = (),
+) -> Weights:
+    """Return better weights.
+
+    Args:
+        start: where to begin.
+        generations: at most so many.
+        minutes: no new generation begins after so long.
+        decks: decks for each number of players and candidate.
+        seed: of the search and the decks.
+        sigma: first step of the search, as a factor (0.25: about a quarter up or down).
+        players: numbers of players to tune for.
+        threads: candidates that are tried side by side.
+        frozen: weights that stay as they are.
+    """
+    import cma
+
+    names = [item.name for item in fields(Weights) if item.name not in frozen]
+    first = np.log([max(getattr(start, name), 1e-3) for name in names])
+
+    def weights(x: npt.NDArray[np.float64]) -> Weights:
+        return Weights(**{**asdict(start), **dict(zip(names, np.exp(x).tolist(), strict=True))})
+
+    options = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
+    search = cma.CMAEvolutionStrategy(first, sigma, options)
+    best, begin = start, time.monotonic()
+    configs = [GameConfig(num_players=count, dry_roads=False) for count in players]
+    with ThreadPoolExecutor(threads) as pool:
+        for generation in range(generations):
+            if time.monotonic() - begin > 60 * minutes:
+                break
+            candidates = search.ask()
+
+            def loss(x: npt.NDArray[np.float64], deal: int = generation, rival: Weights = best) -> float:
+                played = [lead(weights(x), rival, c, decks, seed * 10**6 + deal) for c in configs]
+                return -float(np.mean([ahead.mean() + own.mean() for ahead, own in played]))
+
+            losses = list(pool.map(loss, candidates))
+            search.tell(candidates, losses)
+            if (generation + 1) % _REPLACE == 0:
+                best = weights(search.mean)
+                found = [lead(best, start, c, 4 * decks, seed * 10**6 + 999_999) for c in configs]
+                shown = ", ".join(
+                    f"{c.num_players} players {a.mean():+.2f} ± {1.96 * a.std() / len(a) ** 0.5:.2f} "
+                    f"({o.mean():.1f} points)"
+                    for c, (a, o) in zip(configs, found, strict=True)
+                )
+                print(f"generation {generation + 1}, {(time.monotonic() - begin) / 60:.1f} min: {shown}", flush=True)
+                print({name: float(f"{getattr(best, name):.3g}") for name in names}, flush=True)
+    return weights(search.mean)
+
+
+def main() -> None:
+    """Parse the command line and print the weights that were found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--generations", type=int, default=10**6)
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--decks", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sigma", type=float, default=0.25)
+    parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4])
+    parser.add_argument("--threads", type=int, default=1)
+    given = vars(parser.parse_args())
+    found = tune(Weights(), frozen=("crosswalk",), **given)
+    print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What a search works with, in one tuple that kernels pass along: tables, weights, settings and scratch arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.heuristic.view import new_views, pieces
+from agents.heuristic.weights import Weights, weights_record
+from agents.search.settings import Settings, settings_record
+from helsinki_env import GameConfig
+from helsinki_env.core.actions import ActionTable
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.redeal import SCRATCH
+
+__all__ = ["Desk", "clear", "new_desk"]
+
+
+class Desk(NamedTuple):
+    """What a search works with; every array but the first four is scratch.
+
+    Attributes:
+        tables: of the component file, (1,).
+        pieces: see `agents.heuristic.view.pieces`, (1,).
+        weights: of the heuristic that every seat plays by, (4,).
+        settings: of the search, (1,).
+        deal: a game with its hidden cards dealt, (1,).
+        trial: a copy of it that is played on, (1,).
+        views: the seats' views, (4,).
+        hidden: scratch of the redeal, (1,).
+        mask: legal decisions, int8 (ids,).
+        values: what the heuristic thinks of them, float64 (ids,).
+        shares: of the win, by seat, float64 (4,).
+        arms: decisions, int64 (ids,).
+        worths: of those, float64 (ids,).
+        totals: of decisions, float64 (ids,).
+    """
+
+    tables: npt.NDArray[Any]
+    pieces: npt.NDArray[Any]
+    weights: npt.NDArray[Any]
+    settings: npt.NDArray[Any]
+    deal: npt.NDArray[Any]
+    trial: npt.NDArray[Any]
+    views: npt.NDArray[Any]
+    hidden: npt.NDArray[Any]
+    mask: npt.NDArray[np.int8]
+    values: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64]
+    arms: npt.NDArray[np.int64]
+    worths: npt.NDArray[np.float64]
+    totals: npt.NDArray[np.float64]
+
+
+def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
+    """Return a desk for games with the component file of `config`; one for each thread."""
+    types = config.loaded.types
+    ids = ActionTable(types).size
+    return Desk(
+        tables=config.tables,
+        pieces=pieces(config),
+        weights=np.repeat(weights_record(weights), SEATS),
+        settings=settings_record(settings),
+        deal=new_states(1, types),
+        trial=new_states(1, types),
+        views=new_views(SEATS),
+        hidden=np.zeros(1, SCRATCH),
+        mask=np.zeros(ids, np.int8),
+        values=np.zeros(ids),
+        shares=np.zeros(SEATS),
+        arms=np.zeros(ids, np.int64),
+        worths=np.zeros(ids),
+        totals=np.zeros(ids),
+    )
+
+
+@kernel
+def clear(desk):
+    """Forget what the views remember of another game."""
+    for seat in range(len(desk.views)):
+        desk.views[seat].of_turns = -1.0

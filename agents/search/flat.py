@@ -1,0 +1,94 @@
+"""Flat Monte Carlo: every decision is tried in the same deals, and the worse half is dropped again and again.
+
+Method: sequential halving (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; in game
+search: Pepels and others 2014, "Minimizing simple and cumulative regret in Monte-Carlo tree search") over deals of the
+hidden cards (Ginsberg 2001, "GIB: imperfect information in a computationally challenging game"). All decisions still
+in the race are tried in the same deals, so that luck of the cards does not choose between them. The heuristic's order
+decides which ones enter the race when there are more than the playouts can tell apart.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agents.heuristic.decide import decide
+from agents.heuristic.view import NOTHING
+from agents.search.desk import clear
+from agents.search.playout import deal_anew, play_and_judge
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import GOLDEN
+from helsinki_env.core.step import apply
+
+__all__ = ["flat_batch"]
+
+
+@kernel
+def _rank(arms, worths, count):
+    """Sort the first `count` arms, best first (insertion sort: there are few, nearly in order)."""
+    for i in range(1, count):
+        arm, worth = arms[i], worths[i]
+        at = i
+        while at > 0 and worths[at - 1] < worth:
+            arms[at] = arms[at - 1]
+            worths[at] = worths[at - 1]
+            at -= 1
+        arms[at] = arm
+        worths[at] = worth
+
+
+@kernel
+def _enter(desk, g, legal, budget):
+    """Put the decisions that enter the race on the desk, the heuristic's favourite first; return how many they are."""
+    t, p, s, seat = desk.tables[0], desk.pieces[0], desk.settings[0], g.seat
+    decide(t, p, desk.weights[seat], g, desk.views[seat], legal, desk.values, True)
+    count = 0
+    for action in range(len(legal)):
+        if legal[action]:
+            desk.arms[count] = action
+            desk.worths[count] = desk.values[action]
+            count += 1
+    _rank(desk.arms, desk.worths, count)
+    count = min(count, max(2, int(math.sqrt(2.0 * budget))))
+    unit = s.lead + s.lead_growth * math.sqrt(desk.views[seat].turns)
+    for i in range(count):
+        behind = max(desk.worths[i] - desk.worths[0], 1e-3 * NOTHING)
+        desk.totals[desk.arms[i]] = s.trust * 0.25 * behind / unit  # a share changes by a quarter for each unit of lead
+    return count
+
+
+@kernel
+def _choose(desk, g, legal, word, budget):
+    """Return the decision of the seat to move in `g`, a game restored from its observation."""
+    count = _enter(desk, g, legal, budget)
+    halvings = np.int64(math.ceil(math.log2(max(1, count))))
+    left = budget
+    while count > 1 and left > 0:
+        deals = max(1, left // (count * halvings))
+        halvings = max(1, halvings - 1)
+        for _ in range(deals):
+            word = word + GOLDEN
+            deal_anew(desk, g, word)
+            for i in range(count):
+                desk.trial[0] = desk.deal[0]
+                apply(desk.tables[0], desk.trial[0], desk.arms[i])
+                play_and_judge(desk, g.seat)
+                desk.totals[desk.arms[i]] += desk.shares[g.seat]
+                left -= 1
+        for i in range(count):
+            desk.worths[i] = desk.totals[desk.arms[i]]
+        _rank(desk.arms, desk.worths, count)
+        count = (count + 1) // 2
+    return desk.arms[0]
+
+
+@kernel
+def flat_batch(desk, states, masks, words, budget, actions):
+    """Write the decision for every game into `actions`, int64 (B,); `states` are restored from observations.
+
+    `masks` int8 (B, ids): legal decisions; `words` uint64 (B,): random numbers; `budget`: playouts for each decision.
+    """
+    for b in range(len(states)):
+        clear(desk)
+        actions[b] = _choose(desk, states[b], masks[b], words[b], budget)

@@ -1,0 +1,38 @@
+"""One trial of a search: a deal of the hidden cards, and a playout by the heuristic that ends in a judgement."""
+
+from __future__ import annotations
+
+from agents.heuristic.decide import decide
+from agents.heuristic.worth import win_shares
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import mix
+from helsinki_env.core.step import apply, write_mask
+from helsinki_env.redeal import redeal_game
+
+__all__ = ["deal_anew", "play_and_judge"]
+
+
+@kernel
+def deal_anew(desk, g, word):
+    """Copy a game onto the desk with everything dealt anew that the seat to move cannot see."""
+    desk.deal[0] = g
+    redeal_game(desk.tables[0], desk.deal[0], g.seat, mix(word), desk.hidden[0], desk.mask)
+
+
+@kernel
+def play_and_judge(desk, seat):
+    """Play the trial on until `seat` is about to move for the last time wanted; write the shares of the win."""
+    t, p, s, g = desk.tables[0], desk.pieces[0], desk.settings[0], desk.trial[0]
+    turns = s.turns
+    passed = False
+    while not g.done:
+        if g.seat != seat:
+            passed = True
+        elif passed:
+            passed = False
+            turns -= 1.0
+            if turns <= 0.0:
+                break
+        write_mask(t, g, desk.mask)
+        apply(t, g, decide(t, p, desk.weights[g.seat], g, desk.views[g.seat], desk.mask, desk.values, False))
+    win_shares(t, p, desk.weights, g, desk.views, s.lead, s.lead_growth, desk.shares)

@@ -1,0 +1,289 @@
+"""A game made up again from an observation alone: the inverse of `helsinki_env.observation`.
+
+A player that thinks ahead needs a game to try its decisions in. It gets none from outside: it makes one from its own
+observation, so that no hidden card can slip in. What the seat cannot see stands in the record as a placeholder (the
+right number of cards, all of type 0) until `helsinki_env.redeal` deals it.
+
+    >>> import numpy as np
+    >>> from helsinki_env import Game
+    >>> from helsinki_env.restore import deals
+    >>> game = Game(seed=3)
+    >>> game.step(0)
+    >>> copies = deals(game.config, game.observation(), count=2, seed=1)
+    >>> copy = Game.from_state(game.config, copies[0])
+    >>> bool((copy.observation() == game.observation()).all())
+    True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.config import GameConfig
+from helsinki_env.core.bits import bit, lowest
+from helsinki_env.core.deal import end_turn_fields
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.shapes import tile_cells
+from helsinki_env.core.state import PAID, SEATS, UNSEEN, States, new_states
+from helsinki_env.game import as_word
+from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.playout import player_words
+from helsinki_env.redeal import batch_redeal
+
+__all__ = ["ObservationError", "deals", "restore", "restore_game"]
+
+_AT = {piece.name: piece.start for piece in layout(0).pieces}
+_BOARDS, _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("boards", "seats", "used", "denied", "covered"))
+_PHASE, _TABLE, _SUPPLY, _BONUS = (_AT[name] for name in ("phase", "table", "tile_supply", "bonus_cards"))
+_PENDING, _BUILDING, _DISPLAY, _OWN_UNSEEN = (_AT[name] for name in ("pending", "building", "display", "own_unseen"))
+_CARDS = _AT["hand"]
+_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), 4 * 49
+_, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _UNSEEN_DRAWS = range(_PER_SEAT)
+_PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _SUPERSTRUCTURES = range(len(TABLE_FACTS))
+_NUMBER, _STANDING, _COATS = 49, 98, 147
+_WILD = 6
+
+
+class ObservationError(ValueError):
+    """An observation that is none, or of games with other components."""
+
+
+@kernel
+def _read_set(obs, at):
+    actions = 0
+    for action in range(15):
+        if obs[at + action]:
+            actions |= 1 << action
+    return actions
+
+
+@kernel
+def _corner(cells):
+    """The north-west corner of the bounding box of some cells."""
+    column = np.int64(6)
+    rest = cells
+    while rest:
+        column = min(column, lowest(rest) % 7)
+        rest &= rest - 1
+    return lowest(cells) // 7 * 7 + column
+
+
+@kernel
+def _read_tile(t, g, seat, tile, colour, cells):
+    """Which orientation of which shape covers these cells."""
+    roofs = -2
+    rest = cells
+    while rest:
+        roofs += 1
+        rest &= rest - 1
+    kind = 4 * colour + roofs
+    corner = _corner(cells)
+    for orientation in range(t.orientations[kind]):
+        if tile_cells(t, 8 * kind + orientation, corner) == cells:
+            g.tile_piece[seat, tile] = 8 * kind + orientation
+            g.tile_cell[seat, tile] = corner
+
+
+@kernel
+def _read_board(t, obs, g, seat, at):
+    tiles = 0
+    g.built[seat] = 0
+    g.wild[seat] = 0
+    g.superstructures[seat] = 0
+    for cell in range(49):
+        colour = obs[at + cell]
+        if colour:
+            g.built[seat] |= bit(cell)
+            if colour == _WILD:
+                g.wild[seat] |= bit(cell)
+            tiles = max(tiles, np.int64(obs[at + _NUMBER + cell]))
+        if obs[at + _STANDING + cell]:
+            g.superstructures[seat] |= bit(cell)
+    g.tile_count[seat] = tiles
+    for tile in range(tiles):
+        cells, colour = np.int64(0), np.int64(0)
+        for cell in range(49):
+            if obs[at + _NUMBER + cell] == tile + 1:
+                cells |= bit(cell)
+                colour = np.int64(obs[at + cell]) - 1
+        _read_tile(t, g, seat, tile, colour, cells)
+    coats = 0
+    for coat in range(8):
+        coats |= np.int64(obs[at + _COATS + t.coat_cell[coat]]) << coat
+    g.coats[seat] = coats
+
+
+@kernel
+def _read_seat(t, obs, g, seat, at):
+    g.meadow[seat] = obs[at + _MEADOW]
+    g.token[seat] = obs[at + _TOKEN] - 1
+    g.points[seat] = obs[at + _POINTS]
+    g.limit_lifted[seat] = obs[at + _LIMIT]
+    g.bonus[seat] = -1
+    for card in range(4):
+        if obs[at + _OWN_BONUS] and t.bonus_cards[card] == obs[at + _OWN_BONUS]:
+            g.bonus[seat] = card
+    for slot in range(UNSEEN):  # which cards: to be dealt; the viewer's own are read later
+        g.unseen[seat, slot] = 0 if slot < obs[at + _UNSEEN_DRAWS] else -1
+
+
+@kernel
+def _read_hand(t, obs, g, seat, size, known):
+    """The cards that everybody saw the seat take; placeholders for the others."""
+    g.hand[seat, :] = 0
+    g.known[seat, :] = 0
+    for card in range(t.types):
+        g.known[seat, card] = obs[known + card]
+        g.hand[seat, card] = obs[known + card]
+        size -= obs[known + card]
+    g.hand[seat, 0] += size
+
+
+@kernel
+def _read_pending(obs, g):
+    end_turn_fields(g)
+    g.move = obs[_PENDING]
+    g.drew = obs[_PENDING + 1]
+    g.has_built = obs[_PENDING + 2]
+    g.only_build = obs[_PENDING + 3]
+    g.to_pay = obs[_PENDING + 4]
+    g.substitute = obs[_PENDING + 5]
+    g.any_side = obs[_PENDING + 6]
+    g.action = obs[_PENDING + 7] - 1
+    g.resume = obs[_PENDING + 8]
+    g.wilds_left = obs[_PENDING + 9]
+    g.lifted = obs[_PENDING + 10] - 1
+    g.roofs_left = obs[_PENDING + 11]
+    g.last_roof = obs[_PENDING + 12] - 1
+    g.last_discard = obs[_PENDING + 13] - 1
+    g.lifted_now = obs[_PENDING + 14]
+    g.turn_over = obs[_PENDING + 15]
+    g.card = obs[_BUILDING] - 1
+    for i in range(PAID):
+        if obs[_BUILDING + 1 + i]:
+            g.paid[i] = obs[_BUILDING + 1 + i] - 1
+            g.paid_count = i + 1
+
+
+@kernel
+def restore_game(t, obs, g):
+    """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
+
+    Nothing that was in the record is kept. Hidden cards are placeholders and the random word is 0.
+    """
+    types, players = t.types, np.int64(obs[_TABLE + _PLAYERS])
+    viewer = np.int64(obs[_TABLE + _SEAT])
+    g.chance = 0
+    g.players = players
+    g.seat = viewer
+    g.done = 0
+    g.built[:] = 0
+    g.wild[:] = 0
+    g.superstructures[:] = 0
+    g.used[:] = 0
+    g.denied[:] = 0
+    g.points[:] = 0
+    g.hand[:] = 0
+    g.known[:] = 0
+    g.discard[:] = 0
+    g.reshuffled[:] = 0
+    g.tile_piece[:] = 0
+    g.tile_cell[:] = 0
+    g.tile_count[:] = 0
+    g.unseen[:] = -1
+    g.coats[:] = 0
+    g.meadow[:] = 0
+    g.token[:] = -1
+    g.bonus[:] = -1
+    g.limit_lifted[:] = 0
+    for turn in range(players):
+        seat = (viewer + turn) % players
+        _read_board(t, obs, g, seat, _BOARDS + _PER_BOARD * turn)
+        _read_seat(t, obs, g, seat, _SEATS + _PER_SEAT * turn)
+        g.used[seat] = _read_set(obs, _USED + 15 * turn)
+        g.denied[seat] = _read_set(obs, _DENIED + 15 * turn)
+        _read_hand(t, obs, g, seat, obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE], _CARDS + (1 + turn) * types)
+    for card in range(types):
+        g.hand[viewer, card] = obs[_CARDS + card]
+        g.discard[card] = obs[_CARDS + 5 * types + card]
+        g.reshuffled[card] = obs[_CARDS + 6 * types + card]
+    for slot in range(UNSEEN):
+        g.unseen[viewer, slot] = obs[_OWN_UNSEEN + slot] - 1
+    _read_table(obs, g)
+    _read_pending(obs, g)
+
+
+@kernel
+def _read_table(obs, g):
+    g.covered = _read_set(obs, _COVERED)
+    g.dry_roads = obs[_TABLE + _DRY_ROADS]
+    g.round_number = obs[_TABLE + _ROUND]
+    g.last_round = obs[_TABLE + _LAST_ROUND]
+    g.pile_size = obs[_TABLE + _PILE]
+    g.pile[:] = 0
+    g.wild_supply = obs[_TABLE + _WILDS]
+    g.superstructure_supply = obs[_TABLE + _SUPERSTRUCTURES]
+    for kind in range(20):
+        g.supply[kind] = obs[_SUPPLY + kind]
+    g.bonus_cards = 0
+    for card in range(SEATS):
+        g.bonus_cards |= np.int64(obs[_BONUS + card]) << card
+    for slot in range(8):
+        g.display[slot] = obs[_DISPLAY + slot] - 1
+    phase = 0
+    while obs[_PHASE + phase] == 0:
+        phase += 1
+    g.phase = phase
+
+
+@kernel
+def _restore_batch(t, observations, states):
+    for b in range(len(states)):
+        restore_game(t, observations[b], states[b])
+
+
+def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
+    """Return a record for each observation, (B,), with placeholders for hidden cards.
+
+    Args:
+        config: a configuration with the component file of the games; players, covered and denied actions and the
+            expansion are read from the observation.
+        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+
+    Raises:
+        ObservationError: if these are no observations of such games.
+    """
+    observations = np.asarray(observations)
+    size = layout(config.loaded.types).size
+    if observations.ndim != 2 or observations.shape[1] != size or observations.dtype != np.int8:
+        raise ObservationError(
+            f"observations: found {observations.dtype} of shape {observations.shape}, expected int8 of shape "
+            f"(B, {size}); from games with other components?"
+        )
+    phases = observations[:, _PHASE : _PHASE + 10]
+    players = observations[:, _TABLE + _PLAYERS]
+    if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= SEATS)).all():
+        wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > SEATS))[0])
+        raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
+    states = new_states(len(observations), config.loaded.types)
+    _restore_batch(config.tables[0], observations, states)
+    return states
+
+
+def deals(config: GameConfig, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
+    """Return `count` games that an observation could have come from, (count,): independent deals of the hidden cards.
+
+    Args:
+        config: as for `restore`.
+        observation: int8 (F,), seen from the seat to move.
+        count: how many.
+        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
+
+    Raises:
+        ObservationError: if this is no observation of such a game.
+        RedealError: if it cannot come up in a game.
+    """
+    states = np.repeat(restore(config, np.asarray(observation)[None]), count)
+    batch_redeal(config, states, states["seat"].astype(np.int64), player_words(count, int(as_word(seed))))
+    return states
