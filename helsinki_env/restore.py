@@ -267,6 +267,7 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > SEATS))[0])
         raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
     states = new_states(len(observations), config.loaded.types)
+    observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
     _restore_batch(config.tables[0], observations, states)
     return states
 

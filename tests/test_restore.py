@@ -1,0 +1,236 @@
+"""Games made up again from an observation: the seat sees the same, and everything that is public is what it was."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helsinki_env import Game, GameConfig, notation
+from helsinki_env.core import step as rules
+from helsinki_env.core.kernel import JIT
+from helsinki_env.core.state import PHASES
+from helsinki_env.observation import batch_observe, split
+from helsinki_env.redeal import RedealError, batch_redeal, redeal_many
+from helsinki_env.restore import ObservationError, deals, restore
+from tests.support import positions
+from tests.support.agreement import random_config
+from tests.support.wide import wide_components
+
+#: What the seat to move cannot see, at least not in full.
+HIDDEN = {"chance", "hand", "pile", "unseen"}
+
+
+def moments(rng: random.Random, game: Game, most: int) -> Iterator[Game]:
+    """The positions of a game played on at random, up to its end."""
+    for _ in range(most):
+        if game.done:
+            return
+        yield game.clone()
+        game.step(int(rng.choice(game.legal_actions().tolist())))
+
+
+def dealt_games(count: int, components: str) -> Iterator[Game]:
+    """Positions from whole games of all kinds."""
+    for number in range(count):
+        rng = random.Random(number)
+        kind = random_config(rng).to_dict() | {"components": components}
+        yield from moments(rng, Game(GameConfig.from_dict(kind), seed=number), 1000)
+
+
+def built_games(count: int, components: str) -> Iterator[Game]:
+    """Positions in which rare things happen, and what follows them."""
+    for number in range(count):
+        rng = random.Random(number)
+        theme = positions.THEMES[number % len(positions.THEMES)]
+        yield from moments(rng, notation.from_dict(positions.build(rng, theme, components=components)), 25)
+
+
+def observed(games: list[Game]) -> tuple[Any, Any, Any]:
+    """Records, observations of the seats to move, and masks."""
+    states = np.concatenate([game._states for game in games])
+    observations = np.stack([game.observation() for game in games])
+    return states, observations, np.stack([game.legal_mask() for game in games])
+
+
+def check(games: list[Game], components: str) -> None:
+    """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
+    states, observations, masks = observed(games)
+    config = GameConfig(components=components)
+    restored = restore(config, observations)
+    for name in states.dtype.names:
+        if name not in HIDDEN:
+            np.testing.assert_array_equal(restored[name], states[name], err_msg=name)
+    every, viewers = np.arange(len(games)), states["seat"].astype(np.int64)
+    np.testing.assert_array_equal(restored["hand"][every, viewers], states["hand"][every, viewers])
+    np.testing.assert_array_equal(restored["unseen"][every, viewers], states["unseen"][every, viewers])
+    np.testing.assert_array_equal(restored["hand"].sum(axis=2), states["hand"].sum(axis=2))
+    np.testing.assert_array_equal((restored["unseen"] >= 0).sum(axis=2), (states["unseen"] >= 0).sum(axis=2))
+    assert (restored["chance"] == 0).all()
+    batch_redeal(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
+    seen_again, masks_again = np.zeros_like(observations), np.zeros_like(masks)
+    batch_observe(config.tables[0], restored, viewers, seen_again)
+    rules.batch_mask(config.tables[0], restored, masks_again)
+    assert seen_again.tobytes() == observations.tobytes()
+    assert masks_again.tobytes() == masks.tobytes()
+
+
+def kinds_of(games: list[Game]) -> Counter[str]:
+    """How often everything came up that a record can hold."""
+    seen: Counter[str] = Counter()
+    for game in games:
+        g = game.state
+        seen.update((str(game.phase), f"{game.num_players} players"))
+        seen["dry roads"] += int(g.dry_roads)
+        seen["bonus card taken"] += int((g.bonus >= 0).any())
+        seen["covered"] += int(g.covered != 0)
+        seen["denied"] += int(g.denied.any())
+        seen["reshuffled"] += int(g.reshuffled.any())
+        seen["cards drawn unseen"] += int((g.unseen >= 0).any())
+        seen["last round"] += int(g.last_round)
+        seen["substitute"] += int(g.substitute)
+        seen["any side"] += int(g.any_side)
+        seen["hand limit lifted"] += int(g.limit_lifted.any())
+        seen["two tiles or more"] += int((g.tile_count > 1).any())
+        seen["superstructure lifted"] += int(g.lifted >= 0)
+    return seen
+
+
+@pytest.mark.parametrize("components", positions.COMPONENTS)
+def test_what_is_public_comes_back_and_the_seat_sees_the_same(components: str) -> None:
+    games = [*dealt_games(30 if JIT else 1, components), *built_games(400 if JIT else 10, components)]
+    check(games, components)
+    if JIT:
+        seen = kinds_of(games)
+        assert len(games) > 8000
+        assert set(PHASES) <= set(seen)
+        assert min(seen.values()) >= 20, seen
+
+
+def test_the_wide_layout(tmp_path: Path) -> None:
+    components = wide_components(tmp_path)
+    assert GameConfig(components=components).loaded.types == 91
+    games = list(dealt_games(6 if JIT else 1, components))
+    check(games, components)
+    copies = deals(GameConfig(components=components), games[50].observation(), 3, seed=1)
+    assert copies.tobytes() == redeal_many(games[50], 3, seed=1).tobytes()
+
+
+def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
+    """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
+    for number, game in enumerate(
+        [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")]
+    ):
+        if number % 5 == 0:
+            copies = deals(GameConfig(), game.observation(), 2, seed=number)
+            assert copies.tobytes() == redeal_many(game, 2, seed=number).tobytes()
+
+
+def middle(seed: int = 1, **kind: Any) -> Game:
+    return list(moments(random.Random(seed), Game(GameConfig(**kind), seed=seed), 61))[-1]
+
+
+def test_deals_follow_from_the_seed() -> None:
+    game = middle()
+    seen = game.observation()
+    some = deals(game.config, seen, 3, seed=5)
+    assert some.shape == (3,)
+    assert len({state.tobytes() for state in some}) == 3
+    assert deals(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
+    assert deals(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
+    assert deals(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
+    assert deals(game.config, seen, 3).tobytes() != deals(game.config, seen, 3).tobytes()
+    assert deals(game.config, seen, 0, seed=5).shape == (0,)
+
+
+def test_deals_can_be_played_on() -> None:
+    for number, state in enumerate(deals(GameConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)):
+        copy = Game.from_state(GameConfig(num_players=3), state)
+        for _ in moments(random.Random(number), copy, 1000):
+            pass
+        assert copy.done
+        assert notation.from_dict(notation.to_dict(copy)) == copy, "every card is somewhere"
+
+
+def test_nothing_is_kept_of_what_a_caller_holds() -> None:
+    seen = middle().observation()
+    before = seen.copy()
+    states = deals(GameConfig(), seen, 2, seed=1)
+    states["hand"] = 9
+    np.testing.assert_array_equal(seen, before)
+
+
+def test_any_array_of_the_right_kind_will_do() -> None:
+    """Lists of rows, slices with gaps, arrays that may not be written to."""
+    seen = np.stack([game.observation() for game in dealt_games(1, "default")])
+    whole = restore(GameConfig(), seen)
+    assert restore(GameConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
+    assert restore(GameConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
+    seen.flags.writeable = False
+    assert restore(GameConfig(), seen).tobytes() == whole.tobytes()
+    assert restore(GameConfig(), seen[:0]).shape == (0,)
+
+
+# what goes wrong
+
+
+def no_phase(seen: Any) -> Any:
+    split(seen)["phase"][:] = 0
+    return seen[None]
+
+
+def two_phases(seen: Any) -> Any:
+    split(seen)["phase"][:2] = 1
+    return seen[None]
+
+
+def seven_players(seen: Any) -> Any:
+    split(seen)["table"][0] = 7
+    return seen[None]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda seen: seen, "observations: found int8 of shape (SIZE,), expected int8 of shape (B, SIZE)"),
+        (lambda seen: seen[None, :-1], "found int8 of shape (1, SHORT), expected int8 of shape (B, SIZE); from games"),
+        (lambda seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE), expected int8"),
+        (lambda seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE), expected int8"),
+        (lambda seen: [seen[None]], "found int8 of shape (1, 1, SIZE)"),
+        (lambda seen: np.zeros((2, len(seen)), np.int8), "observations[0]: found no phase or no players in it; was it"),
+        (no_phase, "observations[0]: found no phase or no players"),
+        (two_phases, "observations[0]: found no phase or no players"),
+        (seven_players, "observations[0]: found no phase or no players"),
+        (lambda seen: np.stack([seen, no_phase(seen.copy())[0]]), "observations[1]: found no phase or no players"),
+    ],
+)  # fmt: skip
+def test_what_is_no_observation(spoil: Any, message: str) -> None:
+    seen = middle().observation()
+    expected = message.replace("SIZE", str(len(seen))).replace("SHORT", str(len(seen) - 1))
+    with pytest.raises(ObservationError, match=re.escape(expected)):
+        restore(GameConfig(), spoil(seen.copy()))
+
+
+def test_observations_of_other_components() -> None:
+    with pytest.raises(ObservationError, match="from games with other components"):
+        deals(GameConfig(components="alternative"), middle().observation(), 1)
+    with pytest.raises(ObservationError, match="from games with other components"):
+        deals(GameConfig(), middle().legal_mask(), 1)
+
+
+def test_an_observation_that_cannot_come_up() -> None:
+    seen = middle().observation()
+    split(seen)["hand"][3] += 20
+    with pytest.raises(RedealError, match="game 0: found no deal that fits what seat"):
+        deals(GameConfig(), seen, 1)
+
+
+def test_a_seed_that_is_none() -> None:
+    with pytest.raises(ValueError, match="seed: found -1"):
+        deals(GameConfig(), middle().observation(), 1, seed=-1)
