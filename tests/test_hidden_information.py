@@ -12,9 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.base import Player, decide
+from agents.network import ActorCritic, NetworkConfig
+from agents.neural import NetPlayer
+from agents.registry import make_player
 from helsinki_env import Game, GameConfig, load_components, notation
 from helsinki_env.core.kernel import JIT
 from helsinki_env.reference import ReferenceGame
@@ -127,6 +132,33 @@ def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str)
     check_nothing_hidden_is_seen(position, rng)
     for later in moments(ReferenceGame.from_dict(position), rng, "rare", 20):
         check_nothing_hidden_is_seen(later, rng)
+
+
+def players_of(config: GameConfig) -> list[Player]:
+    """One of every kind; the network is a small one that has learnt nothing."""
+    names = ("random", "greedy", "heuristic", *(("mc:8", "ismcts:8") if JIT else ()))
+    torch.manual_seed(0)
+    network = ActorCritic(config, NetworkConfig(width=16, depth=1))
+    return [*(make_player(name, config) for name in names), NetPlayer(network), NetPlayer(network, sample=True)]
+
+
+def test_hidden_cards_change_no_player_s_choice() -> None:
+    players = {components: players_of(GameConfig(components=components)) for components in positions.COMPONENTS}
+    asked, differed = 0, 0
+    for number in range(60 if JIT else 4):
+        rng = random.Random(number)
+        built = ReferenceGame.from_dict(positions.build(rng, positions.THEMES[number % len(positions.THEMES)]))
+        for position in moments(built, rng, "rare", 30):
+            if position["done"]:
+                continue
+            game = notation.from_dict(position)
+            other = notation.from_dict(dealt_anew(position, game.seat, rng))
+            differed += game.state.hand.tobytes() != other.state.hand.tobytes()
+            for player in players[position["components"]]:
+                assert decide(player, other, number) == decide(player, game, number), player.name
+                asked += 1
+    assert asked > (500 if JIT else 20)
+    assert differed > 0.3 * asked / len(players["default"])
 
 
 def test_the_comparison_above_is_not_empty() -> None:

@@ -1,0 +1,173 @@
+"""The heuristic: legal and sensible everywhere, the same in playouts and as a player, and its tuning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+
+from agents.base import decide
+from agents.greedy import GreedyPlayer
+from agents.heuristic.player import HeuristicPlayer
+from agents.heuristic.playouts import play_out_guided
+from agents.heuristic.tune import lead, tune
+from agents.heuristic.weights import Weights
+from agents.match import play_match
+from helsinki_env import Game, GameConfig
+from helsinki_env.core.kernel import JIT
+from helsinki_env.core.state import SEATS
+from tests.support import positions
+from tests.support.endings import ENDINGS
+from tests.test_restore import built_games, dealt_games, observed
+
+KINDS = [
+    GameConfig(),
+    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
+    GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]),
+    GameConfig(num_players=4, dry_roads=True),
+]
+#: Weights far from the tuned ones: what a tuning may try on its way.
+ODD = [
+    Weights(),
+    Weights(**{item.name: 0.0 for item in fields(Weights)}),
+    Weights(**{item.name: 3.0 * getattr(Weights(), item.name) for item in fields(Weights)}),
+]
+
+
+@pytest.mark.parametrize("weights", ODD, ids=["tuned", "nothing counts", "all three times as much"])
+@pytest.mark.parametrize("components", positions.COMPONENTS)
+def test_every_decision_is_legal(components: str, weights: Weights) -> None:
+    games = [*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)]
+    _, observation, mask = observed(games)
+    player = HeuristicPlayer(GameConfig(components=components), weights)
+    actions = player.act(observation, mask, np.zeros(len(mask), np.uint64))
+    assert len(mask) > (5000 if JIT else 50)
+    assert mask[np.arange(len(mask)), actions].all()
+
+
+def test_it_plays_without_chance() -> None:
+    _, observation, mask = observed(list(dealt_games(1, "default")))
+    one, other = (HeuristicPlayer().act(observation, mask, np.full(len(mask), word, np.uint64)) for word in (0, 99))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_weights_change_decisions() -> None:
+    _, observation, mask = observed(list(dealt_games(4 if JIT else 1, "default")))
+    words = np.zeros(len(mask), np.uint64)
+    usual = HeuristicPlayer().act(observation, mask, words)
+    assert (HeuristicPlayer(weights=Weights(card=9.0)).act(observation, mask, words) != usual).any()
+
+
+# tactics
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_is_plain_to_see_in_the_last_turn_is_done(name: str) -> None:
+    game, points = ENDINGS[name]()
+    assert game.scores()[-1] == 0
+    player = HeuristicPlayer(game.config)
+    while not game.done:
+        game.step(decide(player, game))
+    assert game.scores()[-1] == points
+
+
+# playouts
+
+
+def dealt(config: GameConfig, count: int) -> list[Game]:
+    return [Game(config, seed=seed) for seed in range(count)]
+
+
+@pytest.mark.parametrize("config", KINDS, ids=str)
+def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None:
+    """Whatever a playout remembers from one decision to the next, and though it sees whole games."""
+    games = dealt(config, 60 if JIT else 1)
+    states = np.concatenate([game._states for game in games])
+    decisions = play_out_guided(config, states, [Weights()] * SEATS)
+    player, asked = HeuristicPlayer(config, Weights()), 0
+    while playing := [game for game in games if not game.done]:
+        _, observation, mask = observed(playing)
+        for game, action in zip(playing, player.act(observation, mask, np.zeros(len(mask), np.uint64)), strict=True):
+            game.step(action)
+            asked += 1
+    for game, state in zip(games, states, strict=True):
+        copy = Game.from_state(config, state)
+        assert copy.done
+        assert copy.scores().tolist() == game.scores().tolist()
+        assert copy == game
+    assert decisions == asked
+
+
+def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
+    games = list(built_games(60 if JIT else 3, "default"))
+    states = np.concatenate([game._states for game in games])
+    again, other = states.copy(), states.copy()
+    assert play_out_guided(GameConfig(), states, [Weights()] * SEATS) >= len(games)
+    assert states["done"].all()
+    play_out_guided(GameConfig(), again, [Weights()] * SEATS)
+    assert again.tobytes() == states.tobytes()
+    play_out_guided(GameConfig(), other, [Weights(), *[ODD[1]] * (SEATS - 1)])
+    assert other.tobytes() != states.tobytes()
+
+
+# tuning
+
+
+@pytest.mark.parametrize("config", KINDS[:3], ids=str)
+def test_nobody_leads_against_oneself(config: GameConfig) -> None:
+    """Every deck is played from all seats, so luck of seat and cards cancels out."""
+    ahead, own = lead(Weights(), Weights(), config, 12 if JIT else 1, seed=3)
+    assert ahead.shape == own.shape
+    assert np.abs(ahead).max() < 1e-9
+    assert (own > 0).all()
+
+
+def test_lead_says_who_is_better() -> None:
+    bad = ODD[1]
+    ahead, own = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
+    behind, _ = lead(bad, Weights(), GameConfig(), 20 if JIT else 1, seed=1)
+    np.testing.assert_allclose(behind, -ahead)  # with two players the same games
+    assert ahead.mean() > 3
+    again, _ = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
+    np.testing.assert_array_equal(again, ahead)
+    elsewhere, _ = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=2)
+    assert (elsewhere != ahead).any()
+    assert own.mean() > 3
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_a_tuning_is_reproducible() -> None:
+    pytest.importorskip("cma")
+
+    def found(seed: int, threads: int = 1) -> dict[str, float]:
+        frozen = ("crosswalk", "card")
+        return asdict(
+            tune(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, frozen=frozen)
+        )
+
+    one = found(1)
+    assert found(1, threads=2) == one
+    assert found(2) != one
+    assert all(math.isfinite(value) and value > 0 for value in one.values())
+    assert sum(value != getattr(Weights(), name) for name, value in one.items()) == len(one) - 2
+    assert (one["crosswalk"], one["card"]) == (Weights().crosswalk, Weights().card)
+    assert Weights(**one) != Weights()
+
+
+# strength
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+@pytest.mark.parametrize("config", KINDS, ids=str)
+def test_it_beats_random(config: GameConfig) -> None:
+    """It wins all of thousands of games; one that wins 99 % fails here with probability 7e-6 (binomial)."""
+    results = play_match(["heuristic", *["random"] * (config.num_players - 1)], config, games=200, seed=7)
+    assert results.standing(0).share >= 0.95
+
+
+def test_it_is_another_player_than_greedy() -> None:
+    _, observation, mask = observed(list(dealt_games(2 if JIT else 1, "default")))
+    words = np.zeros(len(mask), np.uint64)
+    assert (HeuristicPlayer().act(observation, mask, words) != GreedyPlayer().act(observation, mask, words)).any()

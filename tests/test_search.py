@@ -1,0 +1,142 @@
+"""The players that search: legal everywhere, reproducible from their random numbers, better than what guides them."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.base import decide, first_words, next_words
+from agents.match import play_match
+from agents.registry import PlayerError, make_player
+from agents.search.player import FlatPlayer, TreePlayer
+from agents.search.settings import Settings
+from helsinki_env import GameConfig
+from helsinki_env.core.kernel import JIT
+from tests.support import positions
+from tests.support.endings import ENDINGS
+from tests.support.wide import wide_components
+from tests.test_heuristic import KINDS
+from tests.test_restore import built_games, dealt_games, observed
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+KINDS_OF_SEARCH = ("mc", "ismcts")
+
+
+def words(count: int, seed: int = 0) -> np.ndarray:
+    return next_words(first_words(seed, np.arange(count), 0))
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("budget", [1, 3])
+def test_every_decision_is_legal(kind: str, components: str, budget: int) -> None:
+    rng = random.Random(budget)
+    games = [*dealt_games(6, components), *built_games(200, components)]
+    _, observation, mask = observed(rng.sample(games, 1500))
+    actions = make_player(f"{kind}:{budget}", GameConfig(components=components)).act(
+        observation, mask, words(len(mask), budget)
+    )
+    assert mask[np.arange(len(mask)), actions].all()
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+def test_a_wide_component_file(kind: str, tmp_path: Path) -> None:
+    components = wide_components(tmp_path)
+    _, observation, mask = observed(list(dealt_games(1, components)))
+    actions = make_player(f"{kind}:2", GameConfig(components=components)).act(observation, mask, words(len(mask)))
+    assert mask[np.arange(len(mask)), actions].all()
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+def test_random_numbers_decide_and_nothing_else(kind: str) -> None:
+    _, observation, mask = observed(list(dealt_games(2, "default")))
+    one = make_player(f"{kind}:4").act(observation, mask, words(len(mask)))
+    again = make_player(f"{kind}:4").act(observation, mask, words(len(mask)))
+    np.testing.assert_array_equal(again, one)
+    assert (make_player(f"{kind}:4").act(observation, mask, words(len(mask), seed=1)) != one).any()
+    assert (make_player(f"{kind}:8").act(observation, mask, words(len(mask))) != one).any()
+
+
+def test_settings_change_decisions() -> None:
+    _, observation, mask = observed(list(dealt_games(3, "default")))
+    for player in (FlatPlayer, TreePlayer):
+        usual = player(8).act(observation, mask, words(len(mask)))
+        assert (player(8, settings=Settings(turns=1.0)).act(observation, mask, words(len(mask))) != usual).any()
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+def test_what_is_forced_needs_no_search(kind: str) -> None:
+    """These searches would take hours."""
+    forced = [game for game in built_games(300, "default") if len(game.legal_actions()) == 1]
+    assert len(forced) > 100
+    _, observation, mask = observed(forced)
+    actions = make_player(f"{kind}:1000000").act(observation, mask, words(len(mask)))
+    np.testing.assert_array_equal(actions, mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_is_plain_to_see_in_the_last_turn_is_done(kind: str, name: str) -> None:
+    game, points = ENDINGS[name]()
+    player, word = make_player(f"{kind}:32", game.config), 0
+    while not game.done:
+        game.step(decide(player, game, word))
+        word += 1
+    assert game.scores()[-1] == points
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+@pytest.mark.parametrize("budget", ["", "0", "x", "-3", "1.5", "1000001", "٣", " 8", "8:2"])
+def test_budgets_that_are_none(kind: str, budget: str) -> None:
+    message = f"player '{kind}:{budget}': found the budget '{budget}', expected a whole number from 1 to 1,000,000"
+    with pytest.raises(PlayerError, match=re.escape(message)) as raised:
+        make_player(f"{kind}:{budget}")
+    assert str(raised.value).endswith(f"such as {kind}:200")
+
+
+def test_a_name_without_a_budget() -> None:
+    for kind in KINDS_OF_SEARCH:
+        with pytest.raises(PlayerError, match=f"found the budget '', .* such as {kind}:200"):
+            make_player(kind)
+
+
+@pytest.mark.parametrize("player", [FlatPlayer, TreePlayer])
+def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
+    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 game"):
+        player(0)
+    assert player(5).name in ("mc:5", "ismcts:5")
+
+
+# matches
+
+
+@pytest.mark.parametrize(
+    ("players", "config"),
+    [(["heuristic", "mc:4"], KINDS[0]), (["ismcts:4", "heuristic", "mc:4"], KINDS[1])],
+    ids=["two", "three"],
+)
+def test_games_are_the_same_for_any_number_of_threads(players: list[str], config: GameConfig) -> None:
+    one, two, three = (
+        play_match(players, config, games=12, seed=4, threads=threads, batch=batch)
+        for threads, batch in ((1, 2048), (2, 2048), (3, 3))
+    )
+    records = [record.to_json() for record in one.records()]
+    assert [record.to_json() for record in two.records()] == records
+    assert [record.to_json() for record in three.records()] == records
+
+
+# strength
+
+
+@pytest.mark.parametrize(("player", "least"), [("mc:16", 55), ("ismcts:16", 60)])
+def test_search_beats_what_guides_it(player: str, least: int) -> None:
+    """Binomial: one that wins 70 % (mc) or 79 % (ismcts) of its games fails with probability 5e-4 and 5e-6, one that is
+    no better than the heuristic passes with 0.18 and 0.03. They win more than those 70 and 79 %.
+    """
+    won = play_match([player, "heuristic"], games=100, seed=3).standing(0)
+    assert won.games == 100
+    assert won.share * 100 >= least
