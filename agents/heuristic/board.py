@@ -22,28 +22,35 @@ __all__ = [
 
 
 @kernel
-def _beside_lines(t, w, v, cells):
-    """What building on some empty cells adds besides its lines: coats, cells closed off, crosswalks."""
+def _extras(t, w, v, cells):
+    """What building on some empty cells brings besides its lines: coats of arms and crosswalks."""
     total = 0.0
     if cells & v.coats:
         total += v.coat * count(cells & v.coats)
-    still = np.int64(0)
-    for side in range(4):
-        still |= v.open[side] & ~shadow(cells, side)
-    closed = v.reach & ~cells & ~still
-    while closed:
-        total -= v.hole[lowest(closed)]
-        closed &= closed - 1
-    lonely = v.reach & still & ~cells & ~neighbours(BOARD & ~(v.built | cells)) & ~v.lonely
-    while lonely:
-        total -= v.gap[lowest(lonely)]
-        lonely &= lonely - 1
     if v.road > 0.0:
         if cells & t.crosswalks:
             total += w.crosswalk * v.road * v.later * count(cells & t.crosswalks)
         built = (v.built | cells) & ~t.statue
         if t.crosswalks & ~built == 0 and connected(built, t.crosswalks):
             total += v.road
+    return total
+
+
+@kernel
+def _losses(v, cells):
+    """What building on some empty cells spoils: cells closed off, cells without an empty neighbour left."""
+    total = 0.0
+    still = np.int64(0)
+    for side in range(4):
+        still |= v.open[side] & ~shadow(cells, side)
+    closed = v.reach & ~cells & ~still
+    while closed:
+        total += v.hole[lowest(closed)]
+        closed &= closed - 1
+    lonely = v.reach & still & ~cells & ~neighbours(BOARD & ~(v.built | cells)) & ~v.lonely
+    while lonely:
+        total += v.gap[lowest(lonely)]
+        lonely &= lonely - 1
     return total
 
 
@@ -57,17 +64,17 @@ def cells_gain(t, w, v, cells):
         rest &= rest - 1
         rows += np.int64(1) << (4 * (cell // 7))
         columns += np.int64(1) << (4 * (cell % 7))
-    total = _beside_lines(t, w, v, cells)
+    total = _extras(t, w, v, cells) - _losses(v, cells)
     for line in range(7):
         total += v.gain[0, line, (rows >> (4 * line)) & 7] + v.gain[1, line, (columns >> (4 * line)) & 7]
     return total
 
 
 @kernel
-def placement_gain(t, p, w, v, piece, corner, cells):
-    """Expected points that a tile adds where it comes to rest."""
+def _hope(t, p, w, v, piece, corner, cells):
+    """What a tile adds at most where it comes to rest: before losses."""
     row, column = corner // 7, corner % 7
-    total = _beside_lines(t, w, v, cells)
+    total = _extras(t, w, v, cells)
     for i in range(p.height[piece]):
         total += v.gain[0, row + i, p.in_row[piece, i]]
     for j in range(p.width[piece]):
@@ -75,6 +82,12 @@ def placement_gain(t, p, w, v, piece, corner, cells):
     if v.tiles[piece // 32] & neighbours(cells):
         total += w.bonus_card * v.later
     return total
+
+
+@kernel
+def placement_gain(t, p, w, v, piece, corner, cells):
+    """Expected points that a tile adds where it comes to rest."""
+    return _hope(t, p, w, v, piece, corner, cells) - _losses(v, cells)
 
 
 @kernel
@@ -127,9 +140,12 @@ def best_placement(t, p, w, v, kind, side, roofs):
             legal &= legal - 1
             corner = corner_of(t, v, piece, side, lane)
             cells = np.int64(t.roofs_mask[piece]) << corner
-            gain = placement_gain(t, p, w, v, piece, corner, cells)
+            gain = _hope(t, p, w, v, piece, corner, cells)
             if roofs > 0:
                 gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
+            if gain <= best:
+                continue  # losses make it no better
+            gain -= _losses(v, cells)
             if gain > best:
                 best, chosen = gain, orientation * a.LANES + lane
     return best, chosen

@@ -23,7 +23,7 @@ def _plan(t, p, w, g, v, card, first):
     """What building a card in a later turn is expected to add; `first` as `near` returns it."""
     best = 0.0
     kind = np.int64(t.kind[card])
-    for turn in range(4):
+    for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
         gain = tile_gain(t, p, w, g, v, card, side)
         if gain > best:

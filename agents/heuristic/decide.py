@@ -38,16 +38,16 @@ from helsinki_env.core.bits import bit, lowest
 from helsinki_env.core.build import free_roofs, last_tile
 from helsinki_env.core.kernel import kernel
 
-__all__ = ["decide"]
+__all__ = ["best_of", "decide"]
 
 #: What an action of the action board loses that is only considered at the end of the turn.
 _TOO_EARLY = 1.0
 
 
 @kernel
-def _price(w, v):
+def _price(v, spend):
     """What an action of the action board must bring."""
-    return v.coat + w.spend * v.later
+    return v.coat + spend * v.later
 
 
 @kernel
@@ -80,7 +80,7 @@ def _draw_and_build(t, p, w, g, v, space, coats):
         release(v, right)
     if left >= 0:
         release(v, left)
-    return value - v.loss_drawn + w.tempo * v.later - _price(w, v)
+    return value - v.loss_drawn + w.tempo * v.later - _price(v, w.spend)
 
 
 @kernel
@@ -101,7 +101,7 @@ def _second(t, p, w, g, v, card, side, coats):
                 best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
     for i in range(v.held_count):
         v.hand[v.held[i]] = v.spare[i]
-    return best + w.tempo * v.later - _price(w, v)
+    return best + w.tempo * v.later - _price(v, w.spend)
 
 
 @kernel
@@ -139,14 +139,14 @@ def _value_moves(t, p, w, g, v, mask, values):
     coats = v.meadow - 1
     for steps in range(4, 7):
         if mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5]):
-            value = _turn_value(t, p, w, g, v, (token + steps) % 8, coats) - _price(w, v)
+            value = _turn_value(t, p, w, g, v, (token + steps) % 8, coats) - _price(v, w.spend)
             if steps < 6 and mask[use + a.MOVE_1_TO_5]:
                 values[use + a.MOVE_1_TO_5] = max(values[use + a.MOVE_1_TO_5], value)
                 value -= 0.01  # 1 to 6 can do more later
             if mask[use + a.MOVE_1_TO_6]:
                 values[use + a.MOVE_1_TO_6] = max(values[use + a.MOVE_1_TO_6], value)
     if mask[use + a.MOVE_BACK]:
-        values[use + a.MOVE_BACK] = _turn_value(t, p, w, g, v, (token + 7) % 8, coats) - _price(w, v)
+        values[use + a.MOVE_BACK] = _turn_value(t, p, w, g, v, (token + 7) % 8, coats) - _price(v, w.spend)
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -173,7 +173,7 @@ def _value_main(t, p, w, g, v, mask, values):
             best = max(best, _draw_and_build(t, p, w, g, v, token, v.meadow))
         values[draw] = best
         if mask[use + a.EXTRA_CARD]:
-            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - _price(w, v)
+            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - _price(v, w.spend)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
@@ -213,9 +213,9 @@ def _value_payment(t, p, w, g, v, mask, values):
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
-        values[fewer] = dearest - _price(w, v)
+        values[fewer] = dearest - _price(v, w.spend)
     if mask[as_wild]:
-        values[as_wild] = dearest - _price(w, v) - 0.5
+        values[as_wild] = dearest - _price(v, w.spend) - 0.5
 
 
 @kernel
@@ -252,14 +252,13 @@ def _value_placements(t, p, w, g, v, mask, values, every):
         for turn in range(1, 4):
             gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
             best = max(best, gain)
-        values[use] = best - _price(w, v)
+        values[use] = best - _price(v, w.spend)
 
 
 @kernel
 def _value_end(t, p, w, g, v, mask, values):
     """Spend coats on what is worth more than they are, the most valuable first."""
     use = t.offset[a.USE]
-    price = _price(w, v)
     values[t.offset[a.END]] = 0.0
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
     if mask[use + again]:
@@ -269,22 +268,22 @@ def _value_end(t, p, w, g, v, mask, values):
         before = hand_value(t, p, w, g, v, first)
         v.usable &= ~(np.int64(1) << again)
         value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1)
-        values[use + again] = value - before + w.tempo * v.later - price
+        values[use + again] = value - before + w.tempo * v.later - _price(v, w.spend)
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
         if mask[use + a.ONE_WILD_TILE]:
-            values[use + a.ONE_WILD_TILE] = one - price
+            values[use + a.ONE_WILD_TILE] = one - _price(v, w.spend_wild)
         if mask[use + a.TWO_WILD_TILES]:
-            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - price
+            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - _price(v, w.spend_wild)
     if mask[use + a.TWO_POINTS]:
-        values[use + a.TWO_POINTS] = t.points_two_points - price
+        values[use + a.TWO_POINTS] = t.points_two_points - _price(v, w.spend)
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
-        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - price
+        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - _price(v, w.spend)
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
         worst, _ = worst_roof(t, v, v.standing)
-        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - price
+        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - _price(v, w.spend)
 
 
 @kernel
@@ -326,7 +325,7 @@ def _value_discards(t, p, w, g, v, mask, values):
                 floor = card
     due = cards - t.hand_limit
     if mask[keep]:
-        values[keep] = w.kept_card * due * v.later - _price(w, v)
+        values[keep] = w.kept_card * due * v.later - _price(v, w.spend)
     chosen, _, _ = take_cheapest(t, v, floor, t.types, False, due)
     values[first + chosen] = 0.0
 
@@ -349,17 +348,49 @@ def _value_lifts(t, v, mask, values):
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
+#: The kind of the decisions that are usual in a phase, in the order of the phases; for MAIN, DRAW comes before.
+_USUAL = np.array([a.START, a.MOVE, a.BUILD, a.PAY, a.PLACE, a.WILD, a.LIFT, a.ROOF, a.DISCARD], np.int64)
+
+
+@kernel
+def best_of(values, mask, first, last):
+    """Return the legal decision from `first` to `last` that is valued most, the lowest of equals; -1: none is legal."""
+    best, chosen = 2.0 * NOTHING, np.int64(-1)
+    for action in range(first, last):
+        if mask[action] and values[action] > best:
+            best, chosen = values[action], np.int64(action)
+    return chosen
+
+
 @kernel
 def decide(t, p, w, g, v, mask, values, every):
     """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
 
-    Only legal decisions have a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Of
-    placements, every one gets a value only if `every` is set.
+    Only legal decisions get a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Values of
+    decisions that do not belong to the phase are left as they are. Of placements, every one gets a value only if
+    `every` is set.
     """
+    phase = np.int64(g.phase)
+    use, end = t.offset[a.USE], t.offset[a.END] + 1
+    first, last = use, use
+    if phase != phases.END:
+        first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
+    if phase == phases.MAIN:
+        first = t.offset[a.DRAW]
+    legal, only = np.int64(0), np.int64(0)
+    for action in range(first, last):
+        values[action] = NOTHING
+        legal += mask[action] != 0
+        only = action if mask[action] else only
+    for action in range(use, end):
+        values[action] = NOTHING
+        legal += mask[action] != 0
+        only = action if mask[action] else only
+    if legal == 1:
+        values[only] = 0.0
+        return only
     judge(t, w, g, g.seat, v)
     look(t, g, g.seat, v)
-    values[:] = NOTHING
-    phase = g.phase
     if phase == phases.MOVE:
         _value_moves(t, p, w, g, v, mask, values)
     elif phase == phases.MAIN:
@@ -380,8 +411,8 @@ def decide(t, p, w, g, v, mask, values, every):
         _value_lifts(t, v, mask, values)
     else:
         _value_start(t, p, w, g, v, mask, values)
-    best, chosen = 2.0 * NOTHING, np.int64(-1)
-    for action in range(len(mask)):
-        if mask[action] and values[action] > best:
-            best, chosen = values[action], np.int64(action)
+    chosen = best_of(values, mask, first, last)
+    bought = best_of(values, mask, use, end)
+    if chosen < 0 or (bought >= 0 and values[bought] > values[chosen]):
+        return bought
     return chosen

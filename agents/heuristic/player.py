@@ -5,22 +5,23 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
+from agents.heuristic.ahead import decide_ahead
 from agents.heuristic.view import new_views, pieces
 from agents.heuristic.weights import Weights, weights_record
 from helsinki_env import GameConfig
 from helsinki_env.core.kernel import kernel
+from helsinki_env.core.state import new_states
 from helsinki_env.restore import restore
 
 __all__ = ["HeuristicPlayer"]
 
 
 @kernel
-def _decide_batch(tables, parts, weights, states, views, masks, values, actions):
-    t, p, w, v = tables[0], parts[0], weights[0], views[0]
+def _decide_batch(tables, parts, weights, states, work, views, masks, values, actions):
+    t, p, w, v, u = tables[0], parts[0], weights[0], views[0], views[1]
     for b in range(len(states)):
         v.of_turns = -1.0  # nothing is remembered from one game to the next
-        actions[b] = decide(t, p, w, states[b], v, masks[b], values, False)
+        actions[b] = decide_ahead(t, p, w, states[b], v, u, work, masks[b], values)
 
 
 class HeuristicPlayer:
@@ -46,7 +47,8 @@ class HeuristicPlayer:
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
         states = restore(self.config, observation)
+        work = new_states(1, self.config.loaded.types)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
-        tables, parts, views = self.config.tables, pieces(self.config), new_views(1)
-        _decide_batch(tables, parts, self._record, states, views, mask, values, actions)
+        tables, parts, views = self.config.tables, pieces(self.config), new_views(2)
+        _decide_batch(tables, parts, self._record, states, work, views, mask, values, actions)
         return actions

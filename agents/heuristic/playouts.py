@@ -2,65 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
+from agents.heuristic.ahead import decide_ahead
 from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import Weights, weights_record
+from agents.heuristic.weights import QUICK, Weights, weights_record
 from helsinki_env import GameConfig
+from helsinki_env.core.actions import ActionTable
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.state import SEATS, States
+from helsinki_env.core.state import SEATS, States, new_states
 from helsinki_env.core.step import apply, write_mask
 
-__all__ = ["guided_playout", "play_out_guided"]
+__all__ = ["play_out_guided"]
 
 
 @kernel
-def guided_playout(t, p, weights, g, views, mask, values):
-    """Play a game to its end; return the number of decisions.
-
-    `weights` and `views`: one record for each seat; `mask` int8 and `values` float64 (ids,): scratch.
-    """
-    decisions = 0
-    while not g.done:
-        write_mask(t, g, mask)
-        apply(t, g, decide(t, p, weights[g.seat], g, views[g.seat], mask, values, False))
-        decisions += 1
-    return decisions
-
-
-@kernel
-def _play_batch(tables, parts, weights, states, views, mask, values):
+def _play_batch(tables, parts, weights, states, views, work, mask, values):
+    """Play every game to its end; the fifth view serves second thoughts."""
+    t, p = tables[0], parts[0]
     decisions = 0
     for b in range(len(states)):
+        g = states[b]
         for seat in range(len(views)):
             views[seat].of_turns = -1.0
-        decisions += guided_playout(tables[0], parts[0], weights, states[b], views, mask, values)
+        while not g.done:
+            write_mask(t, g, mask)
+            seat = np.int64(g.seat)
+            apply(t, g, decide_ahead(t, p, weights[seat], g, views[seat], views[SEATS], work, mask, values))
+            decisions += 1
     return decisions
 
 
-def play_out_guided(config: GameConfig, states: States, weights: list[Weights] | None = None) -> int:
+def play_out_guided(config: GameConfig, states: States, weights: Sequence[Weights] = (QUICK,) * SEATS) -> int:
     """Play records to the end in place, each seat by the heuristic; return how many decisions were taken.
 
     Args:
         config: a configuration with the component file of the games.
         states: records, (B,).
-        weights: of each seat; default: the tuned ones.
+        weights: of each of the four seats; default: those of the playouts of the search players.
     """
-    chosen = weights or [Weights()] * SEATS
-    records: npt.NDArray[Any] = np.concatenate([weights_record(w) for w in chosen])
-    ids = config.tables[0].offset[11] + 1
-    return int(
-        _play_batch(
-            config.tables,
-            pieces(config),
-            records,
-            states,
-            new_views(SEATS),
-            np.zeros(ids, np.int8),
-            np.zeros(ids),
-        )
-    )
+    types = config.loaded.types
+    ids = ActionTable(types).size
+    records: npt.NDArray[Any] = np.concatenate([weights_record(seat) for seat in weights])
+    views, work = new_views(SEATS + 1), new_states(1, types)
+    scratch = np.zeros(ids, np.int8), np.zeros(ids)
+    return int(_play_batch(config.tables, pieces(config), records, states, views, work, *scratch))

@@ -72,7 +72,7 @@ def tune(
     sigma: float = 0.25,
     players: Sequence[int] = (2, 3, 4),
     threads: int = 1,
-    frozen: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> Weights:
     """Return better weights.
 
@@ -85,11 +85,11 @@ def tune(
         sigma: first step of the search, as a factor (0.25: about a quarter up or down).
         players: numbers of players to tune for.
         threads: candidates that are tried side by side.
-        frozen: weights that stay as they are.
+        only: the weights to change; default: all but that of the expansion.
     """
     import cma
 
-    names = [item.name for item in fields(Weights) if item.name not in frozen]
+    names = [item.name for item in fields(Weights) if item.name in only or (not only and item.name != "crosswalk")]
     first = np.log([max(getattr(start, name), 1e-3) for name in names])
 
     def weights(x: npt.NDArray[np.float64]) -> Weights:
@@ -134,8 +134,9 @@ def main() -> None:
     parser.add_argument("--sigma", type=float, default=0.25)
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4])
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT")
     given = vars(parser.parse_args())
-    found = tune(Weights(), frozen=("crosswalk",), **given)
+    found = tune(Weights(), **given)
     print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.weights import Weights
+from agents.heuristic.weights import QUICK, Weights
 from agents.search.desk import new_desk
 from agents.search.flat import flat_batch
 from agents.search.settings import Settings
@@ -48,7 +48,7 @@ class _Searcher:
         self.budget = budget
         self.config = config or GameConfig()
         self.settings = settings or Settings()
-        self.weights = weights or Weights()
+        self.weights = weights or QUICK
 
 
 class FlatPlayer(_Searcher):

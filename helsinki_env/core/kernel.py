@@ -93,7 +93,7 @@ def _folder_for(source: str) -> str:  # pragma: no cover  # see below
     package = path.parent
     while (package.parent / "__init__.py").exists():
         package = package.parent
-    files = [path]
+    files = [path] if path.exists() else []  # a notebook has no file
     if (package / "__init__.py").exists():
         files = [file for file in sorted(package.rglob("*.py")) if "@kernel" in file.read_text(encoding="utf-8")]
     digest = hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files))
