@@ -248,6 +248,115 @@ def test_compiled_code_is_kept_elsewhere_if_it_cannot_be_there(tmp_path: Path, m
     assert kernel._cache_folder() == str(tmp_path / "helsinki-env-xyz")
 
 
+KERNEL = "from helsinki_env.core.kernel import kernel\n\n@kernel\ndef f(x):\n    return x + {}\n"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for packages of others, with a cache folder and players of its own."""
+    monkeypatch.setattr(kernel, "CACHE_FOLDER", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernel, "_PLAYERS", tmp_path / "agents")
+    return tmp_path
+
+
+def write(path: Path, text: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("latin-1"))
+    return path
+
+
+def folder_of(path: Path) -> str:
+    """Where a process that starts now keeps the compiled code of a file."""
+    kernel._folder_for.cache_clear()
+    folder = kernel._folder_for(str(path))
+    assert os.path.isdir(folder)
+    return folder
+
+
+def test_compiled_code_of_a_package_moves_with_any_of_its_kernels(elsewhere: Path) -> None:
+    for init in ("agents/__init__.py", "agents/search/__init__.py", "theirs/__init__.py"):
+        write(elsewhere / init)
+    tree = write(elsewhere / "agents" / "search" / "tree.py", KERNEL.format(1))
+    greedy = write(elsewhere / "agents" / "greedy.py", KERNEL.format(2))
+    others = write(elsewhere / "theirs" / "player.py", KERNEL.format(3))
+    plain = write(elsewhere / "agents" / "weights.py", "café = 1\n")
+    before, of_others = folder_of(tree), folder_of(others)
+    assert folder_of(greedy) == before
+    assert os.path.dirname(before) == os.path.dirname(of_others) == kernel.CACHE_FOLDER
+    assert of_others != before
+    write(plain, "café = 2\n")
+    assert folder_of(tree) == before, "no kernel has changed"
+    write(others, KERNEL.format(4))
+    assert folder_of(tree) == before, "nobody in it calls what others add"
+    assert folder_of(others) != of_others
+    of_others = folder_of(others)
+    write(greedy, KERNEL.format(5))
+    assert folder_of(tree) == folder_of(greedy) != before
+    assert folder_of(others) != of_others, "theirs may call ours"
+
+
+def test_compiled_code_of_the_rules_stays_where_it_is(elsewhere: Path) -> None:
+    assert folder_of_rules() == kernel.CACHE_FOLDER
+    write(elsewhere / "agents" / "__init__.py")
+    write(elsewhere / "agents" / "greedy.py", KERNEL.format(1))
+    assert folder_of_rules() == kernel.CACHE_FOLDER
+
+
+def folder_of_rules() -> str:
+    kernel._folder_for.cache_clear()
+    return kernel._folder_for(str(kernel._PACKAGE / "redeal.py"))
+
+
+def test_compiled_code_of_a_single_file_is_its_own(elsewhere: Path) -> None:
+    mine = write(elsewhere / "scripts" / "mine.py", KERNEL.format(1))
+    other = write(elsewhere / "scripts" / "other.py", KERNEL.format(2))
+    before = folder_of(mine)
+    assert folder_of(other) != before
+    write(other, KERNEL.format(3))
+    assert folder_of(mine) == before
+    write(mine, KERNEL.format(4))
+    assert folder_of(mine) != before
+
+
+TYPED_IN = """
+from helsinki_env.core import bits
+from helsinki_env.core.kernel import JIT, kernel
+assert JIT
+@kernel
+def f(x):
+    return bits.count(x) + 1
+print(f(7))
+"""
+
+
+@pytest.mark.skipif(not JIT, reason="starts processes with the compiler itself")
+def test_players_of_others_run_their_kernels_as_they_are_now(tmp_path: Path) -> None:
+    """Numba alone would go on with yesterday's `f`: the file of `g`, which calls it, has not changed."""
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(kernel._PACKAGE.parent)))}
+
+    def run(*arguments: str, typed: str | None = None) -> str:
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, input=typed, capture_output=True, text=True, check=True
+        ).stdout
+
+    write(tmp_path / "theirs" / "__init__.py")
+    write(tmp_path / "theirs" / "a.py", KERNEL.format(1))
+    calls = (
+        "from helsinki_env.core.kernel import kernel\nfrom theirs.a import f\n\n@kernel\ndef g(x):\n    return f(x)\n"
+    )
+    write(tmp_path / "theirs" / "b.py", calls)
+    show = "from theirs.b import g; print(g(1), sum(g.stats.cache_hits.values()))"
+    assert run("-c", show) == "2 0\n"
+    assert run("-c", show) == "2 1\n", "kept"
+    write(tmp_path / "theirs" / "a.py", KERNEL.format(2))
+    assert run("-c", show) == "3 0\n"
+    write(tmp_path / "mine.py", TYPED_IN)
+    assert run("mine.py") == "4\n"
+    assert run("-", typed=TYPED_IN) == "4\n", "where there is no file nothing is kept"
+
+
 def compiling(module: str | None) -> Any:
     function = SimpleNamespace(py_func=SimpleNamespace(__module__=module)) if module else None
     return SimpleNamespace(data={"dispatcher": function} if module else None)

@@ -2,7 +2,8 @@
 
 Flags are set here and nowhere else. Compiled code is cached on disk in a folder named by a digest of
 all kernel sources: Numba itself only notices changes of the file in which a function stands, not
-of the functions it calls, and would go on running yesterday's rules.
+of the functions it calls, and would go on running yesterday's rules. Players, ours and others', have
+folders of their own in it: a change of their kernels does not make the rules compile anew.
 
 Environment variables
 ---------------------
@@ -33,8 +34,9 @@ from numba.core import event
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
 
-#: Kernels that live outside this folder but belong to the digest: they call kernels of this folder.
 _PACKAGE = Path(__file__).resolve().parent.parent
+_PLAYERS = _PACKAGE.parent / "agents"
+#: Kernels that live outside this folder but belong to the digest: they call kernels of this folder.
 _SOURCES = (
     "core/*.py",
     "envs/episodes.py",
@@ -80,12 +82,16 @@ def _cache_folder() -> str:
 CACHE_FOLDER = _cache_folder() if JIT else ""
 
 
+def _kernel_files(package: Path) -> list[Path]:
+    return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
+
+
 @cache
-def _folder_for(source: str) -> str:  # pragma: no cover  # see below
-    """Where the machine code of the kernels of a source file is kept.
+def _folder_for(source: str) -> str:
+    """Return where the machine code of the kernels of a source file is kept.
 
     Kernels of other packages call each other across files, too: theirs go into a folder of their own, named by a digest
-    of all kernel files of their package.
+    of all kernel files of their package and of the project's players, which they may call.
     """
     path = Path(source).resolve()
     if path.is_relative_to(_PACKAGE):
@@ -95,8 +101,12 @@ def _folder_for(source: str) -> str:  # pragma: no cover  # see below
         package = package.parent
     files = [path] if path.exists() else []  # a notebook has no file
     if (package / "__init__.py").exists():
-        files = [file for file in sorted(package.rglob("*.py")) if "@kernel" in file.read_text(encoding="utf-8")]
-    digest = hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files))
+        files = _kernel_files(package)
+    if package != _PLAYERS:
+        files += _kernel_files(_PLAYERS)
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(file.anchor)}\n".encode() + file.read_bytes())
     folder = os.path.join(CACHE_FOLDER, f"{package.stem}-{digest.hexdigest()[:16]}")
     os.makedirs(folder, exist_ok=True)
     return folder
@@ -112,11 +122,12 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     dispatcher = numba.njit(nogil=True, boundscheck=DEBUG, error_model="numpy")(function)
     previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _folder_for(
-        function.__code__.co_filename
-    )  # read once, while the cache of this function is set up
+    # read once, while the cache of this function is set up
+    numba.config.CACHE_DIR = _folder_for(function.__code__.co_filename)
     try:
         dispatcher.enable_caching()
+    except RuntimeError:  # what was typed in has no file to keep anything for: it is compiled each time
+        pass
     finally:
         numba.config.CACHE_DIR = previous
     return dispatcher
