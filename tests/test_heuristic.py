@@ -142,18 +142,14 @@ def test_a_tuning_is_reproducible() -> None:
     pytest.importorskip("cma")
 
     def found(seed: int, threads: int = 1) -> dict[str, float]:
-        frozen = ("crosswalk", "card")
-        return asdict(
-            tune(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, frozen=frozen)
-        )
+        only = ("room", "card", "coat")
+        return asdict(tune(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, only=only))
 
     one = found(1)
     assert found(1, threads=2) == one
     assert found(2) != one
     assert all(math.isfinite(value) and value > 0 for value in one.values())
-    assert sum(value != getattr(Weights(), name) for name, value in one.items()) == len(one) - 2
-    assert (one["crosswalk"], one["card"]) == (Weights().crosswalk, Weights().card)
-    assert Weights(**one) != Weights()
+    assert {name for name, value in one.items() if value != getattr(Weights(), name)} == {"room", "card", "coat"}
 
 
 # strength

@@ -26,7 +26,7 @@ class Settings:
         widen_others: the same where another seat decides (tree).
     """
 
-    turns: float = 5.0
+    turns: float = 3.0
     lead: float = 1.0
     lead_growth: float = 1.5
     trust: float = 0.5

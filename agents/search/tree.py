@@ -43,6 +43,8 @@ NODE = np.dtype(
         ],
     )
 )
+#: So many trials pass before the next look at whether more of them can change the decision.
+_LOOK = 8
 #: The least prior of a decision, so that none is never tried again.
 _LEAST = 0.001
 
@@ -158,6 +160,21 @@ def _most_visited(nodes, seat):
 
 
 @kernel
+def _decided(nodes, left):
+    """Whether so many more trials cannot make another decision at the root the most visited one."""
+    most, second = np.int64(0), np.int64(0)
+    child = nodes[0].child
+    while child:
+        visits = nodes[child].visits
+        if visits > most:
+            most, second = visits, most
+        elif visits > second:
+            second = visits
+        child = nodes[child].sibling
+    return most - second > left
+
+
+@kernel
 def _choose(desk, g, word, budget, nodes, path):
     """Return the decision of the seat to move in `g`, a game restored from its observation."""
     write_mask(desk.tables[0], g, desk.mask)
@@ -167,7 +184,9 @@ def _choose(desk, g, word, budget, nodes, path):
     nodes[0].child = 0
     nodes[0].visits = 0
     used = np.int64(1)
-    for _ in range(budget):
+    for trial in range(budget):
+        if trial % _LOOK == 0 and _decided(nodes, budget - trial):
+            break
         word = word + GOLDEN
         deal_anew(desk, g, word)
         desk.trial[0] = desk.deal[0]
