@@ -2,7 +2,8 @@
 
 Machines are shared, throttled and noisy, so a bare figure says little about the code. The yardstick is a compiled loop
 that writes 1 KB of observation and a mask for each step and does nothing else: about what any environment of this size
-must do at least. Every figure is the median of repeated measurements, and play is uniformly random and legal.
+must do at least. Every figure is the median of repeated measurements, and play is uniformly random and legal; but for
+the players that think, whose figures come last: they play their own games.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
+from agents.base import decide
+from agents.heuristic.playouts import play_out_guided
+from agents.registry import make_player
 from helsinki_env.config import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import kernel
@@ -42,7 +46,8 @@ class Measurement:
         name: what was measured.
         batch: games side by side.
         threads: threads that share a step.
-        per_second: decisions per second of the environment alone (clone: games copied per second).
+        per_second: decisions per second of the environment alone (clone: games copied per second; players that think:
+            their own decisions).
         with_choosing: the same with the time for choosing random legal decisions, None where it is not apart.
         ratio: `per_second` divided by the yardstick's steps per second on one thread.
     """
@@ -239,10 +244,59 @@ def _playout_row(batch: int, seconds: float) -> float:
     return _median_rate(run, seconds)
 
 
+def _guided_row(batch: int, seconds: float) -> float:
+    """Decisions per second of games that the heuristic plays to the end in the kernel, as the search players do."""
+    env = HelsinkiVectorEnv(batch)
+    env.reset(seed=0)
+
+    def run() -> int:
+        return play_out_guided(env.config, copy_states(env.states))
+
+    return _median_rate(run, seconds)
+
+
+def _heuristic_row(batch: int, seconds: float) -> float:
+    """Decisions per second of the heuristic alone, in games that it plays against itself on the vector environment."""
+    env = HelsinkiVectorEnv(batch)
+    player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
+    last = {"obs": env.reset(seed=0)[0]}
+
+    def think() -> int:
+        actions[:] = player.act(last["obs"]["observation"], last["obs"]["action_mask"], words)
+        return batch
+
+    def step() -> None:
+        last["obs"] = env.step(actions)[0]
+
+    try:
+        think()
+        return _split_rates(step, think, seconds)[0]
+    finally:
+        env.close()
+
+
+def _search_row(name: str) -> float:
+    """Decisions per second of a player in a whole game against itself, over those in which it has a choice."""
+    game = Game(seed=0)
+    player = make_player(name, game.config)
+    decide(player, game)  # compiles
+    spent, count, word = 0.0, 0, 0
+    while not game.done:
+        begin = time.perf_counter()
+        action = decide(player, game, word)
+        if len(game.legal_actions()) > 1:
+            spent += time.perf_counter() - begin
+            count += 1
+        game.step(action)
+        word += 1
+    return count / spent
+
+
 def run_benchmark(
     batches: tuple[int, ...] = (1, 64, 1024, 4096),
     threads: tuple[int, ...] = (1, 2),
     seconds: float = 1.0,
+    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
     report: Callable[[Measurement], None] | None = None,
 ) -> dict[str, Any]:
     """Measure everything; return machine, versions, yardstick and rows as plain data for JSON.
@@ -251,6 +305,7 @@ def run_benchmark(
         batches: numbers of games side by side.
         threads: numbers of threads.
         seconds: time for each row.
+        players: who plays a whole game each, however long it takes.
         report: called with each row as soon as it is there.
     """
     yard = yardstick(4096, seconds)
@@ -276,6 +331,12 @@ def run_benchmark(
         add(f"clone ({share:.0%} of a plain memory copy)", batch, 1, rate, None)
     for batch in batches:
         add("random playout in the kernel", batch, 1, _playout_row(batch, seconds), None)
+    largest = max(batches)
+    add("playout by the heuristic in the kernel", largest, 1, _guided_row(largest, seconds), None)
+    add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(largest, seconds), None)
+    for player in players:
+        rate = _search_row(player)
+        add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
     return {
         "helsinki_env": helsinki_env.__version__,
         "machine": _machine(),
@@ -306,11 +367,16 @@ def _machine() -> dict[str, Any]:
     }
 
 
+def _rounded(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
+
+
 def main(
     json: Path | None = None,  # the name of the option
     seconds: float = 1.0,
     batches: tuple[int, ...] = (1, 64, 1024, 4096),
     threads: tuple[int, ...] = (1, 2),
+    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
 ) -> None:
     """Measure the environment's speed on this machine, with a yardstick in the same run.
 
@@ -321,6 +387,7 @@ def main(
         seconds: time for each row.
         batches: numbers of games side by side.
         threads: numbers of threads.
+        players: who plays a whole game each, however long it takes; nobody: --players without a name.
     """
     from rich.console import Console
     from rich.table import Table
@@ -328,18 +395,18 @@ def main(
     if seconds <= 0 or min(batches, default=0) < 1 or min(threads, default=0) < 1:
         raise ValueError(f"bench: found {seconds=}, {batches=}, {threads=}; expected numbers above 0")
     console = Console()
-    table = Table(title="Uniformly random legal play, two players; medians")
+    table = Table(title="Two players, uniformly random legal play but for the last rows; medians")
     for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):
         table.add_column(name, justify="left" if name == "measured" else "right")
 
     def report(row: Measurement) -> None:
         chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
-        table.add_row(row.name, f"{row.batch}", f"{row.threads}", f"{row.per_second:,.0f}", chosen, f"{row.ratio:.4f}")
+        table.add_row(row.name, f"{row.batch}", f"{row.threads}", _rounded(row.per_second), chosen, f"{row.ratio:.4f}")
         if not console.is_terminal:
-            console.print(f"{row.name}, {row.batch} games, {row.threads} threads: {row.per_second:,.0f}/s")
+            console.print(f"{row.name}, {row.batch} games, {row.threads} threads: {_rounded(row.per_second)}/s")
 
     with console.status("measuring ..."):
-        result = run_benchmark(tuple(batches), tuple(threads), seconds, report)
+        result = run_benchmark(tuple(batches), tuple(threads), seconds, tuple(players), report)
     console.print(table)
     yard, machine = result["yardstick"], result["machine"]
     console.print(

@@ -1,0 +1,80 @@
+"""The benchmark: every row is there, with figures that can be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helsinki_env.bench import Measurement, run_benchmark
+from helsinki_env.cli import main
+from helsinki_env.core.kernel import JIT
+
+pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
+
+ENVIRONMENT = [
+    "kernel: step + mask",
+    "vector env: step + mask + observation",
+    "vector env, copy=False",
+    "AEC, raw",
+    "AEC, wrapped",
+    "clone",
+    "random playout in the kernel",
+]
+PLAYERS = [
+    "playout by the heuristic in the kernel",
+    "heuristic, its decisions on the vector env",
+    "mc:2, decisions with a choice",
+    "ismcts:3, decisions with a choice",
+]
+
+
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["name"].split(" (")[0] for row in rows]
+
+
+def test_every_row_is_there() -> None:
+    told: list[Measurement] = []
+    result = run_benchmark((2, 8), (1, 2), 0.01, ("mc:2", "ismcts:3"), told.append)
+    rows = result["rows"]
+    assert list(dict.fromkeys(names(rows))) == [*ENVIRONMENT, *PLAYERS]
+    assert [row.name for row in told] == [row["name"] for row in rows]
+    yard = result["yardstick"]["steps_per_second"]
+    for row in rows:
+        assert row["per_second"] > 0
+        assert row["ratio"] == pytest.approx(row["per_second"] / yard)
+        assert row["with_choosing"] is None or row["with_choosing"] < row["per_second"]
+    for name in PLAYERS:
+        assert names(rows).count(name) == 1
+    last = rows[-1]
+    assert last["name"] == f"ismcts:3, decisions with a choice ({1000 / last['per_second']:,.1f} ms each)"
+    assert (last["batch"], last["threads"]) == (1, 1)
+
+
+def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bench.json"
+    words = ["bench", "--seconds", "0.01", "--batches", "2", "--threads", "1", "--json", str(path)]
+    assert main([*words, "--players", "mc:2"]) == 0
+    shown = capsys.readouterr().out
+    for name in (*ENVIRONMENT, *PLAYERS[:3]):
+        assert name.split()[0] in shown
+    assert "mc:2, decisions with a choice" in shown
+    assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:3]]
+    assert main([*words, "--players"]) == 0
+    assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:2]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seconds", "0"], "found seconds=0.0"),
+        (["--batches", "0"], "batches=(0,)"),
+        (["--threads"], "threads=()"),
+        (["--players", "mc"], "player 'mc:': found the budget ''"),
+    ],
+)
+def test_what_cannot_be_measured(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--seconds", "0.01", "--batches", "2", *words]) == 2
+    assert message in capsys.readouterr().err
