@@ -44,7 +44,7 @@ COMMANDS = {
     "simulate": Command(
         "helsinki_env.commands.simulate",
         "Play games between players and show who wins.",
-        "helsinki simulate --players random,greedy --games 1000 --out games.jsonl",
+        "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
     ),
     "replay": Command(
         "helsinki_env.commands.replay",

@@ -9,23 +9,38 @@ from pathlib import Path
 
 import pytest
 
+from agents.registry import player_names
 from helsinki_env.pages import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PLAYERS = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")
+EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES_WITH_LINKS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("number", range(len(re.findall(r"```python\n", README))))
-def test_the_readme_s_examples_run(number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[number]
-    exec(compile(code, f"README example {number + 1}", "exec"), {"__name__": "readme"})
+@pytest.mark.parametrize(
+    ("page", "number"),
+    [
+        (name, number)
+        for name, text in (("README", README), ("players", PLAYERS))
+        for number in range(text.count("```python"))
+    ],
+)
+def test_the_examples_run(page: str, number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    code = EXAMPLE.findall({"README": README, "players": PLAYERS}[page])[number]
+    exec(compile(code, f"{page} example {number + 1}", "exec"), {"__name__": "example"})
     if "print(" in code:
         assert capsys.readouterr().out.strip()
 
 
+def test_every_player_is_described() -> None:
+    for name in player_names():
+        assert f"| `{name}" in PLAYERS
+
+
 def test_the_first_example_is_short() -> None:
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
+    code = EXAMPLE.findall(README)[0]
     assert len(code.strip().splitlines()) <= 12
 
 
@@ -51,6 +66,8 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
         "helsinki_env.game",
         "helsinki_env.notation",
         "helsinki_env.observation",
+        "helsinki_env.redeal",
+        "helsinki_env.restore",
         "helsinki_env.envs.seat",
         "helsinki_env.envs.vector",
         "helsinki_env.helsinki_v0",

@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAY = """
+from pathlib import Path
 import helsinki_env, agents, training
+import agents.arena.config, agents.heuristic.tune
+from agents.match import play_match
 from helsinki_env import Game, GameConfig
 from helsinki_env.components import load_components
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
@@ -19,6 +22,8 @@ game = Game(GameConfig.from_yaml("first_game"), seed=1)
 while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
+assert (Path(agents.__file__).parent / "rating" / "model.py").exists()  # which needs an extra
+assert len(play_match(["heuristic", "mc:2", "ismcts:2"], games=3)) == 3
 print("winner", game.ranking()[0])
 """
 
@@ -49,8 +54,8 @@ def test_the_wheel_plays_a_game_from_python(installed: Path, tmp_path: Path) -> 
 
 def test_the_wheel_simulates_from_the_shell(installed: Path, tmp_path: Path) -> None:
     out = run(
-        installed / "helsinki", "simulate", "--players", "random,random", "--games", "20", "--out", "games.jsonl",
+        installed / "helsinki", "simulate", "--players", "random,heuristic", "--games", "20", "--out", "games.jsonl",
         folder=tmp_path,
     )  # fmt: skip
-    assert "random" in out
+    assert "heuristic" in out
     assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 20

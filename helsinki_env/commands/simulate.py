@@ -36,11 +36,11 @@ def main(
     Every deck is played once for each rotation of the seats. The table shows the share of games won with its 95 %
     interval; the same seed plays the same games, whatever the number of threads.
 
-    Example: helsinki simulate --players random,greedy --games 10000 --out games.jsonl
+    Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
 
     Args:
-        players: one for each seat, separated by commas: random, greedy, net:CHECKPOINT or a name that a package
-            brings. A single one plays all seats.
+        players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
+            tried for each decision), net:CHECKPOINT, or a name that a package brings. A single one plays all seats.
         games: how many; made up to whole rotations of the seats.
         num_players: 2, 3 or 4; default: as many as there are in players.
         config: a name in configs/game or the path of a YAML file; the other options change single values of it.
