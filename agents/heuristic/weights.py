@@ -59,7 +59,7 @@ class Weights:
 
     cards_a_turn: float = 0.738
     last_turn: float = 0.115
-    hurry: float = 0.311
+    hurry: float = 0.404
     cell_chance: float = 1.66
     line_patience: float = 21.3
     line_onset: float = 0.779
@@ -67,19 +67,19 @@ class Weights:
     closed: float = 0.0552
     lonely: float = 0.6
     room: float = 0.137
-    cell: float = 0.0498
+    cell: float = 0.0617
     roof: float = 0.937
     hole: float = 0.0343
     coat: float = 0.523
     coat_patience: float = 0.0937
     coat_onset: float = 0.762
-    spend: float = 1.74
-    spend_wild: float = 3.0
+    spend: float = 1.44
+    spend_wild: float = 2.31
     hand_patience: float = 1.97
     hand_onset: float = 0.615
-    card: float = 0.318
+    card: float = 0.322
     wild_card: float = 0.243
-    best_plan: float = 0.615
+    best_plan: float = 0.638
     other_plans: float = 0.0657
     far: float = 0.59
     clash: float = 0.567
@@ -89,9 +89,9 @@ class Weights:
     kept_card: float = 0.464
     tempo: float = 0.018
     second: float = 0.812
-    ahead: float = 0.4
-    ahead_place: float = 0.4
-    unseen: float = 0.26
+    ahead: float = 0.396
+    ahead_place: float = 0.761
+    unseen: float = 0.401
     doubt: float = 2.5
     crosswalk: float = 0.051
 
