@@ -371,6 +371,10 @@ def _rounded(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
 
 
+def _share(ratio: float) -> str:
+    return f"{ratio:.4f}" if ratio >= 0.001 else f"{ratio:.1e}"
+
+
 def main(
     json: Path | None = None,  # the name of the option
     seconds: float = 1.0,
@@ -401,7 +405,7 @@ def main(
 
     def report(row: Measurement) -> None:
         chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
-        table.add_row(row.name, f"{row.batch}", f"{row.threads}", _rounded(row.per_second), chosen, f"{row.ratio:.4f}")
+        table.add_row(row.name, f"{row.batch}", f"{row.threads}", _rounded(row.per_second), chosen, _share(row.ratio))
         if not console.is_terminal:
             console.print(f"{row.name}, {row.batch} games, {row.threads} threads: {_rounded(row.per_second)}/s")
 
