@@ -81,6 +81,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
         if (later.coats[seat] >> coat) & 1 and t.coat_cells[coat] & cells:
             later.coats[seat] &= ~np.uint8(1 << coat)
             later.meadow[seat] += 1
+    u.of_turns = -1.0  # the same board may have come about by a tile of another colour
     judge(t, w, later, seat, u)
     look(t, later, seat, u)
     if kind >= 0:

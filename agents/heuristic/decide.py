@@ -68,10 +68,11 @@ def _turn_value(t, p, w, g, v, space, coats):
 def _draw_and_build(t, p, w, g, v, space, coats):
     """What drawing and then building is worth, for the price of a coat."""
     left, right = np.int64(g.display[(space + 7) % 8]), np.int64(g.display[space])
-    if left >= 0:
-        hold(v, left)
-    if right >= 0:
-        hold(v, right)
+    for card in (left, right):
+        if card >= 0:
+            hold(v, card)
+            if v.hand[card] == 1:
+                v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
     value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1)

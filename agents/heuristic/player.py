@@ -50,5 +50,6 @@ class HeuristicPlayer:
         work = new_states(1, self.config.loaded.types)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
         tables, parts, views = self.config.tables, pieces(self.config), new_views(2)
+        mask = np.ascontiguousarray(mask)
         _decide_batch(tables, parts, self._record, states, work, views, mask, values, actions)
         return actions

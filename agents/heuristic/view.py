@@ -42,6 +42,7 @@ VIEW = np.dtype(
             ("of_standing", np.int64),
             ("of_coats", np.int64),
             ("of_turns", np.float64),
+            ("of_bonus", np.int64),
             # the own board, cells as sets
             ("built", np.int64),
             ("standing", np.int64),  # superstructures
@@ -189,13 +190,14 @@ def _onset(turns, patience, onset):
 def judge(t, w, g, seat, v):
     """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth.
 
-    An analysis holds as long as board and turns left are the same.
+    An analysis holds as long as board, turns left and bonus cards are the same.
     """
     coats = np.int64(g.coats[seat])
     turns = turns_left(w, g, 0)
     same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == coats
-    if same and v.of_turns == turns:
+    if same and v.of_turns == turns and v.of_bonus == g.bonus_cards:
         return
+    v.of_bonus = g.bonus_cards
     v.of_built = v.built = g.built[seat]
     v.of_standing = v.standing = g.superstructures[seat]
     v.of_coats = coats

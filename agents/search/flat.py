@@ -50,7 +50,7 @@ def _enter(desk, g, legal, budget):
             desk.worths[count] = desk.values[action]
             count += 1
     _rank(desk.arms, desk.worths, count)
-    count = min(count, max(2, int(math.sqrt(2.0 * budget))))
+    count = min(count, max(2, int(s.arms * math.sqrt(np.float64(budget)))))
     unit = s.lead + s.lead_growth * math.sqrt(desk.views[seat].turns)
     for i in range(count):
         behind = max(desk.worths[i] - desk.worths[0], 1e-3 * NOTHING)

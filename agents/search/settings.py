@@ -19,6 +19,7 @@ class Settings:
         turns: a playout ends when the searching seat is about to move for the so-manyth time, and is then judged.
         lead: points that make one unit of the logistic model of winning in the last turn.
         lead_growth: how much that grows with the square root of the turns left.
+        arms: decisions that enter the race, as a multiple of the root of the budget (flat search).
         trust: playouts that the heuristic's own opinion counts for (flat search).
         explore: weight of the bonus for what was tried little (tree).
         temperature: points by which a decision must be better to be e times as likely at first (tree).
@@ -29,7 +30,8 @@ class Settings:
     turns: float = 3.0
     lead: float = 1.0
     lead_growth: float = 1.5
-    trust: float = 0.5
+    arms: float = 0.7
+    trust: float = 50.0
     explore: float = 0.5
     temperature: float = 0.5
     widen: float = 0.6
