@@ -1,4 +1,8 @@
-"""A trained network as a player: ``net:PATH`` of a checkpoint plays the most likely legal decision."""
+"""A trained network as a player, alone and with search.
+
+``net:PATH`` of a checkpoint plays the most likely legal decision; ``net+search:N:PATH`` searches with N trials in a
+tree whose root tries decisions as the network thinks them likely.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ import torch
 
 from agents.checkpoint import CheckpointError, load_checkpoint
 from agents.network import ActorCritic
+from agents.search.player import TreePlayer
 from helsinki_env import GameConfig
 
-__all__ = ["NetPlayer", "make"]
+__all__ = ["NetPlayer", "make", "make_with_search"]
 
 #: Rows that go through the network together, always exactly so many: the last bits of a matrix product depend on its
 #: shape, and a decision must not depend on the batch it is made in.
@@ -44,18 +49,51 @@ class NetPlayer:
             actions[rows] = self._decide(observation[rows], mask[rows], words[rows])
         return actions
 
-    def _decide(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    @torch.no_grad()
+    def log_probs(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Return the logarithm of the probability of every decision, float32 (B, A); very low where it is not legal."""
+        parts = [
+            self._forward(observation[start : start + _CHUNK], mask[start : start + _CHUNK])
+            for start in range(0, len(mask), _CHUNK)
+        ]
+        return np.concatenate([part.cpu().numpy() for part in parts]) if parts else np.zeros(mask.shape, np.float32)
+
+    def _forward(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> torch.Tensor:
         size = len(observation)
         filled = np.arange(_CHUNK) % size
         obs = torch.from_numpy(observation[filled]).to(self._device)
-        log_probs, _ = self.model(obs, torch.from_numpy(mask[filled]).to(self._device))
+        log_probs: torch.Tensor = self.model(obs, torch.from_numpy(mask[filled]).to(self._device))[0]
+        return log_probs[:size]
+
+    def _decide(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        log_probs = self._forward(observation, mask)
         if not self.sample:
-            return np.asarray(log_probs[:size].argmax(1).cpu().numpy())
-        cumulated = log_probs[:size].double().exp().cumsum(1).cpu().numpy()
+            return np.asarray(log_probs.argmax(1).cpu().numpy())
+        cumulated = log_probs.double().exp().cumsum(1).cpu().numpy()
         wanted = (words >> np.uint64(11)).astype(np.float64) / 2.0**53 * cumulated[:, -1]
         return np.asarray((cumulated > wanted[:, None]).argmax(axis=1))
+
+
+def make_with_search(argument: str, config: GameConfig) -> TreePlayer:
+    """Return the tree search whose root follows the policy of a checkpoint; for the registry.
+
+    Args:
+        argument: ``N:PATH``: trials for each decision, and the checkpoint as for `make`.
+        config: the games it shall play.
+
+    Raises:
+        CheckpointError: as in `make`, and for an argument of another form.
+    """
+    budget, colon, path = argument.partition(":")
+    if not colon or not budget.isascii() or not budget.isdigit() or int(budget) < 1:
+        raise CheckpointError(
+            f"player {'net+search:' + argument!r}: expected the number of trials and a checkpoint, such as "
+            "net+search:100:runs/quick"
+        )
+    net = make(path, config)
+    return TreePlayer(int(budget), config, policy=net.log_probs, name=f"net+search:{argument}")
 
 
 def make(argument: str, config: GameConfig) -> NetPlayer:

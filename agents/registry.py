@@ -32,6 +32,7 @@ _OWN = {
     "mc": "agents.registry:_make_flat",
     "ismcts": "agents.registry:_make_tree",
     "net": "agents.neural:make",
+    "net+search": "agents.neural:make_with_search",
 }
 
 

@@ -20,6 +20,7 @@ from agents.base import Player, decide
 from agents.network import ActorCritic, NetworkConfig
 from agents.neural import NetPlayer
 from agents.registry import make_player
+from agents.search.player import TreePlayer
 from helsinki_env import Game, GameConfig, load_components, notation
 from helsinki_env.core.kernel import JIT
 from helsinki_env.reference import ReferenceGame
@@ -139,7 +140,9 @@ def players_of(config: GameConfig) -> list[Player]:
     names = ("random", "greedy", "heuristic", *(("mc:8", "ismcts:8") if JIT else ()))
     torch.manual_seed(0)
     network = ActorCritic(config, NetworkConfig(width=16, depth=1))
-    return [*(make_player(name, config) for name in names), NetPlayer(network), NetPlayer(network, sample=True)]
+    net = NetPlayer(network)
+    searching = [TreePlayer(8, config, policy=net.log_probs, name="net+search")] if JIT else []
+    return [*(make_player(name, config) for name in names), net, NetPlayer(network, sample=True), *searching]
 
 
 def test_hidden_cards_change_no_player_s_choice() -> None:

@@ -18,6 +18,7 @@ from agents.network import ActorCritic, NetworkConfig
 from agents.neural import NetPlayer
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv, notation
+from helsinki_env.core.kernel import JIT
 from training.ppo import Learner, PPOConfig
 from training.preset import Preset, PresetError
 from training.segments import Rollout, advantages
@@ -217,6 +218,30 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
 def test_a_network_for_other_components_is_refused(checkpoint: Path) -> None:
     with pytest.raises(CheckpointError, match="51 card types, these games have 46"):
         make_player(f"net:{checkpoint}", GameConfig(components="alternative"))
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_a_network_guides_a_search(checkpoint: Path) -> None:
+    """With one trial the search plays what the network thinks likeliest, with more of them it makes up its own mind."""
+    env = HelsinkiVectorEnv(100)
+    obs, _ = env.reset(seed=1)
+    words = np.arange(100, dtype=np.uint64)
+    alone = make_player(f"net:{checkpoint}").act(obs["observation"], obs["action_mask"], words)
+    once = make_player(f"net+search:1:{checkpoint}").act(obs["observation"], obs["action_mask"], words)
+    np.testing.assert_array_equal(once, alone)
+    player = make_player(f"net+search:30:{checkpoint}")
+    often = player.act(obs["observation"], obs["action_mask"], words)
+    assert player.name == f"net+search:30:{checkpoint}"
+    assert (often != alone).any()
+    assert (obs["action_mask"][np.arange(100), often] == 1).all()
+
+
+@pytest.mark.parametrize("argument", ["", "30", "x:net", "0:net", ":net"])
+def test_a_search_by_a_network_says_what_it_needs(argument: str) -> None:
+    with pytest.raises(
+        CheckpointError, match=r"expected the number of trials and a checkpoint, such as net\+search:100"
+    ):
+        make_player(f"net+search:{argument}")
 
 
 def test_a_network_plays_a_whole_game(checkpoint: Path) -> None:
