@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.cells import corner_of, shadow
 from helsinki_env.components import COLOURS
 from helsinki_env.core import actions as a
 from helsinki_env.core import state as phases
 from helsinki_env.core.bits import BOARD, COLUMN, ROW, bit, connected, count, lowest, neighbours
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import NORTH, SOUTH, WEST, lanes, profile
+from helsinki_env.core.shapes import NORTH, SOUTH, lanes, profile
 from helsinki_env.core.state import WIDE
 from helsinki_env.observation import PENDING_FACTS, SEAT_FACTS, TABLE_FACTS, layout
 
@@ -84,33 +85,6 @@ _ROOFS_LEFT = _PENDING + PENDING_FACTS.index("roofs_left")
 _SUBSTITUTE = _PENDING + PENDING_FACTS.index("substitute")
 _LIFTED = _PENDING + PENDING_FACTS.index("lifted")
 
-_MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
-_TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
-_FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
-_MIDDLE_EAST = np.int64(sum(int(COLUMN) << column for column in range(6)))
-_TWO_EAST = np.int64(sum(int(COLUMN) << column for column in range(5)))
-_FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
-
-
-@kernel
-def _shadow(cells, side):
-    """The cells and all that lie behind them as seen from a side."""
-    if side == NORTH:
-        cells |= cells << 7
-        cells |= cells << 14
-        return (cells | cells << 28) & BOARD
-    if side == SOUTH:
-        cells |= cells >> 7
-        cells |= cells >> 14
-        return cells | cells >> 28
-    if side == WEST:
-        cells |= (cells << 1) & _MIDDLE_WEST
-        cells |= (cells << 2) & _TWO_WEST
-        return cells | (cells << 4) & _FOUR_WEST
-    cells |= (cells >> 1) & _MIDDLE_EAST
-    cells |= (cells >> 2) & _TWO_EAST
-    return cells | (cells >> 4) & _FOUR_EAST
-
 
 @kernel
 def _read_board(t, obs, v):
@@ -174,7 +148,7 @@ def _judge(t, w, obs, v):
     v.coat = w.coat * v.turns / (v.turns + w.coat_patience)
     for side in range(4):
         v.packed[side] = profile(v.built, side)
-        v.open[side] = BOARD & ~_shadow(v.built, side)
+        v.open[side] = BOARD & ~shadow(v.built, side)
         for lane in range(7):
             path = COLUMN << lane if side in (NORTH, SOUTH) else ROW << (7 * lane)
             v.height[side, lane] = count(v.open[side] & path)
@@ -242,7 +216,7 @@ def _gain(t, w, v, cells, rows, columns):
         total += v.coat * count(cells & v.coats)
     still = np.int64(0)
     for side in range(4):
-        still |= v.open[side] & ~_shadow(cells, side)
+        still |= v.open[side] & ~shadow(cells, side)
     closed = v.reach & ~cells & ~still
     while closed:
         total -= v.hole[lowest(closed)]
@@ -271,22 +245,6 @@ def _spread(cells):
         rows += np.int64(1) << (4 * (cell // 7))
         columns += np.int64(1) << (4 * (cell % 7))
     return rows, columns
-
-
-@kernel
-def _corner(t, v, piece, side, lane):
-    """Where a legal slide ends: the cell of the bounding box's north-west corner."""
-    depth = np.int64(7)
-    for j in range(t.width[piece, side]):
-        depth = min(depth, v.height[side, lane + j] - np.int64(t.low[piece, side, j]) // 8)
-    length = np.int64(t.width[piece, (side + 1) % 4])
-    if side == NORTH:
-        return 7 * depth + lane
-    if side == SOUTH:
-        return 7 * (7 - length - depth) + lane
-    if side == WEST:
-        return 7 * lane + depth
-    return 7 * lane + (7 - length - depth)
 
 
 @kernel
@@ -321,7 +279,7 @@ def _best_placement(t, w, v, kind, side, roofs):
         while legal:
             lane = lowest(legal)
             legal &= legal - 1
-            corner = _corner(t, v, piece, side, lane)
+            corner = corner_of(t, v, piece, side, lane)
             cells = np.int64(t.roofs_mask[piece]) << corner
             rows, columns = _spread(cells)
             gain = _gain(t, w, v, cells, rows, columns)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.heuristic.board import corner_of, tile_gain
+from agents.cells import corner_of
+from agents.heuristic.board import tile_gain
 from agents.heuristic.cards import (
     best_build,
     build_value,
     draw_value,
-    hold,
+    hold_pair,
     judge_cards,
     near,
-    release,
+    release_pair,
     take_cheapest,
 )
 from agents.heuristic.decide import best_of, decide
@@ -51,21 +52,14 @@ def _draw_ahead(t, p, w, g, v, work, space):
     """What drawing beside a space and the best next turn are worth together."""
     work[0] = g
     later = work[0]
-    left, right = np.int64(g.display[(space + 7) % 8]), np.int64(g.display[space])
-    if left >= 0:
-        hold(v, left)
-    if right >= 0:
-        hold(v, right)
+    hold_pair(g, v, space)
     later.display[(space + 7) % 8] = -1
     later.display[space] = -1
     now = v.later
     v.later = v.later_drawn
     value = _next_turn(t, p, w, later, v, space) - v.loss_drawn
     v.later = now
-    if right >= 0:
-        release(v, right)
-    if left >= 0:
-        release(v, left)
+    release_pair(g, v, space)
     return value
 
 

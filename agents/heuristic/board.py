@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.heuristic.view import NOTHING, SHOWN, roof_value, shadow
+from agents.cells import corner_of, shadow
+from agents.heuristic.view import NOTHING, SHOWN, roof_value
 from helsinki_env.core import actions as a
 from helsinki_env.core.bits import BOARD, bit, connected, count, lowest, neighbours
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import NORTH, SOUTH, WEST, lanes
+from helsinki_env.core.shapes import lanes
 
 __all__ = [
     "best_cell",
@@ -110,22 +111,6 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
         total += best + w.roof * v.later
         left &= ~chosen
     return total
-
-
-@kernel
-def corner_of(t, v, piece, side, lane):
-    """Where a legal slide ends: the cell of the bounding box's north-west corner."""
-    depth = np.int64(7)
-    for j in range(t.width[piece, side]):
-        depth = min(depth, v.height[side, lane + j] - np.int64(t.low[piece, side, j]) // 8)
-    length = np.int64(t.width[piece, (side + 1) % 4])
-    if side == NORTH:
-        return 7 * depth + lane
-    if side == SOUTH:
-        return 7 * (7 - length - depth) + lane
-    if side == WEST:
-        return 7 * lane + depth
-    return 7 * lane + (7 - length - depth)
 
 
 @kernel

@@ -9,7 +9,17 @@ from agents.heuristic.view import HELD, NOTHING
 from helsinki_env.core import actions as a
 from helsinki_env.core.kernel import kernel
 
-__all__ = ["best_build", "build_value", "draw_value", "hand_value", "judge_cards", "near", "take_cheapest"]
+__all__ = [
+    "best_build",
+    "build_value",
+    "draw_value",
+    "hand_value",
+    "hold_pair",
+    "judge_cards",
+    "near",
+    "release_pair",
+    "take_cheapest",
+]
 
 
 @kernel
@@ -163,7 +173,7 @@ def best_build(t, p, w, g, v, side, first, coats):
 
 
 @kernel
-def hold(v, card):
+def _hold(v, card):
     """Put a card into the hand; cards of a colour stay together."""
     v.hand[card] += 1
     if v.hand[card] == 1 and v.held_count < HELD:
@@ -179,8 +189,8 @@ def hold(v, card):
 
 
 @kernel
-def release(v, card):
-    """Take a card out of the hand that `hold` put there."""
+def _release(v, card):
+    """Take a card out of the hand that `_hold` put there."""
     v.hand[card] -= 1
     if v.hand[card] == 0:
         at = 0
@@ -192,19 +202,28 @@ def release(v, card):
 
 
 @kernel
+def hold_pair(g, v, space):
+    """Put the two cards beside a space into the hand."""
+    for slot in ((space + 7) % 8, space):
+        if g.display[slot] >= 0:
+            _hold(v, np.int64(g.display[slot]))
+
+
+@kernel
+def release_pair(g, v, space):
+    """Take the cards that `hold_pair` put there out of the hand again."""
+    for slot in (space, (space + 7) % 8):
+        if g.display[slot] >= 0:
+            _release(v, np.int64(g.display[slot]))
+
+
+@kernel
 def draw_value(t, p, w, g, v, space):
     """What the hand is worth after taking the two cards beside a space, less what the board loses by it."""
-    first, second = np.int64(g.display[(space + 7) % 8]), np.int64(g.display[space])
-    if first >= 0:
-        hold(v, first)
-    if second >= 0:
-        hold(v, second)
+    hold_pair(g, v, space)
     later = v.later
     v.later = v.later_drawn
     value = hand_value(t, p, w, g, v, near(space)) - v.loss_drawn
     v.later = later
-    if second >= 0:
-        release(v, second)
-    if first >= 0:
-        release(v, first)
+    release_pair(g, v, space)
     return value

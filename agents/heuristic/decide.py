@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.cells import corner_of
 from agents.heuristic.board import (
     best_placement,
     best_roof,
     best_wilds,
     cells_gain,
-    corner_of,
     placement_gain,
     remember_placement,
     roofs_gain,
@@ -25,10 +25,10 @@ from agents.heuristic.cards import (
     build_value,
     draw_value,
     hand_value,
-    hold,
+    hold_pair,
     judge_cards,
     near,
-    release,
+    release_pair,
     take_cheapest,
 )
 from agents.heuristic.view import NOTHING, SHOWN, judge, look, roof_value
@@ -67,20 +67,16 @@ def _turn_value(t, p, w, g, v, space, coats):
 @kernel
 def _draw_and_build(t, p, w, g, v, space, coats):
     """What drawing and then building is worth, for the price of a coat."""
-    left, right = np.int64(g.display[(space + 7) % 8]), np.int64(g.display[space])
-    for card in (left, right):
-        if card >= 0:
-            hold(v, card)
-            if v.hand[card] == 1:
-                v.cost[card] = w.card * v.later
+    hold_pair(g, v, space)
+    for slot in ((space + 7) % 8, space):
+        card = np.int64(g.display[slot])
+        if card >= 0 and g.hand[g.seat, card] == 0:
+            v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
     value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1)
     v.later = later
-    if right >= 0:
-        release(v, right)
-    if left >= 0:
-        release(v, left)
+    release_pair(g, v, space)
     return value - v.loss_drawn + w.tempo * v.later - _price(v, w.spend)
 
 

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.cells import shadow
 from helsinki_env.components import COLOURS
 from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import BOARD, COLUMN, ROW, count, neighbours
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, WEST, profile, tile_cells
+from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, profile, tile_cells
 from helsinki_env.core.state import WIDE
 
-__all__ = ["NOTHING", "PIECES", "VIEW", "judge", "look", "new_views", "pieces", "roof_value", "shadow"]
+__all__ = ["NOTHING", "PIECES", "VIEW", "judge", "look", "new_views", "pieces", "roof_value"]
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
@@ -116,34 +117,6 @@ def pieces(config: GameConfig) -> npt.NDArray[Any]:
     table["height"] = (table["in_row"] > 0).sum(axis=2)
     table["width"] = (table["in_column"] > 0).sum(axis=2)
     return table
-
-
-_MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
-_TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
-_FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
-_MIDDLE_EAST = np.int64(sum(int(COLUMN) << column for column in range(6)))
-_TWO_EAST = np.int64(sum(int(COLUMN) << column for column in range(5)))
-_FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
-
-
-@kernel
-def shadow(cells, side):
-    """The cells and all that lie behind them as seen from a side."""
-    if side == NORTH:
-        cells |= cells << 7
-        cells |= cells << 14
-        return (cells | cells << 28) & BOARD
-    if side == SOUTH:
-        cells |= cells >> 7
-        cells |= cells >> 14
-        return cells | cells >> 28
-    if side == WEST:
-        cells |= (cells << 1) & _MIDDLE_WEST
-        cells |= (cells << 2) & _TWO_WEST
-        return cells | (cells << 4) & _FOUR_WEST
-    cells |= (cells >> 1) & _MIDDLE_EAST
-    cells |= (cells >> 2) & _TWO_EAST
-    return cells | (cells >> 4) & _FOUR_EAST
 
 
 @kernel

@@ -117,6 +117,19 @@ def fits_in(t, kind, side, packed):
 
 
 @kernel
+def corner_at(t, piece, side, lane, depth):
+    """Return the cell of the north-west corner of the bounding box of a tile that was pushed in `depth` cells deep."""
+    length = np.int64(t.width[piece, (side + 1) % 4])
+    if side == NORTH:
+        return 7 * depth + lane
+    if side == SOUTH:
+        return 7 * (7 - length - depth) + lane
+    if side == WEST:
+        return 7 * lane + depth
+    return 7 * lane + (7 - length - depth)
+
+
+@kernel
 def rest(t, piece, side, lane, built):
     """Return the cell of the north-west corner of the bounding box where a legal slide ends."""
     packed = profile(built, side)
@@ -127,14 +140,7 @@ def rest(t, piece, side, lane, built):
             if (packed >> (8 * free + 8 + lane + j)) & 1:
                 depth = min(depth, free - 1 - front)
                 break
-    length = np.int64(t.width[piece, (side + 1) % 4])
-    if side == NORTH:
-        return 7 * depth + lane
-    if side == SOUTH:
-        return 7 * (7 - length - depth) + lane
-    if side == WEST:
-        return 7 * lane + depth
-    return 7 * lane + (7 - length - depth)
+    return corner_at(t, piece, side, lane, depth)
 
 
 @kernel
