@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agents.rating.bootstrap import student_quantile
 from agents.rating.errors import RatingError
 from agents.rating.ratings import Ratings
 
@@ -148,7 +149,11 @@ def _percent(share: float) -> str:
 
 
 def draw_budgets(tables: list[Ratings]) -> bytes | None:
-    """Return ratings against search budgets as SVG, one panel for each table; None if no family has two budgets."""
+    """Return ratings against search budgets as SVG, one panel for each table; None if no family has two budgets.
+
+    Drawn is the difference to the smallest budget of the first family, with its interval by the sandwich over decks:
+    how far all of them are above the reference is often known much less well than how they compare.
+    """
     chosen = [(ratings, families) for ratings in tables if (families := budgets(ratings.players))]
     if not chosen:
         return None
@@ -156,6 +161,9 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
     with _figure(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
         for (ratings, families), axis in zip(chosen, axes[0], strict=True):
             ticks = sorted({budget for members in families.values() for budget, _ in members})
+            anchor = next(iter(families.values()))[0][1]
+            spread = np.diag(ratings.covariance) + ratings.covariance[anchor, anchor] - 2 * ratings.covariance[anchor]
+            half = student_quantile(ratings.decks) * np.sqrt(np.maximum(spread, 0.0))
             for family, members in families.items():
                 number = names.index(family)
                 at = [i for _, i in members]
@@ -163,8 +171,8 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
                     [budget * shift for budget, _ in members],
-                    ratings.elo[at],
-                    yerr=np.abs(np.stack([ratings.elo[at] - ratings.low[at], ratings.high[at] - ratings.elo[at]])),
+                    ratings.elo[at] - ratings.elo[anchor],
+                    yerr=half[at],
                     color=_LINES[number % len(_LINES)],
                     marker=_MARKERS[number % len(_MARKERS)],
                     markersize=5,
@@ -180,6 +188,6 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
             axis.set_title(_title(ratings), loc="left")
             axis.set_xlabel("search budget (logarithmic)")
             axis.tick_params(labelleft=True)
-            axis.set_ylabel(f"rating in Elo points ({short(ratings.reference)} = 0)")
-            axis.legend(frameon=False, loc="best")
+            axis.set_ylabel(f"rating in Elo points ({short(ratings.players[anchor])} = 0)")
+            axis.legend(frameon=False, loc="upper left")
         return _svg(figure)
