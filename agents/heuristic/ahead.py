@@ -209,7 +209,7 @@ def _cells_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def decide_ahead(t, p, w, g, v, u, work, mask, values):
-    """Like `decide`, with second thoughts on where to move and whether to draw or to build.
+    """Like `decide`, with second thoughts on where to move, whether to draw or to build, and where tiles go.
 
     `u`: a second view, `work`: a record, (1,): scratch.
     """

@@ -98,7 +98,7 @@ def tune(
     options = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
     search = cma.CMAEvolutionStrategy(first, sigma, options)
     best, begin = start, time.monotonic()
-    configs = [GameConfig(num_players=count, dry_roads=False) for count in players]
+    configs = [GameConfig(num_players=count) for count in players]
     with ThreadPoolExecutor(threads) as pool:
         for generation in range(generations):
             if time.monotonic() - begin > 60 * minutes:

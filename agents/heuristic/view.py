@@ -1,8 +1,8 @@
 """A seat's view of its own board, analysed once and remembered for as long as the board stays as it is.
 
-The worth of a board: a line (row or column) with m empty cells is taken to be full at the end with chance q^m, where q
-shrinks as the game runs out and is 0 in the last turn. So the expected score is a sum over lines and superstructures,
-and what a few more cells in a line add to it can be looked up.
+The worth of a board: a line (row or column) with m empty cells is taken to be full at the end with chance q^(m^d);
+q shrinks as the game runs out and is 0 in the last turn, d is the weight `line_depth`. So the expected score is a sum
+over lines and superstructures, and what a few more cells in a line add to it can be looked up.
 
 Here and in the other kernels of this folder `t` is the record of the component file's tables, `p` the table of pieces
 (`pieces`), `w` the weights (`agents.heuristic.weights`), `g` a game restored from the observation of the seat that
