@@ -18,19 +18,27 @@ def main(
     preset: str = "quick",
     out: Path | None = None,
     seed: int = 0,
+    resume: bool = False,
     minutes: float | None = None,
     device: Literal["auto", "cpu", "cuda"] = "auto",
+    threads: int = 1,
 ) -> None:
-    """Train a player by self-play and measure it against the baselines.
+    """Train a player and measure it against the baselines.
 
     Example: helsinki train --preset quick --out runs/first --seed 1
+    Example: helsinki train --preset standard --resume
+
+    A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
+    tensorboard --logdir runs.
 
     Args:
-        preset: a name in configs/training or the path of a YAML file.
-        out: folder for checkpoint, curve and summary; default runs/PRESET.
+        preset: a name in configs/training (quick, standard, strong) or the path of a YAML file.
+        out: folder of the run; default runs/PRESET.
         seed: of weights, games and evaluation.
-        minutes: stop after so many minutes instead of the preset's.
+        resume: go on with the run in the folder.
+        minutes: stop after so many minutes of training in all instead of the preset's.
         device: where the network computes; auto takes a graphics card if PyTorch finds one.
+        threads: processors that learn, beside the one that plays; more of them change the last digits.
     """
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
@@ -38,22 +46,25 @@ def main(
     import torch
 
     from training.preset import Preset
-    from training.run import Report, train
+    from training.run import Report, Training
 
     chosen = Preset.from_yaml(preset)
     if minutes is not None:
         if minutes <= 0:
             raise ValueError(f"--minutes: found {minutes}, expected a number above 0")
         chosen = replace(chosen, minutes=minutes)
+    if threads < 1:
+        raise ValueError(f"--threads: found {threads}, expected at least 1")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    torch.set_num_threads(threads)
     folder = out or Path("runs") / Path(preset).stem
     console = Console()
     console.print(
-        f"Training [bold]{preset}[/] on {device}: {chosen.game.num_players} players, at most "
-        f"{chosen.ppo.decisions:,} decisions or {chosen.minutes:g} minutes; results go to {folder}"
+        f"Training [bold]{preset}[/] on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
+        f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
+    training = Training(chosen, folder, seed, device, resume)
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
     with Progress(*shown, console=console) as progress:
         task = progress.add_task("dealing", total=1.0)
@@ -61,41 +72,51 @@ def main(
 
         def report(now: Report) -> None:
             text = _describe(now)
-            progress.update(task, completed=now.done, description=text)
+            progress.update(task, completed=now.progress.done, description=text)
             lines.show(now, text)
 
-        summary = train(chosen, folder, seed, device, report)
+        summary = training.run(report)
+    if not summary["finished"]:
+        console.print(
+            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
+            f"--preset {preset} --out {folder} --seed {seed} --resume --minutes {2 * chosen.minutes:g}"
+        )
+        return
     console.print(_table(summary))
-    console.print(f"Saved {summary['checkpoint']}; play it as [bold]net:{summary['checkpoint']}[/]")
+    console.print(f"Saved {summary['checkpoint']}; play it as [bold]net:{folder}[/]")
 
 
 class _Lines:
     """Where the output is no terminal a line now and then takes the place of the moving bar."""
 
     def __init__(self, console: Any, every: float = 15.0) -> None:
-        self.console, self.every, self.last = console, every, 0.0
+        self.console, self.every, self.last = console, every, -every
 
     def show(self, now: Any, text: str) -> None:
         if not self.console.is_terminal and now.seconds - self.last >= self.every:
             self.last = now.seconds
-            self.console.print(f"{now.done:4.0%} {now.seconds:5.0f} s  {text}", highlight=False)
+            self.console.print(f"{now.seconds:5.0f} s  {now.progress.done:4.0%}  {text}", highlight=False)
 
 
 def _describe(now: Any) -> str:
     p = now.progress
-    text = f"{p.decisions:,} decisions, {now.rate:,.0f}/s"
-    if p.score == p.score:  # some game has ended
-        text += f", return of winners {p.returned:+.2f}, {p.score:.1f} points a seat"
-    if now.win_rate == now.win_rate:  # it has been measured
-        text += f", wins {now.win_rate:.0%} against random"
+    noun = "positions" if p.part == "warm start" else "decisions"
+    text = f"{p.part}: {p.decisions:,} {noun}"
+    if p.points == p.points:  # some game has ended
+        text += f", {p.points:.1f} points a seat"
+    for s in now.measured["standings"] if now.measured else ():
+        text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"
     return text
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    table = Table(title="The trained player against the baselines (all seats in turn)")
-    for name, style in (("against", "bold"), ("games", ""), ("games won", ""), ("95 % interval", ""), ("points", "")):
-        table.add_column(name, style=style, justify="left" if name == "against" else "right")
-    for name, s in summary["standings"].items():
+    table = Table(title="The trained player: one seat against the baselines on all others, all seats in turn")
+    names = ("players", "against", "games", "games won", "95 % interval", "times fair", "points")
+    for name in names:
+        table.add_column(name, justify="left" if name == "against" else "right")
+    for s in summary["standings"]:
         points = f"{s['score']:.1f} : {s['other_score']:.1f}"
-        table.add_row(name, f"{s['games']:,}", f"{s['share']:.1%}", f"{s['low']:.1%} to {s['high']:.1%}", points)
+        interval = f"{s['low']:.1%} to {s['high']:.1%}"
+        row = (str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval)
+        table.add_row(*row, f"{s['times_fair']:.2f}", points)
     return table

@@ -1,119 +1,319 @@
-"""A training run from preset to table: learn, report, save, evaluate.
+"""A training run from preset to table: warm start, self-play, evaluation and gate on the way, table at the end.
 
-What a run leaves in its folder: ``best.safetensors`` (the network, also that of a run that was interrupted),
-``curve.json`` (strength over training time) and ``summary.json`` (the table at the end, with everything needed to do it
-again).
+What a run leaves in its folder:
+
+- ``best.safetensors``: the network that passed the gate last (play it as ``net:FOLDER``); ``latest.safetensors``: the
+  learner as it was when it was last measured; ``past/``: past selves, the opponents of later ones.
+- ``state.safetensors``: where the run stands; `resume` goes on from there as if it had never stopped.
+- ``curve.json``: strength over training time. ``summary.json``: the table at the end, with everything needed to do it
+  again. ``tensorboard/``: losses, strength and times for TensorBoard, if that is installed.
 """
 
 from __future__ import annotations
 
+import copy
+import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agents.checkpoint import save_checkpoint
-from agents.match import play_match
-from agents.neural import NetPlayer
-from agents.registry import make_player
-from helsinki_env.files import write_json
-from training.ppo import Learner, Progress
+import torch
+
+from agents.net.checkpoint import interface_digests, save_checkpoint
+from agents.net.network import Network
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
+from helsinki_env.files import held, remove_leftovers, write_json
+from helsinki_env.position import VERSION
+from training.board import Board
+from training.evaluate import gate, measure
+from training.opponents import Pool
+from training.ppo import PPO
 from training.preset import Preset
+from training.progress import Progress
+from training.rollout import Stage
+from training.saved import StateError, load_module, module_arrays, read, write
+from training.warm import WarmStart
 
-__all__ = ["Report", "train"]
+__all__ = ["Report", "RunError", "Training", "uses_bfloat16"]
 
-BASELINES = ("random", "greedy")
-#: Parts of the training after which the strength is measured for the curve.
-_CURVE_AT = (0.25, 0.5, 0.75)
-_CURVE_GAMES = 400
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
+_GATE_SEED = 2_000_000
+#: The state is saved at least so often, in seconds; what is learnt does not depend on it.
+_SAVE_EVERY = 30.0
+
+
+class RunError(ValueError):
+    """A run that cannot be begun or resumed; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is told while a run goes on.
+    """What is told after each update.
 
     Attributes:
-        done: part of the training that lies behind, 0 to 1.
-        seconds: time so far.
-        rate: decisions per second so far.
-        progress: of the learner.
-        win_rate: share of games won against `random` when it was last measured, NaN before.
+        seconds: of training so far, those before the run was last resumed included.
+        progress: of the part that is going on.
+        measured: the newest entry of the curve, or None.
     """
 
-    done: float
     seconds: float
-    rate: float
     progress: Progress
-    win_rate: float
+    measured: dict[str, Any] | None
 
 
-def train(
-    preset: Preset,
-    folder: str | Path,
-    seed: int = 0,
-    device: str = "cpu",
-    report: Callable[[Report], None] | None = None,
-) -> dict[str, Any]:
-    """Train a player and measure it; return the summary that is also written.
+@dataclass
+class _Standing:
+    """What a run has found out so far, as it stands in its state."""
+
+    part: str = "warm"
+    measured: int = 0
+    best_at: int = 0
+    past: list[tuple[str, int]] = field(default_factory=list)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def uses_bfloat16(precision: str, device: torch.device) -> bool:
+    """Whether to compute in bfloat16: as told, or where the hardware multiplies it natively."""
+    if precision != "auto":
+        return precision == "bfloat16"
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+class Training:
+    """A run.
 
     Args:
         preset: what to do.
-        folder: where checkpoint, curve and summary go; made if missing.
+        folder: where its files are.
         seed: of weights, games and evaluation.
         device: "cpu" or "cuda".
-        report: called after each update.
+        resume: go on with the run in the folder; otherwise it must hold none.
 
-    The number of decisions decides when the training ends, unless the preset's minutes are over before: a run that was
-    cut by the clock depends on the speed of the machine, and its summary says so.
+    Raises:
+        RunError: if there is a run and none should be, or the other way round, or it is another one.
     """
-    folder = Path(folder)
-    # Whatever has to be compiled first is not part of the training's minutes.
-    for name in BASELINES:
-        play_match([name] * preset.game.num_players, preset.game, games=preset.game.num_players)
-    learner = Learner(preset.game, preset.ppo, preset.network, seed, device)
-    begin, done, win_rate = time.monotonic(), 0.0, float("nan")
-    curve: list[dict[str, Any]] = []
-    while done < 1.0:
-        # Learning rate and entropy fade with whatever will end the training first.
-        progress = learner.update(done)
-        seconds = time.monotonic() - begin
-        done = min(1.0, max(progress.decisions / preset.ppo.decisions, seconds / (60.0 * preset.minutes)))
-        if len(curve) < len(_CURVE_AT) and done >= _CURVE_AT[len(curve)]:
-            standings = _measure(learner, _CURVE_GAMES, seed)
-            curve.append(_point(learner, seconds, standings))
-            win_rate = standings["random"]["share"]
-            save_checkpoint(folder / "best.safetensors", learner.model, learner.describe())
+
+    def __init__(
+        self, preset: Preset, folder: str | Path, seed: int = 0, device: str = "cpu", resume: bool = False
+    ) -> None:
+        self.preset, self.folder, self.seed = preset, Path(folder), seed
+        self.device = torch.device(device)
+        self.fast = uses_bfloat16(preset.precision, self.device)
+        self._state = self.folder / "state.safetensors"
+        self._check_folder(resume)
+        torch.manual_seed(seed)
+        self.network = Network(preset.game, preset.network).to(self.device)
+        self.best = copy.deepcopy(self.network)
+        self.standing = _Standing()
+        tables, game = preset.tables, preset.game
+        self.warm = WarmStart(self.network, game, tables, preset.warm, seed, self.fast)
+        self.pool = Pool(game, preset.opponents if preset.ppo.apart else (), self.folder / "past", seed, self.fast)
+        stage = Stage(game, tables, preset.ppo.games, preset.ppo.apart, seed, self.device)
+        self.ppo = PPO(self.network, stage, preset.ppo, seed, self.pool.choose, self.fast)
+        if resume:
+            self._resume()
+
+    def _check_folder(self, resume: bool) -> None:
+        if resume and not self._state.is_file():
+            raise RunError(f"{self.folder}: there is no training run to resume; leave out --resume to begin one")
+        if not resume and self._state.exists():
+            raise RunError(
+                f"{self.folder}: there is a training run already; go on with it by --resume, or choose another folder "
+                "by --out"
+            )
+
+    def _identity(self) -> dict[str, Any]:
+        """What must be the same for a run to be resumed."""
+        preset = self.preset.to_dict()
+        del preset["minutes"]  # may be longer the next time
+        return {
+            "preset": preset,
+            "seed": self.seed,
+            "environment": f"helsinki_v{VERSION}",
+            "bfloat16": self.fast,
+            **interface_digests(self.network.types),
+        }
+
+    def _resume(self) -> None:
+        remove_leftovers(self.folder)
+        try:
+            arrays, told = read(self._state)
+        except StateError as problem:
+            raise RunError(str(problem)) from None
+        for key, value in self._identity().items():
+            if told.get(key) != value:
+                raise RunError(
+                    f"{self.folder}: the run has {key} {told.get(key)!r}, found {value!r} now: resume it with what it "
+                    "was begun with, or choose another folder by --out"
+                )
+        self.standing = _Standing(**told["standing"])
+        self.standing.past = [(name, since) for name, since in self.standing.past]
+        load_module("best", self.best, arrays)
+        self.pool.past = list(self.standing.past)
+        self.warm.counts, self.ppo.counts = told["warm"], told["ppo"]
+        part = self.warm if self.standing.part == "warm" else self.ppo
+        part.restore(arrays)
+
+    def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
+        """Train until it is done or the minutes are over, measure, and return the summary that is also written.
+
+        Raises:
+            RunError: if another process is training in the folder.
+        """
+        busy = RunError(f"{self.folder}: another process is training here; wait for it or choose another folder")
+        with held(self.folder / "lock", busy), Board(self.folder / "tensorboard", self.ppo.updates) as board:
+            self._began, self._before = time.monotonic(), self.standing.seconds
+            self._saved = self._began
+            try:
+                finished = self._warm_up(board, report) and self._play(board, report)
+            finally:
+                self.warm.close()
+                self.ppo.close()
+            return self._summary(finished)
+
+    def _seconds(self) -> float:
+        return self._before + time.monotonic() - self._began
+
+    def _over(self) -> bool:
+        return self._seconds() >= 60.0 * self.preset.minutes
+
+    def _warm_up(self, board: Board, report: Callable[[Report], None] | None) -> bool:
+        """Learn from the heuristic's games; return whether that is done."""
+        if self.standing.part != "warm":
+            return True
+        while self.warm.done < 1.0:
+            if self._over():
+                self._save(self.warm)
+                return False
+            self._tell(self.warm.update(), self.warm, board, report)
+        self.standing.part = "ppo"
+        self.ppo.playing.load_state_dict(self.network.state_dict())
+        self._measure(board)
+        self._save(self.ppo)
+        return True
+
+    def _play(self, board: Board, report: Callable[[Report], None] | None) -> bool:
+        """Learn by playing; return whether that is done."""
+        while self.ppo.done < 1.0:
+            if self._over():
+                self._save(self.ppo)
+                return False
+            progress = self.ppo.update()
+            times = self.preset.evaluation.times
+            if self.ppo.done * times >= self.standing.measured:
+                self._measure(board)
+                self._save(self.ppo)
+            self._tell(progress, self.ppo, board, report)
+        self._save(self.ppo)
+        return True
+
+    def _tell(
+        self, progress: Progress, part: WarmStart | PPO, board: Board, report: Callable[[Report], None] | None
+    ) -> None:
+        board.progress(part.updates + (self.warm.updates if part is self.ppo else 0), progress)
         if report is not None:
-            report(Report(done, seconds, progress.decisions / seconds, progress, win_rate))
-    seconds = time.monotonic() - begin
-    path = save_checkpoint(folder / "best.safetensors", learner.model, learner.describe())
-    standings = _measure(learner, preset.evaluation_games, seed + 1)
-    curve.append(_point(learner, seconds, standings))
-    summary = {
-        "checkpoint": str(path),
-        "seconds": seconds,
-        "cut_by_the_clock": learner.progress.decisions < preset.ppo.decisions,
-        "standings": standings,
-        **learner.describe(),
-    }
-    write_json(folder / "curve.json", curve)
-    write_json(folder / "summary.json", summary)
-    return summary
+            curve = self.standing.curve
+            report(Report(self._seconds(), progress, curve[-1] if curve else None))
+        if time.monotonic() - self._saved > _SAVE_EVERY:
+            self._save(part)
+
+    def _save(self, part: WarmStart | PPO) -> None:
+        self.standing.seconds = self._seconds()
+        counts = {"warm": self.warm.counts, "ppo": self.ppo.counts}
+        told = self._identity() | {"standing": asdict(self.standing)} | counts
+        write(self._state, part.state() | module_arrays("best", self.best), told)
+        self._saved = time.monotonic()
+
+    def _measure(self, board: Board) -> None:
+        """Let the learner meet the fixed players, and the best so far at the gate; keep it as a past self."""
+        s, e = self.standing, self.preset.evaluation
+        found = self._against(self.network, e.games, _MATCH_SEED + self.seed)
+        passed = None
+        if s.measured:
+            seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
+            state = gate(self.network, self.best, self.preset.game, self.preset.gate, seed, self.fast)
+            passed = {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
+        if passed is None or passed["verdict"] == "better":
+            self.best.load_state_dict(self.network.state_dict())
+            s.best_at = s.measured
+        name = f"{s.measured:04d}.safetensors"
+        save_checkpoint(self.folder / "past" / name, self.network, self.describe())
+        save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
+        save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
+        self.pool.add(name, copy.deepcopy(self.network), self.ppo.updates)
+        s.past.append((name, self.ppo.updates))
+        s.curve.append(
+            {
+                "seconds": self._seconds(),
+                "positions": self.warm.positions,
+                "decisions": self.ppo.decisions,
+                "standings": found,
+                "gate": passed,
+            }
+        )
+        board.measured(self.warm.updates + self.ppo.updates, found)
+        write_json(self.folder / "curve.json", s.curve)
+        s.measured += 1
+        self.network.train()
+
+    def _against(self, network: Network, games: int, seed: int) -> list[dict[str, Any]]:
+        player = NetPlayer(TorchAssessor(network, self.fast), self.preset.game)
+        e = self.preset.evaluation
+        return measure(player, self.preset.game, e.opponents, e.players, games, seed)
+
+    def _summary(self, finished: bool) -> dict[str, Any]:
+        e = self.preset.evaluation
+        summary = {
+            "checkpoint": str(self.folder / "best.safetensors"),
+            "seconds": self._seconds(),
+            "finished": finished,
+            "standings": [],
+            **self.describe(),
+        }
+        if finished:
+            summary["standings"] = self._against(self.best, e.final_games, _MATCH_SEED + self.seed + 1)
+            save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
+            write_json(self.folder / "summary.json", summary)
+        return summary
+
+    def describe(self) -> dict[str, Any]:
+        """Return everything that a checkpoint says about how it was made."""
+        return {
+            "game": self.preset.game.to_dict(),
+            "network": asdict(self.preset.network),
+            "preset": self.preset.to_dict(),
+            "seed": self.seed,
+            "bfloat16": self.fast,
+            "positions": self.warm.positions,
+            "decisions": self.ppo.decisions,
+            "games": self.ppo.games,
+            "seconds": self._seconds() if hasattr(self, "_began") else 0.0,
+            "measured": self.standing.measured,
+            "versions": {"helsinki-env": version("helsinki-env"), "torch": torch.__version__},
+            "commit": _commit(),
+        }
 
 
-def _measure(learner: Learner, games: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Play one network against baselines on all other seats, all seats in turn; return its standing by baseline."""
-    standings = {}
-    for name in BASELINES:
-        others = [make_player(name, learner.game)] * (learner.game.num_players - 1)
-        results = play_match([NetPlayer(learner.model), *others], learner.game, games=games, seed=_MATCH_SEED + seed)
-        standings[name] = asdict(results.standing(0)) | {"other_score": results.standing(1).score}
-    learner.model.train()
-    return standings
-
-
-def _point(learner: Learner, seconds: float, standings: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return {"seconds": seconds, "decisions": learner.progress.decisions, "standings": standings}
+def _commit() -> str:
+    """The commit of the source tree, or nothing outside one."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],  # noqa: S607  # whatever git the user has
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return found.stdout.strip()

@@ -1,86 +1,63 @@
-"""What a rollout holds, and generalised advantage estimation along each seat's own decisions.
+"""Generalised advantage estimation along each seat's own decisions.
 
-A step of the batch is one decision of one seat in every game. Between two decisions of a seat lie any number of the
-others' decisions, and one seat may decide several times in a row: following the batch's time axis would mix the
-players' rewards and values. Here every seat of every game has a trajectory of its own: the value that follows a
-decision is that of the *same seat's* next decision, and the reward at the end of a game goes to the last decision of
-each seat.
+A step of a batch is one decision of one seat in every game. Between two decisions of a seat lie any number of the
+others' decisions, and one seat may decide several times in a row: following the batch's time axis would mix the players'
+outcomes and values. Here every seat of every game has a trajectory of its own: what follows a decision is what the
+*same seat* expects at its next one, and what came of the game goes to the last decision of each seat. Decisions without
+a choice, and those of opponents that do not learn, are no part of any trajectory.
 
-Source: Schulman et al. (2016), "High-dimensional continuous control using generalized advantage estimation".
+What is expected has several components (every seat's share of the win, and its score); the estimate holds for each.
+
+Source: Schulman and others (2016), "High-dimensional continuous control using generalized advantage estimation".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Rollout", "advantages"]
+__all__ = ["advantages"]
 
 Floats = npt.NDArray[np.float32]
 
 
-@dataclass
-class Rollout:
-    """T decisions in each of B games.
-
-    Attributes:
-        observation: int8 (T, B, F). mask: int8 (T, B, A). action: int64 (T, B).
-        log_prob: log-probability of the action when it was taken, float32 (T, B).
-        value: what the seat expected to get, float32 (T, B).
-        seat: whose decision it was, int64 (T, B).
-        ended: whether the game ended with this decision, bool (T, B).
-        rewards: what each seat got then, float32 (T, B, P); zero where no game ended.
-    """
-
-    observation: npt.NDArray[np.int8]
-    mask: npt.NDArray[np.int8]
-    action: npt.NDArray[np.int64]
-    log_prob: Floats
-    value: Floats
-    seat: npt.NDArray[np.int64]
-    ended: npt.NDArray[np.bool_]
-    rewards: Floats
-
-    @classmethod
-    def empty(cls, steps: int, games: int, size: int, ids: int, players: int) -> Rollout:
-        """Return an unwritten rollout of T steps in B games."""
-        shape = (steps, games)
-        return cls(
-            observation=np.zeros((*shape, size), np.int8),
-            mask=np.zeros((*shape, ids), np.int8),
-            action=np.zeros(shape, np.int64),
-            log_prob=np.zeros(shape, np.float32),
-            value=np.zeros(shape, np.float32),
-            seat=np.zeros(shape, np.int64),
-            ended=np.zeros(shape, np.bool_),
-            rewards=np.zeros((*shape, players), np.float32),
-        )
-
-
-def advantages(rollout: Rollout, last_value: Floats, discount: float, decay: float) -> tuple[Floats, Floats]:
-    """Return (advantages, returns), both float32 (T, B), along each seat's own decisions.
+def advantages(
+    decision: npt.NDArray[np.int64],
+    seat: npt.NDArray[np.int64],
+    ended: npt.NDArray[np.bool_],
+    outcome: Floats,
+    expected: Floats,
+    after: Floats,
+    seats: int,
+    discount: float,
+    decay: float,
+) -> Floats:
+    """Return the advantage of every decision in each component, float32 (n, C); returns are these plus `expected`.
 
     Args:
-        rollout: what was played.
-        last_value: what every seat expects after the last step, float32 (B, P): trajectories that are still going on
-            are cut there.
+        decision: which of the n decisions was taken at a step of a game, int64 (T, B); -1: none that is learnt from.
+        seat: whose decision it was, int64 (T, B).
+        ended: whether the game ended with it, bool (T, B).
+        outcome: what came of the game then, float32 (T, B, C).
+        expected: what the seat expected before its decision, float32 (n, C).
+        after: what it expected after it, float32 (n, C): stands for what follows where a trajectory is cut.
+        seats: most seats of a game.
         discount: gamma, for each own decision.
         decay: lambda.
     """
-    steps, games = rollout.action.shape
+    steps, games = decision.shape
     row = np.arange(games)
-    advantage = np.zeros((steps, games), np.float32)
-    # What comes after a decision of each seat, walking backwards: reward, value and advantage of its next one.
-    reward = np.zeros_like(last_value)
-    value = last_value.copy()
-    tail = np.zeros_like(last_value)
+    advantage = np.zeros_like(expected)
+    # What comes after a decision of each seat, walking backwards: outcome, and value and advantage of its next one.
+    reward = np.zeros((games, seats, expected.shape[1]), np.float32)
+    value, tail = np.zeros_like(reward), np.zeros_like(reward)
+    cut = np.ones((games, seats), np.bool_)
     for t in range(steps - 1, -1, -1):
-        ended = rollout.ended[t]
-        reward[ended], value[ended], tail[ended] = rollout.rewards[t][ended], 0.0, 0.0
-        seat = rollout.seat[t]
-        surprise = reward[row, seat] + discount * value[row, seat] - rollout.value[t]
-        advantage[t] = surprise + discount * decay * tail[row, seat]
-        reward[row, seat], value[row, seat], tail[row, seat] = 0.0, rollout.value[t], advantage[t]
-    return advantage, advantage + rollout.value
+        over = ended[t]
+        reward[over], value[over], tail[over], cut[over] = outcome[t][over][:, None], 0.0, 0.0, False
+        b = row[decision[t] >= 0]
+        k, s = decision[t][b], seat[t][b]
+        follows = np.where(cut[b, s][:, None], after[k], value[b, s])
+        advantage[k] = reward[b, s] + discount * follows - expected[k] + discount * decay * tail[b, s]
+        reward[b, s], value[b, s], tail[b, s], cut[b, s] = 0.0, expected[k], advantage[k], False
+    return advantage

@@ -14,6 +14,7 @@ from helsinki_env import GameConfig
 from helsinki_env.core.actions import ActionTable
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.observation import layout
 from helsinki_env.redeal import SCRATCH
 
 __all__ = ["Desk", "clear", "new_desk"]
@@ -37,6 +38,7 @@ class Desk(NamedTuple):
         arms: decisions, int64 (ids,).
         worths: of those, float64 (ids,).
         totals: of decisions, float64 (ids,).
+        seen: an observation, int8 (F,).
     """
 
     tables: npt.NDArray[Any]
@@ -53,6 +55,7 @@ class Desk(NamedTuple):
     arms: npt.NDArray[np.int64]
     worths: npt.NDArray[np.float64]
     totals: npt.NDArray[np.float64]
+    seen: npt.NDArray[np.int8]
 
 
 def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
@@ -74,6 +77,7 @@ def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
         arms=np.zeros(ids, np.int64),
         worths=np.zeros(ids),
         totals=np.zeros(ids),
+        seen=np.zeros(layout(types).size, np.int8),
     )
 
 

@@ -16,15 +16,18 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from agents.network import ActorCritic, NetworkConfig
+from agents.net.inputs import seat_parts, table_parts
+from agents.net.network import Network, NetworkConfig
 from helsinki_env import GameConfig, observation
 from helsinki_env.files import replacing
 from helsinki_env.game import action_table
 from helsinki_env.position import VERSION
 
-__all__ = ["CheckpointError", "interface_digests", "load_checkpoint", "save_checkpoint"]
+__all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "same_weights", "save_checkpoint"]
 
-FORMAT = 1
+FORMAT = 2
+#: What PyTorch's own files, and pickles in general, begin with: they can execute code and are never opened.
+_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 class CheckpointError(ValueError):
@@ -32,15 +35,16 @@ class CheckpointError(ValueError):
 
 
 def interface_digests(types: int) -> dict[str, str]:
-    """Return digests of the action table and of the observation's layout: a network fits only those it was made for."""
+    """Return digests of action table, observation's layout and inputs: a network fits only those it was made for."""
     texts = {
         "actions": repr((action_table(types).sizes, action_table(types).offsets)),
         "observation": observation.layout(types).markdown(),
+        "inputs": repr((seat_parts(types), table_parts(types))),
     }
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
-def save_checkpoint(path: str | Path, model: ActorCritic, description: dict[str, Any]) -> Path:
+def save_checkpoint(path: str | Path, model: Network, description: dict[str, Any]) -> Path:
     """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
     path = Path(path)
     content = {
@@ -56,7 +60,7 @@ def save_checkpoint(path: str | Path, model: ActorCritic, description: dict[str,
     return path
 
 
-def load_checkpoint(path: str | Path) -> tuple[ActorCritic, dict[str, Any]]:
+def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
     """Return the network, ready to play, and its description.
 
     Raises:
@@ -65,6 +69,12 @@ def load_checkpoint(path: str | Path) -> tuple[ActorCritic, dict[str, Any]]:
     path = Path(path)
     if not path.is_file():
         raise CheckpointError(f"{path}: there is no such file; train one with 'helsinki train --preset quick'")
+    with path.open("rb") as start:
+        if start.read(4).startswith(_PICKLES):
+            raise CheckpointError(
+                f"{path}: a pickle (as torch.save writes it), which could execute code when it is opened, so it is not; "
+                "expected a safetensors file as 'helsinki train' writes it"
+            )
     try:
         with safe_open(path, framework="pt") as file:
             text = (file.metadata() or {}).get("helsinki")
@@ -72,15 +82,9 @@ def load_checkpoint(path: str | Path) -> tuple[ActorCritic, dict[str, Any]]:
     except (SafetensorError, OSError) as problem:
         raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
     content = _description(path, text)
-    types = content["types"]
-    expected = {"format": FORMAT, "environment": f"helsinki_v{VERSION}", **interface_digests(types)}
-    for key, value in expected.items():
-        if content.get(key) != value:
-            raise CheckpointError(
-                f"{path}: {key} is {content.get(key)!r}, this environment needs {value!r}: train the network again"
-            )
+    check_description(path, content)
     try:
-        model = ActorCritic(GameConfig.from_dict(content["game"]), NetworkConfig(**content["network"]))
+        model = Network(GameConfig.from_dict(content["game"]), NetworkConfig(**content["network"]))
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError, KeyError) as problem:
         raise CheckpointError(f"{path}: the weights do not fit the network described: {problem}") from None
@@ -97,6 +101,16 @@ def _description(path: Path, text: str | None) -> dict[str, Any]:
     return content
 
 
-def same_weights(a: ActorCritic, b: ActorCritic) -> bool:
+def check_description(path: Path, content: dict[str, Any]) -> None:
+    """Check that a network fits this environment; CheckpointError with the reason if it does not."""
+    expected = {"format": FORMAT, "environment": f"helsinki_v{VERSION}", **interface_digests(content["types"])}
+    for key, value in expected.items():
+        if content.get(key) != value:
+            raise CheckpointError(
+                f"{path}: {key} is {content.get(key)!r}, this environment needs {value!r}: train the network again"
+            )
+
+
+def same_weights(a: Network, b: Network) -> bool:
     """Whether two networks have identical weights."""
     return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))

@@ -1,0 +1,183 @@
+"""The policy and value network: a decision is as good as the position that it leads to.
+
+One encoder with shared weights describes every seat; what it says of the seats, in the order in which they move, joins
+the table in a residual trunk, which says each seat's share of the win and its final score. A choice is preferred by the
+share of the win in the position it leads to, by how far the network trusts the heuristic's opinion of it there, and
+by what it thinks of that kind of decision. See `agents.net.inputs` for what goes in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from agents.net.inputs import Inputs, places, seat_parts, table_parts
+from helsinki_env import GameConfig
+from helsinki_env.core.actions import USE
+from helsinki_env.core.state import SEATS
+from helsinki_env.game import action_table
+
+__all__ = ["ILLEGAL", "SURE", "Assessment", "Network", "NetworkConfig", "Tensors"]
+
+ILLEGAL = -1e9
+"""The logit of a seat where nobody sits; its share of the win is exactly zero."""
+#: Scores are predicted in these units around this middle.
+_SCORE_UNIT, _SCORE_MIDDLE = 10.0, 15.0
+#: Shares of a win are not told apart beyond these odds (1 : 50).
+SURE = 4.0
+#: How sharply a new network prefers the better position, and what a point of the heuristic's opinion counts. Before
+#: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
+#: knows the value of positions improves on it.
+_SHARPNESS, _TRUST = 12.0, 3.0
+
+
+class Tensors(NamedTuple):
+    """`agents.net.inputs.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to."""
+
+    seats: torch.Tensor
+    table: torch.Tensor
+    ended: torch.Tensor
+    row: torch.Tensor
+    action: torch.Tensor
+    advice: torch.Tensor
+    position: torch.Tensor
+    decisions: int
+
+    @classmethod
+    def of(cls, inputs: Inputs, device: torch.device | str = "cpu") -> Tensors:
+        """Move inputs to a device."""
+        arrays = inputs.seats, inputs.table, inputs.ended, inputs.row, inputs.action, inputs.advice, inputs.position
+        seats, table, ended, row, action, advice, position = (torch.from_numpy(x).to(device) for x in arrays)
+        return cls(seats, table, ended, row, action.long(), advice, position, len(inputs))
+
+
+class Assessment(NamedTuple):
+    """What a network says of N positions.
+
+    Attributes:
+        win_logits: of each seat's share of the win, from the viewer on, float32 (N, 4); very low where nobody sits.
+        scores: final points expected of each seat, float32 (N, 4); only meaningful where somebody sits.
+        trust: what a point of the heuristic's opinion counts, by group of decisions, float32 (N, groups).
+        liking: what a decision of a group counts in itself, float32 (N, groups).
+    """
+
+    win_logits: torch.Tensor
+    scores: torch.Tensor
+    trust: torch.Tensor
+    liking: torch.Tensor
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Size of the network.
+
+    Args:
+        seat_hidden: units of the first layer of the encoder of seats.
+        seat: units that describe a seat to the trunk.
+        width: units of the trunk.
+        blocks: residual blocks of two layers.
+    """
+
+    seat_hidden: int = 192
+    seat: int = 96
+    width: int = 256
+    blocks: int = 2
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        for item in fields(self):
+            value, least = getattr(self, item.name), 0 if item.name == "blocks" else 1
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{item.name}: found {value!r}, expected a whole number of at least {least}")
+
+
+class _Block(nn.Module):
+    """A residual block with normalisation first (He and others 2016, "Identity mappings in deep residual networks")."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm, self.inner, self.outer = nn.LayerNorm(width), nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = x + self.outer(torch.relu(self.inner(torch.relu(self.norm(x)))))
+        return out
+
+
+class Network(nn.Module):
+    """Policy over all decisions, and value of every seat.
+
+    Args:
+        game: the games it is made for; only their component file matters.
+        config: size of the network.
+    """
+
+    def __init__(self, game: GameConfig | None = None, config: NetworkConfig | None = None) -> None:
+        super().__init__()
+        self.types, self.config = (game or GameConfig()).loaded.types, config or NetworkConfig()
+        c, actions = self.config, action_table(self.types)
+        self.ids = actions.size
+        seat, table = (
+            torch.cat([torch.full((part.size,), 1.0 / part.scale) for part in parts])
+            for parts in (seat_parts(self.types), table_parts(self.types))
+        )
+        self.seat_scale: torch.Tensor
+        self.table_scale: torch.Tensor
+        self.group: torch.Tensor
+        self.register_buffer("seat_scale", seat, persistent=False)
+        self.register_buffer("table_scale", table, persistent=False)
+        # Decisions of one kind are alike to the network; each action that a coat buys is a kind of its own.
+        group = torch.from_numpy(actions.kind_of).long()
+        first = actions.offsets[USE]
+        group[first : first + 15] = len(actions.sizes) + torch.arange(15)
+        self.register_buffer("group", group, persistent=False)
+        self._present = int(places(self.types).seat[[part.name for part in seat_parts(self.types)].index("present")])
+        self.seat_in = nn.Linear(len(seat), c.seat_hidden)
+        self.seat_out = nn.Linear(c.seat_hidden, c.seat)
+        self.from_seats = nn.Linear(SEATS * c.seat, c.width)
+        self.from_table = nn.Linear(len(table), c.width)
+        self.blocks = nn.Sequential(*(_Block(c.width) for _ in range(c.blocks)))
+        self.norm = nn.LayerNorm(c.width)
+        self.win = nn.Linear(c.width, SEATS)
+        self.score = nn.Linear(c.width, SEATS)
+        self.trust = nn.Linear(c.width, int(group.max()) + 1)
+        self.liking = nn.Linear(c.width, int(group.max()) + 1)
+        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS).log())
+        for head in (self.win, self.score, self.trust, self.liking):
+            nn.init.orthogonal_(head.weight, 0.01)
+            nn.init.zeros_(head.bias)
+        nn.init.constant_(self.trust.bias, _TRUST)
+
+    def trunk(self, seats: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        """Return the features of positions, (N, width), from int8 (N, P, S) and int8 (N, G)."""
+        kind = table.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
+        present = seats[:, :, self._present : self._present + 1].to(dtype)
+        described = torch.relu(self.seat_in(seats.to(dtype) * self.seat_scale.to(dtype)))
+        described = torch.relu(self.seat_out(described)) * present
+        missing = (SEATS - seats.shape[1]) * self.config.seat
+        joined = self.from_seats(nn.functional.pad(described.flatten(1), (0, missing)))
+        joined = joined + self.from_table(table.to(dtype) * self.table_scale.to(dtype))
+        return torch.relu(self.norm(self.blocks(joined)))
+
+    def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
+        """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""
+        hidden = self.trunk(seats, table)
+        present = nn.functional.pad(seats[:, :, self._present], (0, SEATS - seats.shape[1]))
+        wins = self.win(hidden).float().masked_fill(present == 0, ILLEGAL)
+        scores = _SCORE_MIDDLE + _SCORE_UNIT * self.score(hidden).float()
+        return Assessment(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
+
+    def log_probs(self, x: Tensors, assessed: Assessment) -> torch.Tensor:
+        """Return the logarithm of the probability of every choice, float32 (C,)."""
+        wins = assessed.win_logits
+        merit = wins[:, 0] - torch.logsumexp(wins[:, 1:], 1)  # the logit of the viewer's share
+        merit = torch.where(x.ended < 0, merit, torch.logit(x.ended, 1e-3)).clamp(-SURE, SURE)
+        group = self.group[x.action]
+        score = self.sharpness.exp() * merit[x.position] + assessed.liking[x.position, group]
+        score = score + assessed.trust[x.position, group] * x.advice
+        highest = score.new_full((x.decisions,), ILLEGAL).scatter_reduce(0, x.row, score.detach(), "amax")
+        score = score - highest[x.row]
+        return score - score.new_zeros(x.decisions).index_add(0, x.row, score.exp()).log()[x.row]

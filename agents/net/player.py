@@ -1,0 +1,148 @@
+"""A trained network as a player: it takes the decision that it prefers.
+
+How a network is asked does not matter to the player: `TorchAssessor` asks PyTorch, `agents.net.onnx.OnnxAssessor` an
+exported model. Preferences are worked out here from what it says of positions, once for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.net.inputs import Inputs, Writer
+from helsinki_env import GameConfig
+
+__all__ = ["CHUNK", "Assessed", "Assessor", "NetPlayer", "chunked", "preferences"]
+
+Floats = npt.NDArray[np.float32]
+
+CHUNK = 256
+"""Positions that go through a network together, always exactly so many: the last bits of a matrix product depend on its
+shape, and a decision must not depend on the batch it is made in."""
+#: Shares of a win are not told apart beyond these odds, as in `agents.net.network`.
+_SURE = 4.0
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """What a network says of N positions, see `agents.net.network.Assessment`.
+
+    Attributes:
+        win_logits: float32 (N, 4). scores: float32 (N, 4). trust, liking: float32 (N, groups).
+    """
+
+    win_logits: Floats
+    scores: Floats
+    trust: Floats
+    liking: Floats
+
+    @property
+    def wins(self) -> Floats:
+        """Each seat's share of the win, from the viewer on, float32 (N, 4), rows add up to 1."""
+        shares = np.exp(self.win_logits - self.win_logits.max(axis=1, keepdims=True))
+        wins: Floats = shares / shares.sum(axis=1, keepdims=True)
+        return wins
+
+
+class Assessor(Protocol):
+    """A network, however it is computed.
+
+    Attributes:
+        group: of each decision, int64 (A,).
+        sharpness: how sharply the better position is preferred.
+    """
+
+    group: npt.NDArray[np.int64]
+    sharpness: float
+
+    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
+        """Assess positions, int8 (N, P, S) and int8 (N, G)."""
+        ...
+
+
+def chunked(size: int) -> list[npt.NDArray[np.int64]]:
+    """Return rows 0 to `size` in chunks of exactly `CHUNK`; the last begins anew where rows run out."""
+    rows = np.arange(-(-size // CHUNK) * CHUNK) % max(1, size)
+    return list(rows.reshape(-1, CHUNK))
+
+
+def preferences(inputs: Inputs, assessed: Assessed, assessor: Assessor) -> npt.NDArray[np.float64]:
+    """Return the logarithm of the probability of every choice, float64 (C,); see `Network.log_probs`."""
+    logits = assessed.win_logits.astype(np.float64)
+    others = logits[:, 1:]
+    highest = others.max(axis=1)
+    merit = logits[:, 0] - highest - np.log(np.exp(others - highest[:, None]).sum(axis=1))
+    ended = inputs.ended >= 0
+    share = np.clip(inputs.ended[ended], 1e-3, 1 - 1e-3)
+    merit[ended] = np.log(share / (1 - share))
+    merit = np.clip(merit, -_SURE, _SURE)
+    group = assessor.group[inputs.action]
+    score = assessor.sharpness * merit[inputs.position] + assessed.liking[inputs.position, group]
+    score += assessed.trust[inputs.position, group] * inputs.advice
+    starts, counts = inputs.first[:-1], np.diff(inputs.first)
+    score -= np.repeat(np.maximum.reduceat(score, starts), counts)
+    log_probs: npt.NDArray[np.float64] = score - np.repeat(np.log(np.add.reduceat(np.exp(score), starts)), counts)
+    return log_probs
+
+
+class NetPlayer:
+    """Plays the decision that a network prefers.
+
+    Args:
+        assessor: the network.
+        config: the games to be played; only their component file matters.
+        name: how the player is called.
+        sample: draw from the probabilities instead, with the row's random number.
+    """
+
+    def __init__(
+        self, assessor: Assessor, config: GameConfig | None = None, name: str = "net", sample: bool = False
+    ) -> None:
+        self.assessor, self.name, self.sample = assessor, name, sample
+        self.writer = Writer(config)
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        if len(asked):
+            inputs, log_probs = self.opinion(observation[asked], mask[asked])
+            if self.sample:
+                actions[asked] = _drawn(inputs, log_probs, words[asked])
+            else:
+                actions[asked] = _preferred(inputs, log_probs)
+        return actions
+
+    def opinion(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
+    ) -> tuple[Inputs, npt.NDArray[np.float64]]:
+        """Return the choices of some decisions and the logarithm of the probability of each, float64 (C,)."""
+        inputs = self.writer.write(observation, mask)
+        return inputs, preferences(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
+
+
+def _preferred(inputs: Inputs, log_probs: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The most likely choice of each decision, the lowest id of equals."""
+    counts = np.diff(inputs.first)
+    best = np.repeat(np.maximum.reduceat(log_probs, inputs.first[:-1]), counts)
+    at = np.flatnonzero(log_probs == best)
+    _, once = np.unique(inputs.row[at], return_index=True)
+    return inputs.action[at[once]].astype(np.int64)
+
+
+def _drawn(
+    inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """A choice of each decision, drawn by its random number, uint64 (B,)."""
+    cumulated = np.cumsum(np.exp(log_probs))
+    before = np.concatenate(([0.0], cumulated))[inputs.first]
+    part = (words >> np.uint64(11)).astype(np.float64) / 2.0**53
+    wanted = before[:-1] + part * (before[1:] - before[:-1])
+    at = np.searchsorted(cumulated, wanted, side="right")
+    at = np.clip(at, inputs.first[:-1], inputs.first[1:] - 1)  # sums are rounded
+    return inputs.action[at].astype(np.int64)

@@ -1,0 +1,62 @@
+"""What a run tells TensorBoard, if that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from training.progress import Progress
+
+__all__ = ["Board"]
+
+
+class Board:
+    """Writes events; without TensorBoard it writes nothing.
+
+    Args:
+        folder: where to.
+        begin: number of the update from which on events of an earlier, longer run do not count.
+    """
+
+    def __init__(self, folder: Path, begin: int) -> None:
+        self._writer: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        self._writer = SummaryWriter(str(folder), purge_step=begin or None)  # type: ignore[no-untyped-call]  # PyTorch's
+
+    def __enter__(self) -> Board:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def progress(self, step: int, progress: Progress) -> None:
+        """Write losses, points and times of an update."""
+        part = progress.part.replace(" ", "_")
+        values = {f"{part}/{name}": value for name, value in progress.losses.items()}
+        values |= {f"seconds/{name}": value for name, value in progress.seconds.items()}
+        values[f"{part}/points"] = progress.points
+        self._write(step, values)
+
+    def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
+        """Write how the learner did, with the interval."""
+        values = {}
+        for s in standings:
+            name = f"strength/{s['players']} players against {s['opponent']}"
+            values |= {name: s["share"], f"{name}, low": s["low"], f"{name}, high": s["high"]}
+        self._write(step, values)
+
+    def _write(self, step: int, values: dict[str, float]) -> None:
+        if self._writer is not None:
+            for name, value in values.items():
+                if value == value:  # not NaN
+                    self._writer.add_scalar(name, value, step)

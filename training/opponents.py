@@ -1,0 +1,72 @@
+"""Who sits at the other seats: baselines, and what the learner once was.
+
+Against itself alone a learner may go round in circles, and forget what it no longer meets (Vinyals and others 2019,
+"Grandmaster level in StarCraft II using multi-agent reinforcement learning", on leagues).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from agents.base import Player
+from agents.net.checkpoint import load_checkpoint
+from agents.net.network import Network
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
+from agents.registry import make_player
+from helsinki_env import GameConfig
+
+__all__ = ["Pool"]
+
+
+class Pool:
+    """Players to meet, and the rollout after which each may be met.
+
+    Args:
+        game: the games; only the component file matters.
+        baselines: names of players who are there from the beginning.
+        folder: where past selves are kept.
+        seed: of the choice.
+        fast: past selves compute in bfloat16.
+        most: past selves to choose from; the oldest but one are dropped.
+    """
+
+    def __init__(
+        self, game: GameConfig, baselines: Sequence[str], folder: Path, seed: int, fast: bool, most: int = 8
+    ) -> None:
+        self.game, self.folder, self.seed, self.fast, self.most = game, folder, seed, fast, most
+        self.baselines = [make_player(name, game) for name in baselines]
+        #: Past selves: name of the file, and number of the rollout after which it may be met.
+        self.past: list[tuple[str, int]] = []
+        self._loaded: dict[str, NetPlayer] = {}
+
+    def add(self, name: str, network: Network, rollout: int) -> None:
+        """Let the learner as it is now be met in rollouts after the given one."""
+        self._loaded[name] = self._player(name, network)
+        self.past.append((name, rollout))
+
+    def choose(self, rollout: int) -> Player:
+        """Return who is met in a rollout; depends on seed, number and who was there."""
+        past = [name for name, since in self.past if since < rollout]
+        past = past[:1] + past[1:][-(self.most - 1) :]
+        there: list[Player | str] = [*self.baselines, *past]
+        if not there:
+            raise ValueError("opponents: found nobody to meet yet; name a baseline such as heuristic")
+        # Half of the time one of the baselines, if there are any; past selves otherwise.
+        generator = np.random.default_rng([self.seed, rollout, 1])
+        baseline = self.baselines and (not past or generator.random() < 0.5)
+        chosen = there[int(generator.integers(len(self.baselines)))] if baseline else None
+        if chosen is None:
+            chosen = past[int(generator.integers(len(past)))]
+        return chosen if not isinstance(chosen, str) else self._get(chosen)
+
+    def _get(self, name: str) -> NetPlayer:
+        if name not in self._loaded:
+            self._loaded[name] = self._player(name, load_checkpoint(self.folder / name)[0])
+        return self._loaded[name]
+
+    def _player(self, name: str, network: Network) -> NetPlayer:
+        return NetPlayer(TorchAssessor(network, self.fast), self.game, name, sample=True)

@@ -1,0 +1,316 @@
+"""Playing: batches of games between the learner and its opponents, and what is kept of them to learn from.
+
+A rollout depends on weights, seed and number alone: random numbers are drawn anew for each, and where the games stand
+can be saved and brought back (`Stage.state`, `Stage.restore`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium.vector import AutoresetMode
+
+from agents.base import Player
+from agents.net.inputs import Inputs, Writer
+from agents.net.network import Network, Tensors
+from helsinki_env import GameConfig
+from helsinki_env.core.state import SEATS
+from helsinki_env.envs.vector import HelsinkiVectorEnv
+from training.tables import TableConfig, divide
+
+__all__ = ["COMPONENTS", "Rollout", "Stage", "from_viewer", "own_component"]
+
+COMPONENTS = 2 * SEATS
+"""What a seat expects: the share of the win of every seat, then the score of every seat."""
+
+
+@dataclass
+class Rollout:
+    """What T steps of B games leave to learn from: n decisions of the learner.
+
+    Attributes:
+        inputs: what the network was told of them.
+        action: what it decided, int64 (n,).
+        log_prob: the logarithm of that decision's probability then, float32 (n,).
+        expected: what it expected before, float32 (n, 8), by seat of the game; see `COMPONENTS`.
+        after: what it expected after, float32 (n, 8).
+        viewer: its seat, int64 (n,).
+        players: of its game, int64 (n,).
+        decision: which decision was taken at a step of a game, int64 (T, B); -1: none that is learnt from.
+        seat: who decided, int64 (T, B).
+        ended: whether the game ended with it, bool (T, B).
+        outcome: what came of the game, float32 (T, B, 8).
+        steps: decisions taken in all, forced ones and opponents' included.
+        points: mean points of a seat in the games that ended, NaN if none did.
+        games: how many games ended.
+        seconds: time spent in the environment, on inputs, and in the network.
+    """
+
+    inputs: Inputs
+    action: npt.NDArray[np.int64]
+    log_prob: npt.NDArray[np.float32]
+    expected: npt.NDArray[np.float32]
+    after: npt.NDArray[np.float32]
+    viewer: npt.NDArray[np.int64]
+    players: npt.NDArray[np.int64]
+    decision: npt.NDArray[np.int64]
+    seat: npt.NDArray[np.int64]
+    ended: npt.NDArray[np.bool_]
+    outcome: npt.NDArray[np.float32]
+    steps: int = 0
+    points: float = float("nan")
+    games: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def own_component(
+    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64], margin: float
+) -> npt.NDArray[np.float32]:
+    """Return what components, float32 (n, 8), are worth to their viewers, float32 (n,).
+
+    That is the own share of the win, and `margin` for each point ahead of the mean of the others.
+    """
+    row = np.arange(len(values))
+    scores = values[:, SEATS:] * (np.arange(SEATS) < players[:, None])
+    own = scores[row, viewer]
+    lead = own - (scores.sum(axis=1) - own) / (players - 1)
+    worth: npt.NDArray[np.float32] = (values[row, viewer] + margin * lead).astype(np.float32)
+    return worth
+
+
+def by_seat(
+    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """Return values float32 (n, 4) that begin at the viewer's seat in the order of the game's seats; absent ones 0."""
+    seats = np.arange(SEATS)
+    turn = (seats - viewer[:, None]) % players[:, None]
+    found: npt.NDArray[np.float32] = np.take_along_axis(values, turn, axis=1) * (seats < players[:, None])
+    return found.astype(np.float32)
+
+
+def from_viewer(
+    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """Return values float32 (n, 4) by seat in the order from the viewer on; absent ones 0: undoes `by_seat`."""
+    turns = np.arange(SEATS)
+    seat = (turns + viewer[:, None]) % players[:, None]
+    found: npt.NDArray[np.float32] = np.take_along_axis(values, seat, axis=1) * (turns < players[:, None])
+    return found.astype(np.float32)
+
+
+class Stage:
+    """Games side by side, at tables of several kinds.
+
+    Args:
+        game: the games; only the component file matters.
+        tables: what is played.
+        games: B.
+        apart: part of the games in which the learner has one seat and opponents have the others.
+        seed: of decks and decisions.
+        device: where the network computes.
+    """
+
+    def __init__(
+        self,
+        game: GameConfig,
+        tables: Sequence[TableConfig],
+        games: int,
+        apart: float,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.games, self.seed, self.device = games, seed, device
+        self.envs = [
+            HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes, config=game)
+            for table, size in divide(tables, games)
+        ]
+        self.most_players = max(max(table.players) for table in tables)
+        self.writer = Writer(game)
+        self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
+        starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
+        self._gather([obs for obs, _ in starts], [info for _, info in starts])
+        #: The learner's seat in games against opponents; -1: it has all seats.
+        self.own = np.full(games, -1, np.int64)
+        spread = np.arange(games) * apart
+        self.own[np.floor(spread + apart) > np.floor(spread)] = 0
+        self._deal_seats(np.ones(games, np.bool_))
+
+    def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:
+        """In new games the learner moves on by one seat."""
+        players = self._players()
+        moved = chosen & (self.own >= 0)
+        self.own[moved] = (self.own[moved] + 1) % players[moved]
+
+    def _players(self) -> npt.NDArray[np.int64]:
+        return np.concatenate([env.states["players"] for env in self.envs]).astype(np.int64)
+
+    def _gather(self, obs: list[Any], infos: list[dict[str, Any]]) -> None:
+        self.observation = np.concatenate([o["observation"] for o in obs])
+        self.mask = np.concatenate([o["action_mask"] for o in obs])
+        self.seat = np.concatenate([info["seat"] for info in infos])
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return where all games stand, by name."""
+        saved: dict[str, npt.NDArray[Any]] = {"own": self.own.copy()}
+        for i, env in enumerate(self.envs):
+            saved |= {f"env{i}.{name}": array for name, array in env.get_state().items()}
+        return saved
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state` returned."""
+        self.own = state["own"].copy()
+        started = []
+        for i, env in enumerate(self.envs):
+            own = env.get_state()
+            saved = {name: state[f"env{i}.{name}"].view(array.dtype).reshape(array.shape) for name, array in own.items()}
+            started.append(env.set_state(saved))
+        self._gather([obs for obs, _ in started], [info for _, info in started])
+
+    def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:
+        """Play T steps of every game.
+
+        Args:
+            network: the learner's.
+            opponent: who has the other seats where the learner has one.
+            steps: T.
+            number: of the rollout; with the seed it decides about everything that is drawn.
+            fast: compute in bfloat16.
+        """
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + number)
+        words = np.random.default_rng([self.seed, number])
+        shape = (steps, self.games)
+        decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+        ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, COMPONENTS), np.float32)
+        parts: dict[str, list[Any]] = {name: [] for name in _KEPT}
+        seconds = dict.fromkeys(("environment", "inputs", "network"), 0.0)
+        found, points = 0, []
+        for t in range(steps):
+            free = self.mask.sum(axis=1, dtype=np.int64) > 1
+            mine = free & ((self.own < 0) | (self.own == self.seat))
+            actions: npt.NDArray[np.int64] = self.mask.argmax(axis=1)
+            players = self._players()
+            rows = np.flatnonzero(free & ~mine)
+            if len(rows):
+                drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
+                actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
+            rows = np.flatnonzero(mine)
+            if len(rows):
+                kept = self._decide(network, rows, players[rows], generator, fast, seconds)
+                for name, value in kept.items():
+                    parts[name].append(value)
+                actions[rows] = kept["action"]
+                decision[t, rows] = found + np.arange(len(rows))
+                found += len(rows)
+            seat[t] = self.seat
+            began = time.perf_counter()
+            over, ended[t], scores, places = self._step(actions)
+            seconds["environment"] += time.perf_counter() - began
+            if len(over):
+                outcome[t, over] = _outcome(scores, places, players[over])
+                points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
+                self._deal_seats(ended[t])
+        return Rollout(
+            inputs=Inputs.join(parts.pop("inputs")),
+            **{name: np.concatenate(arrays) for name, arrays in parts.items()},
+            decision=decision,
+            seat=seat,
+            ended=ended,
+            outcome=outcome,
+            steps=decision.size,
+            points=float(np.mean(points)) if points else float("nan"),
+            games=len(points),
+            seconds=seconds,
+        )
+
+    @torch.no_grad()
+    def _decide(
+        self,
+        network: Network,
+        rows: npt.NDArray[np.int64],
+        players: npt.NDArray[np.int64],
+        generator: torch.Generator,
+        fast: bool,
+        seconds: dict[str, float],
+    ) -> dict[str, Any]:
+        """Let the learner decide in some games; return what is kept of it."""
+        began = time.perf_counter()
+        inputs = self.writer.write(self.observation[rows], self.mask[rows], self.most_players)
+        seconds["inputs"] += time.perf_counter() - began
+        began = time.perf_counter()
+        x = Tensors.of(inputs, self.device)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=fast):
+            said = network(x.seats, x.table)
+        log_probs = network.log_probs(x, said).cpu()
+        values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).cpu().numpy()
+        # The exponential race draws from the policy exactly: the first of clocks that run at the rates of the choices.
+        clock = torch.empty(len(log_probs)).exponential_(generator=generator).log()
+        chosen = _first_of_each(inputs, (clock - log_probs).numpy())
+        viewer = self.seat[rows]
+        weighted = log_probs.exp().numpy()[:, None] * values[inputs.position]
+        expected = np.add.reduceat(weighted, inputs.first[:-1], axis=0)
+        kept = {
+            "inputs": inputs,
+            "action": inputs.action[chosen].astype(np.int64),
+            "log_prob": log_probs.numpy()[chosen],
+            "expected": _in_order(expected, viewer, players),
+            "after": _in_order(values[inputs.position[chosen]], viewer, players),
+            "viewer": viewer.copy(),
+            "players": players,
+        }
+        seconds["network"] += time.perf_counter() - began
+        return kept
+
+    def _step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[Any], npt.NDArray[Any]]:
+        """Take one decision in every game; return which games ended, (k,) and (B,), and scores and places, (k, 4)."""
+        observations, infos = [], []
+        ended = np.zeros(self.games, np.bool_)
+        scores, places = np.zeros((2, self.games, SEATS), np.int64)
+        for env, begin, end in zip(self.envs, self._starts, self._starts[1:], strict=False):
+            obs, _, over, _, info = env.step(actions[begin:end])
+            observations.append(obs)
+            infos.append(info)
+            ended[begin:end] = over
+            if "_rewards" in info:
+                most = info["scores"].shape[1]
+                scores[begin:end, :most], places[begin:end, :most] = info["scores"], info["places"]
+        self._gather(observations, infos)
+        which = np.flatnonzero(ended)
+        return which, ended, scores[which], places[which]
+
+
+_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players")
+
+
+def _in_order(
+    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """Both halves of what is expected, (n, 8), by seat of the game."""
+    halves = values[:, :SEATS], values[:, SEATS:]
+    return np.concatenate([by_seat(half, viewer, players) for half in halves], axis=1)
+
+
+def _outcome(
+    scores: npt.NDArray[Any], places: npt.NDArray[Any], players: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """What came of games, float32 (k, 8): shares of the win, and scores; 0 where nobody sits."""
+    sits = np.arange(SEATS) < players[:, None]
+    first = (places == 0) & sits
+    wins = first / first.sum(axis=1, keepdims=True)
+    return np.concatenate([wins, scores * sits], axis=1).astype(np.float32)
+
+
+def _first_of_each(inputs: Inputs, clock: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+    """The choice of each decision whose clock is first, (n,)."""
+    earliest = np.repeat(np.minimum.reduceat(clock, inputs.first[:-1]), np.diff(inputs.first))
+    at = np.flatnonzero(clock == earliest)
+    _, once = np.unique(inputs.row[at], return_index=True)
+    chosen: npt.NDArray[np.int64] = at[once]
+    return chosen

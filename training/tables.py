@@ -1,0 +1,53 @@
+"""What is played in training: kinds of tables, and how many games of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from helsinki_env.envs.episodes import RandomEpisodes
+
+__all__ = ["TableConfig", "divide"]
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """What is played at a part of the tables, drawn anew for every game.
+
+    Args:
+        share: part of the games.
+        players: player counts to draw from.
+        covered: how many actions are covered for all, (low, high).
+        denied: how many are denied to each seat, likewise.
+        dry_roads: whether the expansion is played, values to draw from.
+    """
+
+    share: float = 1.0
+    players: tuple[int, ...] = (2,)
+    covered: tuple[int, int] = (0, 0)
+    denied: tuple[int, int] = (0, 0)
+    dry_roads: tuple[bool, ...] = (False,)
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or self.share <= 0:
+            raise ValueError(f"share: found {self.share!r}, expected a number above 0")
+        for name in ("players", "covered", "denied", "dry_roads"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,))
+        _ = self.episodes
+
+    @property
+    def episodes(self) -> RandomEpisodes:
+        """What is drawn anew at each deal."""
+        return RandomEpisodes(self.players, self.covered, self.denied, self.dry_roads)
+
+
+def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:
+    """Return how many of so many games each kind of table gets, by its share; kinds that get none are left out."""
+    shares = np.cumsum([table.share for table in tables])
+    ends = np.rint(games * shares / shares[-1]).astype(np.int64)
+    sizes = np.diff([0, *ends]).tolist()
+    return [(table, size) for table, size in zip(tables, sizes, strict=True) if size > 0]

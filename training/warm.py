@@ -1,0 +1,299 @@
+"""The warm start: what positions are worth is first learnt from games of the heuristic against itself.
+
+Such games cost half a millisecond each in compiled code, so that a minute of them says more about the worth of
+positions than an hour of the network's own. Some decisions are taken at random, lest only what the heuristic would
+do is known. The network then plays on by itself (`training.ppo`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from agents.heuristic.decide import decide
+from agents.heuristic.weights import QUICK
+from agents.net.inputs import carry_out, places, win_share, write_position
+from agents.net.network import Network
+from agents.search.desk import Desk, clear, new_desk
+from agents.search.settings import Settings
+from helsinki_env import GameConfig
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import GOLDEN, mix
+from helsinki_env.core.score import score
+from helsinki_env.core.state import SEATS
+from helsinki_env.core.step import write_mask
+from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.playout import player_words
+from training.checks import check_numbers
+from training.progress import Progress
+from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
+from training.tables import TableConfig, divide
+from training.values import value_losses
+
+__all__ = ["Lessons", "WarmConfig", "WarmStart", "play_lessons"]
+
+
+@dataclass(frozen=True)
+class WarmConfig:
+    """How to learn from the heuristic's games.
+
+    Args:
+        positions: to learn from in all; 0 leaves this part out.
+        games: games of a lesson.
+        share: part of the turns that is kept.
+        stray: chance of a decision to be taken at random.
+        batch: positions in a minibatch.
+        learning_rate: at the beginning; it falls along a cosine to `last` times as much.
+        last: see `learning_rate`.
+        weight_decay: as in AdamW.
+        scores: weight of the final scores in the loss, for a squared error of ten points.
+        max_grad_norm: limit of the gradient's norm.
+    """
+
+    positions: int = 2_000_000
+    games: int = 600
+    share: float = 0.3
+    stray: float = 0.03
+    batch: int = 1024
+    learning_rate: float = 2e-3
+    last: float = 0.02
+    weight_decay: float = 0.05
+    scores: float = 0.3
+    max_grad_norm: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        check_numbers(self, {"games": 1, "batch": 1})
+        for name in ("share", "stray", "last"):
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name}: found {getattr(self, name)}, expected a number from 0 to 1")
+        if self.positions and not self.share:
+            raise ValueError("share: found 0, expected a part of the turns above 0")
+
+
+@dataclass
+class Lessons:
+    """Positions at the ends of turns, and what came of them.
+
+    Attributes:
+        seats: int8 (N, P, S). table: int8 (N, G). See `agents.net.inputs.Inputs`.
+        wins: each seat's share of the win from the viewer on, float32 (N, 4). scores: its points, float32 (N, 4).
+    """
+
+    seats: npt.NDArray[np.int8]
+    table: npt.NDArray[np.int8]
+    wins: npt.NDArray[np.float32]
+    scores: npt.NDArray[np.float32]
+
+
+@kernel
+def _below(word, chance):
+    """Whether a random word falls within a chance."""
+    return np.float64(word >> np.uint64(11)) * 2.0**-53 < chance
+
+
+@kernel
+def _random_legal(mask, word):
+    """A legal decision, each as likely as the others."""
+    legal = np.int64(0)
+    for i in range(len(mask)):
+        legal += mask[i]
+    left = np.int64(word % np.uint64(legal))
+    for i in range(len(mask)):
+        if mask[i]:
+            if left == 0:
+                return np.int64(i)
+            left -= 1
+    return np.int64(-1)
+
+
+@kernel
+def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, wins, scores, most):
+    """Play games to their end; write some of the positions at the ends of turns; return how many."""
+    t, p = desk.tables[0], desk.pieces[0]
+    found = 0
+    for b in range(len(games)):
+        g = games[b]
+        clear(desk)
+        word, begin, drawn = words[b], found, 0
+        while not g.done:
+            seat = np.int64(g.seat)
+            write_mask(t, g, desk.mask)
+            word += GOLDEN
+            if _below(mix(word), stray):
+                action = _random_legal(desk.mask, mix(word ^ GOLDEN))
+            else:
+                action = decide(t, p, desk.weights[seat], g, desk.views[seat], desk.mask, desk.values, False)
+            drawn = carry_out(t, g, action, drawn)
+            if g.seat == seat and not g.done:
+                continue
+            word += GOLDEN
+            if _below(mix(word), share) and found < most and not g.done:
+                write_position(desk, g, seat, drawn, seat_at, table_at, seats[found], table[found])
+                wins[found, 0] = seat  # kept here until the game is over
+                found += 1
+            drawn = 0
+        for i in range(begin, found):
+            viewer = np.int64(wins[i, 0])
+            for turn in range(g.players):
+                seat = (viewer + turn) % g.players
+                wins[i, turn] = win_share(t, g, seat)
+                scores[i, turn] = score(t, g, seat)
+    return found
+
+
+def play_lessons(
+    desk: Desk, games: npt.NDArray[Any], words: npt.NDArray[np.uint64], share: float, stray: float, seats: int = SEATS
+) -> Lessons:
+    """Let the heuristic play games to their end, in place, and keep some of the positions.
+
+    Args:
+        desk: to play at.
+        games: records with all cards dealt, (B,).
+        words: random numbers, uint64 (B,).
+        share: part of the turns that is kept.
+        stray: chance of a decision to be taken at random.
+        seats: P, at least the players of the fullest game.
+    """
+    at = places(int(desk.tables[0].types))
+    most = int(len(games) * 120 * share) + 64  # turns of a long game
+    lessons = Lessons(
+        np.zeros((most, seats, at.seat[-1]), np.int8),
+        np.zeros((most, at.table[-1]), np.int8),
+        np.zeros((most, SEATS), np.float32),
+        np.zeros((most, SEATS), np.float32),
+    )
+    n = _play(
+        desk, games, words, share, stray, at.seat, at.table, lessons.seats, lessons.table, lessons.wins, lessons.scores, most
+    )
+    return Lessons(lessons.seats[:n], lessons.table[:n], lessons.wins[:n], lessons.scores[:n])
+
+
+class WarmStart:
+    """Learns what positions are worth from lessons, while the next lesson is being played.
+
+    Args:
+        network: what learns, on its device.
+        game: the games; only the component file matters.
+        tables: what is played.
+        config: how.
+        seed: of games and minibatches.
+        fast: compute in bfloat16.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        game: GameConfig,
+        tables: Sequence[TableConfig],
+        config: WarmConfig,
+        seed: int,
+        fast: bool,
+    ) -> None:
+        self.network, self.game, self.config, self.seed, self.fast = network, game, config, seed, fast
+        self.optimiser = torch.optim.AdamW(
+            network.parameters(), config.learning_rate, weight_decay=config.weight_decay
+        )
+        self.updates, self.positions, self.games = 0, 0, 0
+        self.most_players = max(max(table.players) for table in tables)
+        self._envs = [
+            HelsinkiVectorEnv(size, episodes=table.episodes, config=game)
+            for table, size in divide(tables, config.games)
+        ]
+        self._desk = new_desk(game, QUICK, Settings())
+        self._worker = ThreadPoolExecutor(1, "lesson")
+        self._next: Future[list[Lessons]] | None = None
+
+    @property
+    def done(self) -> float:
+        """Part that lies behind, 0 to 1."""
+        return min(1.0, self.positions / self.config.positions) if self.config.positions else 1.0
+
+    def _lesson(self, number: int) -> list[Lessons]:
+        """Play a lesson; it depends on seed and number alone."""
+        found = []
+        for i, env in enumerate(self._envs):
+            seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
+            env.reset(seed=seed)
+            words = player_words(env.num_envs, seed + 1)
+            c = self.config
+            found.append(play_lessons(self._desk, env.states, words, c.share, c.stray, self.most_players))
+        return found
+
+    def update(self) -> Progress:
+        """Learn from one lesson while the next is being played."""
+        began = time.perf_counter()
+        if self._next is None:
+            self._next = self._worker.submit(self._lesson, self.updates)
+        parts = self._next.result()
+        waited = time.perf_counter() - began
+        self.updates += 1
+        self._next = self._worker.submit(self._lesson, self.updates)
+        lessons = Lessons(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
+        )
+        n, c = len(lessons.table), self.config
+        order = np.random.default_rng([self.seed, self.updates]).permutation(n)
+        losses = [self._descend(lessons, rows) for rows in np.array_split(order, max(1, n // c.batch))]
+        self.positions += n
+        self.games += c.games
+        scores = lessons.scores[:, 0]
+        return Progress(
+            part="warm start",
+            done=self.done,
+            decisions=self.positions,
+            games=self.games,
+            points=float(scores.mean()),
+            losses={name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]},
+            seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
+        )
+
+    def _descend(self, lessons: Lessons, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+        c = self.config
+        device = self.network.group.device
+        seats, table, wins, scores = (
+            torch.from_numpy(x[rows]).to(device) for x in (lessons.seats, lessons.table, lessons.wins, lessons.scores)
+        )
+        rising = min(1.0, (1 + self.positions) / (0.05 * c.positions))
+        fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
+        for group in self.optimiser.param_groups:
+            group["lr"] = c.learning_rate * fade * rising
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
+            said = self.network(seats, table)
+        win_loss, score_loss = value_losses(said, wins, scores)
+        self.optimiser.zero_grad(set_to_none=True)
+        (win_loss + c.scores * score_loss).backward()  # type: ignore[no-untyped-call]  # PyTorch's own
+        nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
+        self.optimiser.step()
+        return {"win_loss": win_loss.item(), "score_loss": score_loss.item()}
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return everything that the next update depends on, but for `counts`."""
+        return module_arrays("network", self.network) | optimiser_arrays("optimiser", self.optimiser)
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state` returned, before the first update."""
+        load_module("network", self.network, arrays)
+        load_optimiser("optimiser", self.optimiser, arrays)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How far it is."""
+        return {"updates": self.updates, "positions": self.positions, "games": self.games}
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        self.updates, self.positions, self.games = counts["updates"], counts["positions"], counts["games"]
+
+    def close(self) -> None:
+        """Let the lesson that is being played end, and its thread."""
+        self._worker.shutdown()
