@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.arena.config import with_seats
 from agents.base import Player
 from agents.match import play_match
 from agents.net.network import Network
@@ -55,7 +56,7 @@ def measure(
     """
     found = []
     for count in players:
-        config = GameConfig.from_dict(game.to_dict() | {"num_players": count})
+        config = with_seats(game, count)
         for name in opponents:
             others = [make_player(name, config)] * (count - 1)
             results = play_match([player, *others], config, games=games, seed=seed)
@@ -70,7 +71,7 @@ def measure(
 
 def gate(candidate: Network, best: Network, game: GameConfig, config: GateConfig, seed: int, fast: bool) -> State:
     """Let a candidate meet the best of two-player games, deck by deck, until the test says something."""
-    table = GameConfig.from_dict(game.to_dict() | {"num_players": 2})
+    table = with_seats(game, 2)
     players = [NetPlayer(TorchAssessor(net, fast), table, name) for net, name in ((candidate, "new"), (best, "best"))]
     test = SequentialTest(config.hypotheses)
     for part in range(-(-config.decks // config.games)):
