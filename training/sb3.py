@@ -1,0 +1,373 @@
+"""Stable-Baselines3 on many games at once: a `VecEnv` with masks for `MaskablePPO`, and its models as players.
+
+    from sb3_contrib import MaskablePPO
+    from training.sb3 import SB3Player, make_sb3_env, measure
+
+    env = make_sb3_env(128, opponents="random", reward="margin")
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=512, gamma=1.0, seed=1).learn(150_000)
+    print(measure(SB3Player(model), "random"))
+
+``python -m training.sb3 --help`` trains and measures with one command. One seat learns and others play the rest, as
+`HelsinkiSeatVectorEnv` says. A step handles all games as arrays; only games that end are looked at one by one.
+
+Needs ``pip install "helsinki-env[sb3]"``. A model that Stable-Baselines3 saved is a pickle and may run any code when it
+is loaded: load only what you trust.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+from agents.match import play_match
+from agents.registry import make_player
+from agents.standing import Standing
+from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
+from helsinki_env.files import replacing
+
+__all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "features", "make_sb3_env", "measure", "train"]
+
+#: How `train` learns. Rewards come at the end of a game only, and games are short: nothing is discounted.
+DEFAULTS: dict[str, Any] = {
+    "n_steps": 32,
+    "batch_size": 512,
+    "n_epochs": 4,
+    "gamma": 1.0,
+    "gae_lambda": 0.95,
+    "ent_coef": 0.01,
+    "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
+}
+_LEARNING_RATE = 1e-3  # fades to nothing
+
+#: What the pieces of an observation are divided by: large values of usual games. Codes of cards stay in their order.
+_LARGE: dict[str, Any] = {
+    "boards": np.array([7, 12, 1, 1]).reshape(4, 1, 1),  # by plane
+    "seats": [1, 7, 3, 8, 10, 9, 1, 1],  # by fact, as the next two
+    "table": [4, 3, 1, 20, 1, 50, 12, 30],
+    "pending": [6, 1, 1, 1, 4, 1, 1, 15, 9, 2, 49, 2, 49, 51, 1, 1],
+    "tile_supply": 3,
+    "building": 51,
+    "display": 51,
+    "own_unseen": 51,
+    "hand": 2,
+    "known": 2,
+    "discard": 4,
+    "reshuffled": 4,
+}
+#: Rows that go through a model together, always so many: the last bits of a matrix product depend on its shape.
+_CHUNK = 128
+#: Games to measure with are dealt from other seeds than those to learn from.
+_MATCH_SEED = 1_000_000
+
+
+@lru_cache(maxsize=8)
+def _scale(size: int) -> npt.NDArray[np.float32]:
+    """Return what the entries of an observation of this size are multiplied by, float32 (F,)."""
+    layout = observation.layout((size - observation.layout(0).size) // 7)
+    pieces = [np.broadcast_to(_LARGE.get(piece.name, 1), piece.shape).reshape(-1) for piece in layout.pieces]
+    return (1.0 / np.concatenate(pieces)).astype(np.float32)
+
+
+def features(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    """Return observations int8 (B, F) as inputs of a network, float32 (B, F), in a new array.
+
+    Every entry keeps its place (`helsinki_env.observation.split` finds the pieces) and is divided by a large value that
+    it takes in usual games, so most lie between 0 and 1.
+    """
+    scaled: npt.NDArray[np.float32] = obs * _scale(obs.shape[1])
+    return scaled
+
+
+class HelsinkiVecEnv(VecEnv):
+    """A batch of games with one learning seat, as Stable-Baselines3 wants it.
+
+    Observation: float32 (B, F), `features` of what the learner sees. Masks: ``env_method("action_masks")``, which is
+    where `MaskablePPO` looks for them, one bool (A,) for each game, never all false. Rewards float32 (B,). Every array
+    is new at each step.
+
+    The info of a game is empty until the game ends. Then it holds ``terminal_observation`` float32 (F,), the finished
+    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, whether the learner won, which
+    Stable-Baselines3 logs as ``rollout/success_rate``; ``seat``, the learner's; and ``rewards``, ``scores`` and
+    ``places`` of all seats. `make_sb3_env` adds ``episode``.
+
+    The games are one environment: seeds, options, attributes and methods other than ``action_masks`` are for all of
+    them at once. After ``seed(n)`` the next reset deals stream b of seed n to game b, so that runs with different seeds
+    share no game.
+
+    Args:
+        env: the games; a step that ends one must deal the next (autoreset mode SAME_STEP).
+
+    Raises:
+        ValueError: if it does not. By `set_options`, `set_attr` and `env_method`, if asked for some games alone.
+    """
+
+    def __init__(self, env: HelsinkiSeatVectorEnv) -> None:
+        if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
+            raise ValueError("env: Stable-Baselines3 needs HelsinkiSeatVectorEnv(..., autoreset_mode='SameStep')")
+        self.env = env
+        self._chosen = np.zeros(env.num_envs, np.int64)
+        size = observation.layout(env.config.loaded.types).size
+        super().__init__(env.num_envs, Box(0.0, 127.0, (size,), np.float32), env.single_action_space)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Deal the games of this seed at the next reset; None: of a seed that NumPy's global generator draws."""
+        self._seeds = [super().seed(seed)[0]] * self.num_envs
+        return self._seeds
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Deal all games anew and return the learners' first observations, float32 (B, F)."""
+        options = self._options[0]
+        if any(other != options for other in self._options):
+            raise ValueError("set_options: the games are one environment; pass one dict for all")
+        obs, info = self.env.reset(seed=self._seeds[0], options=options)
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [{"seat": seat} for seat in info["seat"].tolist()]
+        return features(obs["observation"])
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Keep the decisions, int (B,), for `step_wait`."""
+        self._chosen = actions
+
+    def step_wait(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[Any]]:
+        """Take them; return observations float32 (B, F), rewards float32 (B,), ended bool (B,) and infos.
+
+        Raises:
+            IllegalActionError: naming game, decision, phase and what is legal.
+        """
+        obs, reward, ended, _, info = self.env.step(self._chosen)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        games = np.flatnonzero(ended)
+        if len(games):
+            self._report(infos, info, games)
+        return features(obs["observation"]), reward, ended, infos
+
+    def _report(self, infos: list[dict[str, Any]], info: dict[str, Any], games: npt.NDArray[np.int64]) -> None:
+        final = info["final_info"]
+        last = features(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
+        for row, b in zip(last, games.tolist(), strict=True):
+            seat = int(final["seat"][b])
+            infos[b] = {name: final[name][b].copy() for name in ("rewards", "scores", "places")} | {
+                "terminal_observation": row,
+                "TimeLimit.truncated": False,
+                "is_success": bool(final["places"][b, seat] == 0),
+                "seat": seat,
+            }
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return the learners' legal decisions, bool (B, A)."""
+        return self.env.action_masks()
+
+    def _mask(self, b: int) -> npt.NDArray[np.bool_]:
+        mask: npt.NDArray[np.bool_] = self.env.action_masks()[b]
+        return mask
+
+    def _all(self, indices: VecEnvIndices, what: str) -> None:
+        if len(set(self._get_indices(indices))) != self.num_envs:
+            raise ValueError(f"{what}: the games are one environment; leave indices out")
+
+    def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> list[Any]:
+        """Call a method of the environment once and return what it returned for each game; masks are each game's."""
+        if method_name == "action_masks":
+            return list(self.env.action_masks()[list(self._get_indices(indices))])
+        self._all(indices, method_name)
+        return [getattr(self.env, method_name)(*args, **kwargs)] * self.num_envs
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Return an attribute of the environment, the same for each game; ``action_masks`` is each game's own."""
+        if attr_name == "action_masks":
+            return [partial(self._mask, b) for b in self._get_indices(indices)]
+        return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Set an attribute of the environment."""
+        self._all(indices, attr_name)
+        setattr(self.env, attr_name, value)
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
+        """Return false for each game: there are no wrappers around single games."""
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[npt.NDArray[Any] | None]:
+        """Return a picture of every game, uint8 (height, width, 3), as its learner sees it."""
+        return self.env.render() or ()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+
+def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any) -> VecMonitor:
+    """Return games for Stable-Baselines3, with ``episode`` (r, l, t) in the info of a game that ends.
+
+    Args:
+        num_envs: games side by side; large batches are fast.
+        seed: of the games dealt at the next reset; a model with a seed of its own sets it anew.
+        options: as for `HelsinkiSeatVectorEnv`: `opponents` (default "random"), `seat`, `num_players`, `config`,
+            `reward`, `episodes` ...
+    """
+    env = HelsinkiVecEnv(HelsinkiSeatVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **options))
+    if seed is not None:
+        env.seed(seed)
+    return VecMonitor(env)
+
+
+class SB3Player:
+    """A model as a player: it takes the legal decision that it thinks likeliest; see `agents.base.Player`.
+
+    Args:
+        model: one that learned from `make_sb3_env`, or the file it was saved to.
+        name: how the player is called; default: "sb3", or that of the file.
+
+    Raises:
+        ValueError: if the model learned from other observations.
+    """
+
+    def __init__(self, model: MaskablePPO | str | Path, name: str | None = None) -> None:
+        self.name = name or ("sb3" if isinstance(model, MaskablePPO) else f"sb3:{model}")
+        self.model = model if isinstance(model, MaskablePPO) else MaskablePPO.load(model, device="cpu")
+        if not isinstance(self.model.observation_space, Box):
+            raise ValueError(f"{self.name}: learned from {self.model.observation_space}, expected make_sb3_env(...)")
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        expected = self.model.observation_space.shape
+        if observation.shape[1:] != expected:
+            raise ValueError(
+                f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
+                "the component file it was trained with"
+            )
+        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        for start in range(0, len(asked), _CHUNK):
+            rows = asked[start : start + _CHUNK]
+            filled = rows[np.arange(_CHUNK) % len(rows)]
+            found, _ = self.model.predict(
+                features(observation[filled]), deterministic=True, action_masks=mask[filled].astype(np.bool_)
+            )
+            actions[rows] = found[: len(rows)]
+        return actions
+
+
+def measure(
+    player: SB3Player, opponent: str = "random", config: GameConfig | None = None, games: int = 1000, seed: int = 0
+) -> Standing:
+    """Return how a player does in all seats against opponents by name, every deck played in each seat."""
+    config = config or GameConfig()
+    others = [make_player(opponent, config)] * (config.num_players - 1)
+    return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).standing(0)
+
+
+class _Progress(BaseCallback):
+    """Calls a function after each rollout."""
+
+    def __init__(self, report: Callable[[MaskablePPO], None]) -> None:
+        super().__init__()
+        self.report = report
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        if isinstance(self.model, MaskablePPO):
+            self.report(self.model)
+
+
+def train(
+    decisions: int = 400_000,
+    opponents: str = "random",
+    config: GameConfig | None = None,
+    *,
+    num_envs: int = 128,
+    seed: int = 0,
+    report: Callable[[MaskablePPO], None] | None = None,
+) -> MaskablePPO:
+    """Train a `MaskablePPO` with `DEFAULTS`.
+
+    Args:
+        decisions: of the learner, over all games; made up to whole rollouts.
+        opponents: who plays the other seats, as for `HelsinkiSeatVectorEnv`.
+        config: what is played; default: two players, and points ahead of the others as reward, which says more than
+            who won.
+        num_envs: games side by side.
+        seed: of network and games.
+        report: called with the model after each rollout.
+    """
+    env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
+    model = MaskablePPO(
+        "MlpPolicy", env, learning_rate=lambda left: _LEARNING_RATE * left, **DEFAULTS, seed=seed, device="cpu"
+    )
+    model.learn(decisions, callback=None if report is None else _Progress(report))
+    env.close()
+    return model
+
+
+def main(
+    out: Path = Path("runs/sb3.zip"),
+    decisions: int = 400_000,
+    opponents: str = "random",
+    players: int = 2,
+    num_envs: int = 128,
+    seed: int = 0,
+    games: int = 1000,
+) -> None:
+    """Train Stable-Baselines3's MaskablePPO and measure it against random and greedy play.
+
+    Examples: python -m training.sb3 --decisions 150000 --seed 1
+    / python -m training.sb3 --opponents greedy --players 3 --out runs/three.zip
+
+    Args:
+        out: file for the model; MaskablePPO.load and SB3Player read it.
+        decisions: how many the learner takes.
+        opponents: who plays the other seats while it learns, a name such as random, greedy or heuristic.
+        players: 2 to 4.
+        num_envs: games side by side.
+        seed: of network, games and measurement.
+        games: how many to measure with, against each.
+    """
+    config = GameConfig(num_players=players, reward="margin")
+
+    tenths = iter(range(1, 11))
+    following = next(tenths)
+
+    def report(model: MaskablePPO) -> None:
+        """Print a line for each tenth of the training."""
+        nonlocal following
+        if 10 * model.num_timesteps < following * decisions or not model.ep_info_buffer:
+            return
+        following = next(tenths, sys.maxsize)
+        ahead = np.mean([episode["r"] for episode in model.ep_info_buffer])
+        won = np.mean(list(model.ep_success_buffer or (0,)))
+        print(f"{model.num_timesteps:9,} decisions, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
+
+    model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
+    with replacing(out) as file:
+        model.save(file)  # type: ignore[arg-type]  # takes what can be written to
+    print(f"saved {out}")
+    for name in ("random", "greedy"):
+        s = measure(SB3Player(model), name, config, games, seed)
+        print(f"against {name}: won {s.share:.1%} ({s.low:.1%} to {s.high:.1%}) of {s.games}, {s.score:.1f} points")
+
+
+if __name__ == "__main__":
+    import tyro
+
+    try:
+        tyro.cli(main, prog="python -m training.sb3")
+    except ValueError as problem:
+        sys.exit(f"training.sb3: {problem}")
