@@ -31,8 +31,8 @@ _OWN = {
     "heuristic": "agents.registry:_make_heuristic",
     "mc": "agents.registry:_make_flat",
     "ismcts": "agents.registry:_make_tree",
-    "net": "agents.neural:make",
-    "net+search": "agents.neural:make_with_search",
+    "net": "agents.net.make:make",
+    "net+search": "agents.net.make:make_with_search",
 }
 
 

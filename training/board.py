@@ -26,7 +26,7 @@ class Board:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             return
-        self._writer = SummaryWriter(str(folder), purge_step=begin or None)  # type: ignore[no-untyped-call]  # PyTorch's
+        self._writer = SummaryWriter(str(folder), purge_step=begin or None)
 
     def __enter__(self) -> Board:
         """Return itself."""
@@ -49,7 +49,7 @@ class Board:
 
     def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
         """Write how the learner did, with the interval."""
-        values = {}
+        values: dict[str, float] = {}
         for s in standings:
             name = f"strength/{s['players']} players against {s['opponent']}"
             values |= {name: s["share"], f"{name}, low": s["low"], f"{name}, high": s["high"]}

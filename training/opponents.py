@@ -49,19 +49,18 @@ class Pool:
         self.past.append((name, rollout))
 
     def choose(self, rollout: int) -> Player:
-        """Return who is met in a rollout; depends on seed, number and who was there."""
+        """Return who is met in a rollout: a baseline half of the time, else a past self; ValueError if nobody is there.
+
+        It depends on the seed, the number and who was there.
+        """
         past = [name for name, since in self.past if since < rollout]
         past = past[:1] + past[1:][-(self.most - 1) :]
-        there: list[Player | str] = [*self.baselines, *past]
-        if not there:
+        if not past and not self.baselines:
             raise ValueError("opponents: found nobody to meet yet; name a baseline such as heuristic")
-        # Half of the time one of the baselines, if there are any; past selves otherwise.
         generator = np.random.default_rng([self.seed, rollout, 1])
-        baseline = self.baselines and (not past or generator.random() < 0.5)
-        chosen = there[int(generator.integers(len(self.baselines)))] if baseline else None
-        if chosen is None:
-            chosen = past[int(generator.integers(len(past)))]
-        return chosen if not isinstance(chosen, str) else self._get(chosen)
+        if self.baselines and (not past or generator.random() < 0.5):
+            return self.baselines[int(generator.integers(len(self.baselines)))]
+        return self._get(past[int(generator.integers(len(past)))])
 
     def _get(self, name: str) -> NetPlayer:
         if name not in self._loaded:

@@ -1,8 +1,8 @@
 """Proximal policy optimisation on all seats of a batch of games, with masked decisions.
 
-Source: Schulman and others (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022), "A
-closer look at invalid action masking". One policy plays every seat, in some games against opponents; each seat learns
-from its own trajectory (`training.segments`). What positions are worth is learnt from the same returns.
+Source: Schulman and others (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022),
+"A closer look at invalid action masking". One policy plays every seat, in some games against opponents; each seat
+learns from its own trajectory (`training.segments`). What positions are worth is learnt from the same returns.
 
 Playing and learning go on side by side: while the network learns from one rollout, a copy of it as it was before plays
 the next. The copy changes only between rollouts, so nothing depends on how fast either of them is.
@@ -80,7 +80,7 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {name: 1 for name in ("games", "steps", "epochs", "batch")})
+        check_numbers(self, dict.fromkeys(("games", "steps", "epochs", "batch"), 1))
         for name in ("apart", "last", "discount", "decay"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name}: found {getattr(self, name)}, expected a number from 0 to 1")
@@ -195,7 +195,7 @@ class PPO:
         win_loss, score_loss = value_losses(Assessment(*(values[led] for values in said)), wins, scores)
         loss = -gain - c.entropy * fade * entropy + c.value * (win_loss + c.scores * score_loss)
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # PyTorch's own
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
         self.optimiser.step()
         return {

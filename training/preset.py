@@ -83,7 +83,8 @@ class Preset:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as it could stand in a file."""
-        return _plain(asdict(self))
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> Preset:

@@ -168,7 +168,9 @@ class Stage:
         started = []
         for i, env in enumerate(self.envs):
             own = env.get_state()
-            saved = {name: state[f"env{i}.{name}"].view(array.dtype).reshape(array.shape) for name, array in own.items()}
+            saved = {
+                name: state[f"env{i}.{name}"].view(array.dtype).reshape(array.shape) for name, array in own.items()
+            }
             started.append(env.set_state(saved))
         self._gather([obs for obs, _ in started], [info for _, info in started])
 

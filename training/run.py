@@ -25,7 +25,7 @@ import torch
 from agents.net.checkpoint import interface_digests, save_checkpoint
 from agents.net.network import Network
 from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
+from agents.net.pytorch import TorchAssessor, knows_bfloat16
 from helsinki_env.files import held, remove_leftovers, write_json
 from helsinki_env.position import VERSION
 from training.board import Board
@@ -80,12 +80,7 @@ class _Standing:
 
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
     """Whether to compute in bfloat16: as told, or where the hardware multiplies it natively."""
-    if precision != "auto":
-        return precision == "bfloat16"
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
-    capabilities = torch.cpu.get_capabilities()
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+    return knows_bfloat16(device) if precision == "auto" else precision == "bfloat16"
 
 
 class Training:
@@ -307,7 +302,7 @@ def _commit() -> str:
     """The commit of the source tree, or nothing outside one."""
     try:
         found = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],  # noqa: S607  # whatever git the user has
+            ["git", "rev-parse", "--short=12", "HEAD"],  # whatever git the user has
             cwd=Path(__file__).parent,
             capture_output=True,
             text=True,

@@ -1,10 +1,10 @@
 """Generalised advantage estimation along each seat's own decisions.
 
 A step of a batch is one decision of one seat in every game. Between two decisions of a seat lie any number of the
-others' decisions, and one seat may decide several times in a row: following the batch's time axis would mix the players'
-outcomes and values. Here every seat of every game has a trajectory of its own: what follows a decision is what the
-*same seat* expects at its next one, and what came of the game goes to the last decision of each seat. Decisions without
-a choice, and those of opponents that do not learn, are no part of any trajectory.
+others' decisions, and one seat may decide several times in a row: following the batch's time axis would mix the
+players' outcomes and values. Here every seat of every game has a trajectory of its own: what follows a decision is
+what the *same seat* expects at its next one, and what came of the game goes to the last decision of each seat.
+Decisions without a choice, and those of opponents that do not learn, are no part of any trajectory.
 
 What is expected has several components (every seat's share of the win, and its score); the estimate holds for each.
 

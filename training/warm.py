@@ -173,7 +173,18 @@ def play_lessons(
         np.zeros((most, SEATS), np.float32),
     )
     n = _play(
-        desk, games, words, share, stray, at.seat, at.table, lessons.seats, lessons.table, lessons.wins, lessons.scores, most
+        desk,
+        games,
+        words,
+        share,
+        stray,
+        at.seat,
+        at.table,
+        lessons.seats,
+        lessons.table,
+        lessons.wins,
+        lessons.scores,
+        most,
     )
     return Lessons(lessons.seats[:n], lessons.table[:n], lessons.wins[:n], lessons.scores[:n])
 
@@ -200,9 +211,7 @@ class WarmStart:
         fast: bool,
     ) -> None:
         self.network, self.game, self.config, self.seed, self.fast = network, game, config, seed, fast
-        self.optimiser = torch.optim.AdamW(
-            network.parameters(), config.learning_rate, weight_decay=config.weight_decay
-        )
+        self.optimiser = torch.optim.AdamW(network.parameters(), config.learning_rate, weight_decay=config.weight_decay)
         self.updates, self.positions, self.games = 0, 0, 0
         self.most_players = max(max(table.players) for table in tables)
         self._envs = [
@@ -271,7 +280,7 @@ class WarmStart:
             said = self.network(seats, table)
         win_loss, score_loss = value_losses(said, wins, scores)
         self.optimiser.zero_grad(set_to_none=True)
-        (win_loss + c.scores * score_loss).backward()  # type: ignore[no-untyped-call]  # PyTorch's own
+        (win_loss + c.scores * score_loss).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
         self.optimiser.step()
         return {"win_loss": win_loss.item(), "score_loss": score_loss.item()}

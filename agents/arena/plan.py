@@ -88,6 +88,7 @@ class TablePlan:
         players: as `make_player` takes them, each once.
         lineups: who meets, indices of players, one for each seat.
         blocks: blocks of each line-up.
+        group: tables of one group are rated together; empty: this one is rated by itself.
     """
 
     name: str
@@ -95,6 +96,7 @@ class TablePlan:
     players: tuple[str, ...]
     lineups: tuple[tuple[int, ...], ...]
     blocks: int
+    group: str = ""
 
     @property
     def seats(self) -> int:
@@ -119,6 +121,7 @@ class TablePlan:
             "players": list(self.players),
             "lineups": [list(lineup) for lineup in self.lineups],
             "blocks": self.blocks,
+            **({"group": self.group} if self.group else {}),
         }
 
     @classmethod
@@ -135,7 +138,7 @@ class TablePlan:
                 f"the component file {config.components!r} is not the one that was played with (bring that one back)"
             )
         lineups = tuple(tuple(lineup) for lineup in data["lineups"])
-        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"])
+        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"], data.get("group", ""))
 
 
 @dataclass(frozen=True, order=True)

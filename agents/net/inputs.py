@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -355,7 +355,7 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 @kernel
 def carry_out(t, g, action, drawn):
     """Take a decision; return the slots whose cards were turned up in this turn, `drawn` and new ones, a set."""
-    if action == t.offset[a.DRAW]:
+    if action == t.offset[a.DRAW] or action == t.offset[a.USE] + a.EXTRA_CARD:
         token = np.int64(g.token[g.seat])
         drawn |= 1 << token | 1 << (token + 7) % 8
     apply(t, g, action)
@@ -461,9 +461,7 @@ class Writer:
         finally:
             self._desks.put(desk)
 
-    def write(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None
-    ) -> Inputs:
+    def write(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None) -> Inputs:
         """Return the inputs for decisions.
 
         Args:
@@ -495,7 +493,7 @@ class Writer:
         i = inputs
         with self._desk() as desk:
             _write(
-                desk, games, mask, self.most, at.seat, at.table, first, i.action, i.advice, i.position, i.begin, i.seats,
-                i.table, i.ended,
+                desk, games, mask, self.most, at.seat, at.table, first, i.action, i.advice, i.position, i.begin,
+                i.seats, i.table, i.ended,
             )  # fmt: skip
         return inputs

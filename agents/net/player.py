@@ -135,9 +135,7 @@ def _preferred(inputs: Inputs, log_probs: npt.NDArray[np.float64]) -> npt.NDArra
     return inputs.action[at[once]].astype(np.int64)
 
 
-def _drawn(
-    inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.int64]:
+def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """A choice of each decision, drawn by its random number, uint64 (B,)."""
     cumulated = np.cumsum(np.exp(log_probs))
     before = np.concatenate(([0.0], cumulated))[inputs.first]
@@ -145,4 +143,5 @@ def _drawn(
     wanted = before[:-1] + part * (before[1:] - before[:-1])
     at = np.searchsorted(cumulated, wanted, side="right")
     at = np.clip(at, inputs.first[:-1], inputs.first[1:] - 1)  # sums are rounded
-    return inputs.action[at].astype(np.int64)
+    drawn: npt.NDArray[np.int64] = inputs.action[at].astype(np.int64)
+    return drawn

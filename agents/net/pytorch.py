@@ -9,7 +9,15 @@ import torch
 from agents.net.network import Network
 from agents.net.player import Assessed, chunked
 
-__all__ = ["TorchAssessor"]
+__all__ = ["TorchAssessor", "knows_bfloat16"]
+
+
+def knows_bfloat16(device: torch.device | str = "cpu") -> bool:
+    """Whether the hardware multiplies bfloat16 natively."""
+    if torch.device(device).type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 class TorchAssessor:

@@ -6,9 +6,6 @@ nothing that their seat cannot see can reach them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -79,32 +76,9 @@ class FlatPlayer(_Searcher):
 
 
 class TreePlayer(_Searcher):
-    """Information-set Monte Carlo tree search; see `agents.search.tree`.
-
-    Args:
-        budget: trials for each decision.
-        config: the games to be played; only their component file matters.
-        settings: of the search.
-        weights: of the heuristic that guides it.
-        policy: what takes observations and masks and returns the logarithm of the probability of every decision, float
-            (B, A), for the decision that is due; default: the heuristic's values.
-        name: how the player is called; default: by its budget.
-    """
+    """Information-set Monte Carlo tree search; see `agents.search.tree`."""
 
     _kind = "ismcts"
-
-    def __init__(
-        self,
-        budget: int,
-        config: GameConfig | None = None,
-        settings: Settings | None = None,
-        weights: Weights | None = None,
-        policy: Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[Any]] | None = None,
-        name: str = "",
-    ) -> None:
-        super().__init__(budget, config, settings, weights)
-        self.policy = policy
-        self.name = name or self.name
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
@@ -114,9 +88,5 @@ class TreePlayer(_Searcher):
         desk = new_desk(self.config, self.weights, self.settings)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
         words = np.ascontiguousarray(words)
-        opinions = np.zeros((0, mask.shape[1]))
-        if self.policy is not None:
-            opinions = self.policy(observation, mask).astype(np.float64) * self.settings.temperature
-        games = self._games(observation, words)
-        tree_batch(desk, games, opinions, words, self.budget, nodes, path, actions)
+        tree_batch(desk, self._games(observation, words), words, self.budget, nodes, path, actions)
         return actions

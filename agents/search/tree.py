@@ -117,7 +117,7 @@ def _expand(desk, nodes, used, parent):
 
 
 @kernel
-def _descend(desk, nodes, used, seat, opinion, path):
+def _descend(desk, nodes, used, seat, path):
     """Walk down the tree in the trial on the desk and add one node, unless the game ends first.
 
     Return (nodes used, length of the path); `path` takes the nodes that were visited.
@@ -134,10 +134,7 @@ def _descend(desk, nodes, used, seat, opinion, path):
         grow = s.widen if g.seat == seat else s.widen_others
         grown = tried < min(np.float64(legal), (1.0 + nodes[node].visits) ** grow)
         if grown:
-            if node == 0 and len(opinion) > 0:
-                desk.values[:] = opinion
-            else:
-                decide(t, p, desk.weights[g.seat], g, desk.views[g.seat], desk.mask, desk.values, True)
+            decide(t, p, desk.weights[g.seat], g, desk.views[g.seat], desk.mask, desk.values, True)
             chosen = _expand(desk, nodes, used, node)
             used += 1
         apply(t, g, nodes[chosen].action)
@@ -178,7 +175,7 @@ def _decided(nodes, left):
 
 
 @kernel
-def _choose(desk, g, opinion, word, budget, nodes, path):
+def _choose(desk, g, word, budget, nodes, path):
     """Return the decision of the seat to move in `g`, a game restored from its observation."""
     write_mask(desk.tables[0], g, desk.mask)
     legal, last = _count(desk.mask)
@@ -193,7 +190,7 @@ def _choose(desk, g, opinion, word, budget, nodes, path):
         word = word + GOLDEN
         deal_anew(desk, g, word)
         desk.trial[0] = desk.deal[0]
-        used, depth = _descend(desk, nodes, used, g.seat, opinion, path)
+        used, depth = _descend(desk, nodes, used, g.seat, path)
         play_and_judge(desk, g.seat)
         nodes[0].visits += 1
         for i in range(depth):
@@ -205,14 +202,12 @@ def _choose(desk, g, opinion, word, budget, nodes, path):
 
 
 @kernel
-def tree_batch(desk, states, opinions, words, budget, nodes, path, actions):
+def tree_batch(desk, states, words, budget, nodes, path, actions):
     """Write the decision for every game into `actions`, int64 (B,); `states` are restored from observations.
 
-    `opinions` float64 (B, ids): values of the decisions that are due, or (0, ids) for those of the heuristic. `words`
-    uint64 (B,): random numbers; `budget`: trials for each decision. `nodes`: at least `budget` + 1 of dtype `NODE`,
-    `path` int64: scratch; a trial adds its node at the latest when the path is full.
+    `words` uint64 (B,): random numbers; `budget`: trials for each decision. `nodes`: at least `budget` + 1 of dtype
+    `NODE`, `path` int64: scratch; a trial adds its node at the latest when the path is full.
     """
     for b in range(len(states)):
         clear(desk)
-        opinion = opinions[b if len(opinions) > 0 else 0 : b + 1].ravel()
-        actions[b] = _choose(desk, states[b], opinion, words[b], budget, nodes, path)
+        actions[b] = _choose(desk, states[b], words[b], budget, nodes, path)

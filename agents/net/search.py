@@ -1,0 +1,189 @@
+"""The network with search: the decisions it prefers are tried in the same deals, and the worse half is dropped.
+
+Method: root search after Danihelka and others (2022), "Policy improvement by planning with Gumbel": the policy chooses
+which decisions enter, sequential halving (Karnin, Koren and Somekh 2013) spends the budget on them, and what decides
+in the end is the policy's opinion and the values found, together. As here the best decision is wanted and not one to
+learn from, no noise is added to the policy. Every trial deals the hidden cards anew, lets the heuristic play to the end
+of the searcher's next turn, and asks the network for the share of the win there. All games of a batch go through the
+network together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.heuristic.decide import decide
+from agents.heuristic.weights import QUICK
+from agents.net.inputs import Inputs, carry_out, finish_turn, places, win_share, write_position
+from agents.net.player import Assessor, NetPlayer
+from agents.search.desk import clear, new_desk
+from agents.search.playout import deal_anew
+from agents.search.settings import Settings
+from helsinki_env import GameConfig
+from helsinki_env.core.kernel import kernel
+from helsinki_env.core.rng import GOLDEN
+from helsinki_env.core.state import States
+from helsinki_env.core.step import apply, write_mask
+from helsinki_env.restore import restore
+
+__all__ = ["NetSearchPlayer", "SearchSettings"]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search.
+
+    Args:
+        turns: own turns that a trial plays after the present one.
+        arms: decisions that enter the race, as a multiple of the root of the budget.
+        trust: trials that the network's own opinion counts for.
+    """
+
+    turns: int = 1
+    arms: float = 0.7
+    trust: float = 20.0
+
+
+@kernel
+def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seats, table, ended):
+    """Try the first `counts[b]` arms of every game in `deals[b]` deals; describe the positions they lead to."""
+    t, p = desk.tables[0], desk.pieces[0]
+    found = 0
+    for b in range(len(games)):
+        g = games[b]
+        seat = np.int64(g.seat)
+        clear(desk)
+        for _ in range(deals[b]):
+            words[b] += GOLDEN
+            deal_anew(desk, g, words[b])
+            for i in range(counts[b]):
+                desk.trial[0] = desk.deal[0]
+                trial = desk.trial[0]
+                drawn = carry_out(t, trial, arms[b, i], 0)
+                drawn = finish_turn(desk, trial, seat, drawn)
+                for _ in range(turns):
+                    while not trial.done and trial.seat != seat:
+                        write_mask(t, trial, desk.mask)
+                        other, view = desk.weights[trial.seat], desk.views[trial.seat]
+                        apply(t, trial, decide(t, p, other, trial, view, desk.mask, desk.values, False))
+                    drawn = finish_turn(desk, trial, seat, 0)
+                write_position(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
+                ended[found] = win_share(t, trial, seat) if trial.done else -1.0
+                found += 1
+
+
+class NetSearchPlayer:
+    """A network that tries its favourite decisions before it decides.
+
+    Args:
+        budget: trials for each decision, at least 1.
+        assessor: the network.
+        config: the games to be played; only their component file matters.
+        name: how the player is called.
+        settings: of the search.
+    """
+
+    def __init__(
+        self,
+        budget: int,
+        assessor: Assessor,
+        config: GameConfig | None = None,
+        name: str = "",
+        settings: SearchSettings | None = None,
+    ) -> None:
+        if budget < 1:
+            raise ValueError(f"budget: found {budget}, expected at least 1 trial for each decision")
+        self.budget, self.settings = budget, settings or SearchSettings()
+        self.name = name or f"net+search:{budget}"
+        self.config = config or GameConfig()
+        self.net = NetPlayer(assessor, self.config)
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        if len(asked):
+            inputs, log_probs = self.net.opinion(observation[asked], mask[asked])
+            arms, opinions, counts = self._enter(inputs, log_probs)
+            games = restore(self.config, observation[asked])
+            actions[asked] = self._race(games, arms, opinions, counts, words[asked].copy())
+        return actions
+
+    def _enter(
+        self, inputs: Inputs, log_probs: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Return the decisions that enter, best first, int64 (B, m), what the network thinks of each, and how many.
+
+        An opinion is told in shares of the win behind the favourite, float64 (B, m): where chances are about even, four
+        shares make a unit of the logit, and the policy multiplies logits by its sharpness.
+        """
+        most = max(2, int(self.settings.arms * self.budget**0.5))
+        width = 4.0 * self.net.assessor.sharpness
+        arms = np.zeros((len(inputs), most), np.int64)
+        opinions = np.full((len(inputs), most), -np.inf)
+        rank = np.lexsort((-log_probs, inputs.row))  # best first within each decision
+        place = np.arange(len(rank)) - inputs.first[inputs.row[rank]]
+        enters = place < most
+        row, place, chosen = inputs.row[rank][enters], place[enters], rank[enters]
+        arms[row, place] = inputs.action[chosen]
+        opinions[row, place] = log_probs[chosen] / width
+        return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
+
+    def _race(
+        self,
+        games: States,
+        arms: npt.NDArray[np.int64],
+        opinions: npt.NDArray[np.float64],
+        counts: npt.NDArray[np.int64],
+        words: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.int64]:
+        """Return the arm that is left of each game, int64 (B,)."""
+        totals = self.settings.trust * opinions
+        left = np.full(len(games), self.budget)
+        halvings = np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)
+        while True:
+            racing = np.flatnonzero((counts > 1) & (left > 0))
+            if not len(racing):
+                return arms[:, 0]
+            deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
+            shares = self._tried(games[racing], arms[racing], counts[racing], deals, words, racing)
+            totals[racing] += shares
+            left[racing] -= deals * counts[racing]
+            halvings[racing] = np.maximum(1, halvings[racing] - 1)
+            # The better ones come first again; of equals, the one that came first before.
+            in_race = np.arange(arms.shape[1]) < counts[racing, None]
+            order = np.argsort(np.where(in_race, -totals[racing], np.inf), axis=1, kind="stable")
+            arms[racing] = np.take_along_axis(arms[racing], order, axis=1)
+            totals[racing] = np.take_along_axis(totals[racing], order, axis=1)
+            counts[racing] = (counts[racing] + 1) // 2
+
+    def _tried(
+        self,
+        games: States,
+        arms: npt.NDArray[np.int64],
+        counts: npt.NDArray[np.int64],
+        deals: npt.NDArray[np.int64],
+        words: npt.NDArray[np.uint64],
+        racing: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.float64]:
+        """Try arms; return their shares of the win, summed over deals, float64 (B, m)."""
+        at = places(self.config.loaded.types)
+        tries = deals * counts
+        n, seats = int(tries.sum()), int(games["players"].max())
+        described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
+        ended = np.zeros(n)
+        drawn = words[racing]
+        desk = new_desk(self.config, QUICK, Settings())
+        _try(desk, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
+        words[racing] = drawn
+        share = np.where(ended >= 0, ended, self.net.assessor(*described).wins[:, 0])
+        row = np.repeat(np.arange(len(games)), tries)
+        arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
+        totals = np.zeros(arms.shape)
+        np.add.at(totals, (row, arm), share)
+        return totals
