@@ -20,7 +20,7 @@ import pytest
 
 from agents.arena.chunk import play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
-from agents.arena.load import load_run, records
+from agents.arena.load import load_run, pooled, records
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
@@ -412,14 +412,42 @@ def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:
 
 def test_the_example_is_what_it_says() -> None:
     plan = plan_from_yaml("example")
-    assert [table.name for table in plan.tables] == ["two players", "chosen line-ups"]
-    two, chosen = plan.tables
+    two, chosen, *boards = plan.tables
+    assert (two.name, chosen.name) == ("two players", "chosen line-ups")
+    assert [board.name for board in boards] == [f"random boards, board {i}" for i in (1, 2, 3, 4)]
+    assert {(board.group, board.blocks) for board in boards} == {("random boards", 5)}
     assert (two.config, two.players, two.lineups, two.blocks) == (GameConfig(), ("random", "greedy"), ((0, 1),), 100)
     assert chosen.config == GameConfig(num_players=3, dry_roads=True)
     assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
-    assert (plan.seed, plan.chunk_games, plan.games) == (0, 60, 320)
+    assert (plan.seed, plan.chunk_games, plan.games) == (0, 60, 360)
     assert plan_from_yaml("example", {"seed": 5}).seed == 5
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_random_boards_come_from_the_seed_and_keep_to_their_ranges() -> None:
+    def boards(seed: int) -> list[GameConfig]:
+        ranges = {"count": 40, "covered": [1, 3], "denied": [0, 2]}
+        table = {"seats": 3, "players": ["random"], "games": 120, "boards": ranges}
+        return [table.config for table in plan_from_dict({"seed": seed, "tables": [table]}).tables]
+
+    found = boards(5)
+    assert found == boards(5)
+    assert found != boards(6)
+    assert {len(board.covered) for board in found} == {1, 2, 3}
+    assert {len(denied) for board in found for denied in board.denied} == {0, 1, 2}
+    assert {action for board in found for action in board.covered} == set(range(len(ACTIONS)))
+
+
+def test_boards_of_a_table_are_rated_together(tmp_path: Path) -> None:
+    table = {"name": "both", "players": ["random", "greedy"], "games": 8, "boards": {"count": 2, "covered": [0, 9]}}
+    plain = {"name": "plain", "players": ["random", "greedy"], "games": 4}
+    run_arena(plan_from_dict({"tables": [table, plain]}), tmp_path / "run", processes=1)
+    one, two, last = load_run(tmp_path / "run")
+    both, alone = pooled([one, two, last])
+    assert (both.name, both.missing, both.boards) == ("both", 0, (one.config.digest, two.config.digest))
+    assert both.scores.tolist() == one.scores.tolist() + two.scores.tolist()
+    assert len(set(both.deck.tolist())) == len(set(one.deck.tolist())) + len(set(two.deck.tolist()))
+    assert alone is last
 
 
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
@@ -456,6 +484,9 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a'], expected a list of at least 2"),
         ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a'], expected 2"),
         ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a'], expected a"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 3]}}]}, "tables[0].boards.count: found None"),
+        ({"tables": [{"players": ["a"], "boards": {"count": 2, "covered": [4, 3]}}]}, "boards.covered: found [4, 3]"),
+        ({"tables": [{"players": ["a"], "boards": {"count": 2, "denied": 16}}]}, "boards.denied: found 16, expected"),
         ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a name that no other"),
     ],
 )  # fmt: skip
