@@ -56,6 +56,11 @@ COMMANDS = {
         "Train a player by self-play.",
         "helsinki train --preset quick --out runs/first",
     ),
+    "export": Command(
+        "helsinki_env.commands.export",
+        "Export a trained network to ONNX, to play without PyTorch.",
+        "helsinki export runs/quick --out model.onnx",
+    ),
     "arena": Command(
         "helsinki_env.commands.arena",
         "Play a tournament that can be stopped and resumed.",

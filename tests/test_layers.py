@@ -114,6 +114,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
         "helsinki_env",
         "agents.registry, agents.match",
         "agents.heuristic.player, agents.search.player",
+        "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
         "helsinki_env.bench",
     ],
 )

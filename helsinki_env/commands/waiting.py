@@ -1,4 +1,4 @@
-"""What somebody who waits for games is shown on the error stream: a bar, or a line now and then."""
+"""What somebody who waits, mostly for games, is shown on the error stream: a bar, or a line now and then."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Waiting:
 
     Args:
         games: how many there will be at the end.
+        what: is counted, if it is not games.
     """
 
-    def __init__(self, games: int) -> None:
-        self.games, self.done, self.before = games, 0, 0
+    def __init__(self, games: int, what: str = "games") -> None:
+        self.games, self.what, self.done, self.before = games, what, 0, 0
         self.started = self.said = time.monotonic()
         self.lock = threading.Lock()
         self.console = Console(stderr=True)
@@ -55,13 +56,13 @@ class Waiting:
             if not self.console.is_terminal:
                 if now - self.said >= _LINES:
                     self.said = now
-                    self.console.print(f"{self.done:,} of {self.games:,} games{self._rate()}", highlight=False)
+                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}", highlight=False)
             elif now - self.started >= _PATIENCE:
                 self._bar().update(self._bar().task_ids[0], completed=self.done, description=self._rate())
 
     def _bar(self) -> Progress:
         if self.progress is None:
-            columns = ("games", BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+            columns = (self.what, BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
             self.progress = Progress(*columns, console=self.console, transient=True)
             self.progress.add_task("", total=self.games)
             self.progress.start()
@@ -73,7 +74,7 @@ class Waiting:
         if not played or not seconds:
             return ""
         left = timedelta(seconds=round((self.games - self.done) * seconds / played))
-        return f", {played / seconds:,.1f} games/s, {left} left"
+        return f", {played / seconds:,.1f} {self.what}/s, {left} left"
 
     def __exit__(self, *_: object) -> None:
         """Take the bar away."""

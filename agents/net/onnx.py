@@ -1,0 +1,123 @@
+"""An exported network as a player asks it: onnxruntime and NumPy, no PyTorch. `agents.net.export` makes the files."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.net.description import KEY, CheckpointError, check_exists, parse_description
+from agents.net.inputs import places
+from agents.net.player import Assessed, chunked
+from helsinki_env.core.state import SEATS
+from helsinki_env.game import action_table
+
+try:
+    import onnxruntime
+except ModuleNotFoundError as problem:
+    raise CheckpointError(
+        f"an exported network needs the module {problem.name}: pip install 'helsinki-env[onnx]'"
+    ) from problem
+
+__all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx"]
+
+INPUTS = ("seats", "table")
+OUTPUTS = ("win_logits", "scores", "trust", "liking")
+"""As `agents.net.player.Assessed` has them, in that order."""
+PREFERENCE_KEY = "helsinki_preferences"
+"""The entry of the metadata with what preferences are worked out from besides: JSON with `sharpness` and `group`."""
+
+
+class OnnxAssessor:
+    """An exported network.
+
+    Args:
+        path: the file.
+        threads: processor threads for one question. With a single one, the last bits are the same everywhere where the
+            processor is.
+        content: what the file holds, where it has been read already, or is not written yet.
+
+    Attributes:
+        description: what the file says of the network, see `agents.net.description`.
+
+    Raises:
+        CheckpointError: if the file is missing, broken, no such model, or of another environment.
+    """
+
+    def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:
+        path = Path(path)
+        if content is None:
+            check_exists(path, "export a checkpoint with 'helsinki export CHECKPOINT --out model.onnx'")
+            content = path.read_bytes()
+        self._session = _open(path, content, threads)
+        entries = self._session.get_modelmeta().custom_metadata_map
+        self.description = parse_description(path, entries.get(KEY), "an ONNX model")
+        types = self.description["types"]
+        groups = _check_shapes(path, self._session, types)
+        self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), types, groups)
+
+    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
+        """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
+        parts = [
+            self._session.run(OUTPUTS, {"seats": seats[rows], "table": table[rows]}) for rows in chunked(len(table))
+        ]
+        return Assessed(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(len(OUTPUTS))))
+
+
+def load_onnx(path: str | Path) -> tuple[OnnxAssessor, dict[str, Any]]:
+    """Return an exported network, ready to play, and its description.
+
+    Raises:
+        CheckpointError: if the file is missing, broken, no such model, or of another environment.
+    """
+    assessor = OnnxAssessor(path)
+    return assessor, assessor.description
+
+
+def _open(path: Path, content: bytes, threads: int) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.use_deterministic_compute = True
+    options.log_severity_level = 4  # what is wrong is said by the error
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as problem:  # it has errors of its own, without a common base
+        raise CheckpointError(f"{path}: not a whole ONNX model ({problem}); copy or export it again") from None
+
+
+def _check_shapes(path: Path, session: Any, types: int) -> int:
+    """Check what goes in and comes out; return the number of groups of decisions."""
+    at = places(types)
+    found = {
+        x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any number
+        for x in (*session.get_inputs(), *session.get_outputs())
+    }
+    groups = found.get("liking", ("", (0,)))[1][-1]
+    expected = {
+        "seats": ("tensor(int8)", (0, 0, int(at.seat[-1]))),
+        "table": ("tensor(int8)", (0, int(at.table[-1]))),
+        "win_logits": ("tensor(float)", (0, SEATS)),
+        "scores": ("tensor(float)", (0, SEATS)),
+        "trust": ("tensor(float)", (0, groups)),
+        "liking": ("tensor(float)", (0, groups)),
+    }
+    if found != expected:
+        raise CheckpointError(f"{path}: an ONNX model, but with other inputs or outputs than networks of this project")
+    return groups
+
+
+def _read_preferences(path: Path, text: str | None, types: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
+    """Return the sharpness, and the group of each decision, int64 (A,)."""
+    try:
+        content = json.loads(text or "")
+        sharpness, group = float(content["sharpness"]), np.array(content["group"], np.int64)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        sharpness, group = math.nan, np.zeros(0, np.int64)
+    fits = group.shape == (action_table(types).size,) and group.min() >= 0 and group.max() < groups
+    if not fits or not math.isfinite(sharpness):
+        raise CheckpointError(f"{path}: its entry {PREFERENCE_KEY!r} is missing or does not fit; export it again")
+    return sharpness, group

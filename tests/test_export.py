@@ -1,0 +1,315 @@
+"""Exported networks decide as PyTorch does, play without it, and are refused with the reason if they do not fit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+from agents.match import play_match
+from agents.net import export
+from agents.net.checkpoint import load_checkpoint, save_checkpoint
+from agents.net.description import KEY, CheckpointError
+from agents.net.export import compare, export_onnx
+from agents.net.inputs import places
+from agents.net.network import Network, NetworkConfig
+from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
+from helsinki_env.cli import main
+from helsinki_env.core.kernel import JIT
+
+SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
+Output = pytest.CaptureFixture[str]
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+
+
+def network(seed: int = 0) -> Network:
+    """A small network with opinions of its own on everything, and no two weights that are equal by chance."""
+    torch.manual_seed(seed)
+    model = Network(config=SMALL)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.1)
+    return model.eval()
+
+
+def write(path: Path, model: Network) -> Path:
+    description = {"game": {"num_players": 2}, "network": asdict(model.config), "preset": "none"}
+    return save_checkpoint(path, model, description)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("run") / "best.safetensors", network())
+
+
+@pytest.fixture(scope="module")
+def original(checkpoint: Path) -> Path:
+    path = checkpoint.with_name("model.onnx")
+    export_onnx(checkpoint, path, positions=100)
+    return path
+
+
+@pytest.fixture
+def model(original: Path, tmp_path: Path) -> Path:
+    """A copy to be damaged."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(original.read_bytes())
+    return path
+
+
+# what it decides
+
+
+def test_a_model_prefers_what_the_checkpoint_prefers(checkpoint: Path, original: Path) -> None:
+    seen: list[int] = []
+    agreement = compare(checkpoint, original, positions=10_000, seed=1, progress=seen.append)
+    assert agreement.decisions == sum(seen) == 10_000
+    assert agreement.differ == 0
+    assert agreement.ties <= 10
+    assert 0 < agreement.largest < 1e-3
+
+
+def test_the_comparison_notices_another_network(original: Path, tmp_path: Path) -> None:
+    agreement = compare(write(tmp_path / "other.safetensors", network(seed=1)), original, positions=500)
+    assert agreement.differ > 50
+    assert agreement.largest > 0.1
+
+
+def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None:
+    model = network()
+    with torch.no_grad():
+        for head in (model.win, model.trust, model.liking):
+            head.weight.zero_()
+            head.bias.zero_()
+    indifferent = write(tmp_path / "indifferent.safetensors", model)
+    with torch.no_grad():
+        model.liking.bias.copy_(torch.arange(len(model.liking.bias)) * 0.01)
+    choosy = write(tmp_path / "choosy.safetensors", model)
+    path = tmp_path / "model.onnx"
+    export_onnx(choosy, path, positions=1)
+    agreement = compare(indifferent, path, positions=500)
+    assert agreement.largest > 10 * export.TIE
+    assert agreement.differ == 0
+    assert agreement.ties > 50
+    # The other way round, the model has no preference and takes the first of choices that are not equally good.
+    export_onnx(indifferent, path, positions=1)
+    agreement = compare(choosy, path, positions=500)
+    assert agreement.differ > 50
+    assert agreement.ties == 0
+
+
+def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
+    from helsinki_env import GameConfig
+    from helsinki_env.observation import split
+
+    batches = list(export._decisions(GameConfig(), 10_000, 0))
+    observation, mask = (np.concatenate([batch[i] for batch in batches]) for i in range(2))
+    assert len(mask) == 10_000
+    assert mask.sum(axis=1, dtype=np.int64).min() > 1
+    seen = split(observation)
+    table = dict(zip(("players", "seat", "dry_roads", "round", "last_round"), seen["table"].T, strict=False))
+    for name, values in (("players", {2, 3, 4}), ("seat", {0, 1, 2, 3}), ("dry_roads", {0, 1}), ("last_round", {0, 1})):
+        assert set(table[name].tolist()) == values
+    assert table["round"].max() >= 12
+    assert seen["covered"].any()
+    assert seen["denied"].any()
+
+
+def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
+    assessor, _ = load_onnx(original)
+    at = places(assessor.description["types"])
+    rng = np.random.default_rng(0)
+    for players in (2, 3, 4):
+        seats = rng.integers(0, 3, (600, players, at.seat[-1]), np.int8)
+        table = rng.integers(0, 3, (600, at.table[-1]), np.int8)
+        together = assessor(seats, table)
+        assert (together.win_logits[:, players:] < -1e8).all()
+        for rows in (slice(0, 1), slice(255, 257), slice(100, 600)):
+            alone = assessor(seats[rows], table[rows])
+            for name in ("win_logits", "scores", "trust", "liking"):
+                np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[rows])
+
+
+PLAY = """
+import json, sys
+
+class Gone:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "onnx", "onnxscript", "safetensors"):
+            raise ModuleNotFoundError(f"{name} is not to be imported here", name=name)
+
+sys.meta_path.insert(0, Gone())
+from agents.match import play_match
+from agents.net.onnx import load_onnx
+from agents.net.player import NetPlayer
+
+assessor, description = load_onnx(sys.argv[1])
+results = play_match([NetPlayer(assessor), "heuristic"], games=20, seed=3)
+print(json.dumps([game.tolist() for game in results.decisions]))
+"""
+
+
+def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", PLAY, str(original)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with_pytorch = NetPlayer(TorchAssessor(load_checkpoint(checkpoint)[0]))
+    expected = play_match([with_pytorch, "heuristic"], games=20, seed=3, threads=2)
+    assert json.loads(done.stdout) == [game.tolist() for game in expected.decisions]
+    shared = play_match([NetPlayer(OnnxAssessor(original)), "heuristic"], games=20, seed=3, threads=2)
+    assert json.loads(done.stdout) == [game.tolist() for game in shared.decisions]
+
+
+# what is in the file
+
+
+def test_a_model_holds_what_the_checkpoint_says_of_itself(checkpoint: Path, original: Path) -> None:
+    network, description = load_checkpoint(checkpoint)
+    assessor, told = load_onnx(original)
+    assert told == description
+    assert told["preset"] == "none"
+    expected = TorchAssessor(network)
+    assert assessor.sharpness == expected.sharpness
+    np.testing.assert_array_equal(assessor.group, expected.group)
+
+
+def test_a_model_says_nothing_of_the_machine_it_was_made_on(original: Path) -> None:
+    content = original.read_bytes()
+    for text in ("network.py", "site-packages", str(Path(export.__file__).parent), "stack_trace"):
+        assert text.encode() not in content
+
+
+def test_the_same_checkpoint_is_exported_to_the_same_bytes(checkpoint: Path, original: Path, tmp_path: Path) -> None:
+    export_onnx(checkpoint, tmp_path / "again.onnx", positions=1)
+    assert (tmp_path / "again.onnx").read_bytes() == original.read_bytes()
+
+
+# what is refused
+
+
+def reopen(path: Path, *forget: str, description: object = None, preferences: object = None) -> None:
+    """Change entries of a model's metadata."""
+    model = onnx.load(path)
+    entries = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    entries[KEY] |= description or {}
+    entries[PREFERENCE_KEY] |= preferences or {}
+    for key in forget:
+        del entries[key]
+    onnx.helper.set_model_props(model, {key: json.dumps(value) for key, value in entries.items()})
+    onnx.save(model, path)
+
+
+def foreign(path: Path, **entries: str) -> None:
+    """A model that adds one, of nobody knows what."""
+    value = onnx.helper.make_tensor_value_info
+    node = onnx.helper.make_node("Add", ["x", "x"], ["y"])
+    x, y = (value(name, onnx.TensorProto.FLOAT, ["N", 3]) for name in "xy")
+    graph = onnx.helper.make_graph([node], "other", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10)
+    onnx.helper.set_model_props(model, entries)
+    onnx.save(model, path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda p: p.unlink(), "there is no such file; export a checkpoint with"),
+        (lambda p: p.write_bytes(b""), "not a whole ONNX model"),
+        (lambda p: p.write_bytes(b"PK\x03\x04" + bytes(1000)), "not a whole ONNX model"),
+        (lambda p: p.write_text("a text\n" * 100), "not a whole ONNX model"),
+        (lambda p: write(p, network()), "not a whole ONNX model"),
+        (foreign, "an ONNX model, but not of this project: it has no description 'helsinki'"),
+        (lambda p: reopen(p, KEY), "an ONNX model, but not of this project: it has no description 'helsinki'"),
+        (lambda p: reopen(p, description={"types": "many"}), "it has no description 'helsinki'"),
+        (lambda p: reopen(p, description={"environment": "helsinki_v9"}), "environment is 'helsinki_v9'"),
+        (lambda p: reopen(p, description={"inputs": "0" * 16}), "inputs is '0000000000000000'"),
+        (lambda p: reopen(p, description={"format": 99}), "format is 99"),
+        (lambda p: foreign(p, **{KEY: json.dumps(load_onnx(p)[1])}), "other inputs or outputs"),
+        (lambda p: reopen(p, PREFERENCE_KEY), "'helsinki_preferences' is missing or does not fit"),
+        (lambda p: reopen(p, preferences={"group": [0, 1]}), "'helsinki_preferences' is missing or does not fit"),
+        (lambda p: reopen(p, preferences={"group": [99] * 554}), "'helsinki_preferences' is missing or does not fit"),
+        (lambda p: reopen(p, preferences={"sharpness": "high"}), "'helsinki_preferences' is missing or does not fit"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused_with_the_reason(model: Path, damage, message) -> None:
+    load_onnx(model)
+    damage(model)
+    with pytest.raises(CheckpointError, match=message) as caught:
+        load_onnx(model)
+    assert str(caught.value).startswith(f"{model}: ")
+
+
+def test_a_model_cut_off_anywhere_is_refused(original: Path) -> None:
+    content = original.read_bytes()
+    near_the_end = range(len(content) - 5000, len(content), 31)  # the description comes last
+    for size in (1, 10, 1000, len(content) // 2, *near_the_end, len(content) - 1):
+        with pytest.raises(CheckpointError):
+            OnnxAssessor("model.onnx", content=content[:size])
+    OnnxAssessor("model.onnx", content=content)
+
+
+# the command
+
+
+def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "new" / "model.onnx"
+    assert main(["export", str(checkpoint.parent), "--out", str(path), "--positions", "300", "--seed", "2"]) == 0
+    shown = capsys.readouterr()
+    assert "Compared 300 decisions with seed 2: the model prefers the same choice in all" in shown.out
+    assert f"Wrote {path} ({path.stat().st_size / 1e6:.2f} MB)" in shown.out
+    assert f"--players net:{path},heuristic" in shown.out
+    assert shown.err == ""  # nothing of what PyTorch says of itself
+    assert compare(checkpoint, path, positions=50).differ == 0
+    assert [file.name for file in path.parent.iterdir()] == ["model.onnx"]
+
+
+def no_number(path: Path) -> Path:
+    model = network()
+    with torch.no_grad():
+        model.liking.bias.fill_(float("nan"))
+    return write(path / "broken.safetensors", model)
+
+
+def test_what_goes_wrong_leaves_the_file_that_was_there(
+    checkpoint: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    before = model.read_bytes()
+    as_it_is = export._model
+    monkeypatch.setattr(export, "_model", lambda _, description: as_it_is(network(seed=1), description))
+    for path, positions, message in (
+        (checkpoint, 200, "not exported: the model prefers another choice in "),
+        (model.parent / "none", 200, "none: there is no such file; train one with"),
+        (model, 200, "model.onnx: not a whole safetensors file"),
+        (checkpoint, 0, "positions: found 0, expected a whole number of at least 1"),
+    ):
+        assert main(["export", str(path), "--out", str(model), "--positions", str(positions)]) == 2
+        assert message in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main(["export", str(no_number(model.parent)), "--out", str(model), "--positions", "100"]) == 2
+    assert "log-probabilities differ by up to nan" in capsys.readouterr().err
+    assert main(["export", str(checkpoint), "--out", str(checkpoint)]) == 2
+    assert "expected a file name that ends in .onnx" in capsys.readouterr().err
+    assert model.read_bytes() == before
+    assert {file.name for file in model.parent.iterdir()} == {"model.onnx", "broken.safetensors"}
+
+
+def test_a_missing_extra_is_named(checkpoint: Path, original: Path) -> None:
+    for missing, words in (("onnxruntime", "helsinki-env[onnx]"), ("onnxscript", "helsinki-env[train,onnx]")):
+        code = f"""
+import sys
+sys.modules[{missing!r}] = None
+from helsinki_env.cli import main
+sys.exit(main(["export", {str(checkpoint)!r}, "--out", {str(original.with_name("x.onnx"))!r}]))
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert f"needs the module {missing}: pip install '{words}'" in done.stderr
