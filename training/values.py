@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from agents.net.network import ILLEGAL, Assessment
+from agents.net.network import ABSENT, Assessment
 
 __all__ = ["value_losses"]
 
@@ -22,6 +22,6 @@ def value_losses(said: Assessment, wins: torch.Tensor, scores: torch.Tensor) -> 
     """
     log_shares = torch.log_softmax(said.win_logits, 1).clamp_min(_LEAST_LOG)
     win_loss = -(wins * log_shares).sum(1).mean()
-    sits = said.win_logits > 0.5 * ILLEGAL
+    sits = said.win_logits > 0.5 * ABSENT
     score_loss = ((said.scores - scores).square() * sits).sum(1).mean() / 100.0
     return win_loss, score_loss

@@ -15,19 +15,18 @@ import torch
 from torch import nn
 
 from agents.net.inputs import Inputs, places, seat_parts, table_parts
+from agents.net.player import SURE
 from helsinki_env import GameConfig
 from helsinki_env.core.actions import USE
 from helsinki_env.core.state import SEATS
 from helsinki_env.game import action_table
 
-__all__ = ["ILLEGAL", "SURE", "Assessment", "Network", "NetworkConfig", "Tensors"]
+__all__ = ["ABSENT", "Assessment", "Network", "NetworkConfig", "Tensors"]
 
-ILLEGAL = -1e9
+ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
 #: Scores are predicted in these units around this middle.
 _SCORE_UNIT, _SCORE_MIDDLE = 10.0, 15.0
-#: Shares of a win are not told apart beyond these odds (1 : 50).
-SURE = 4.0
 #: How sharply a new network prefers the better position, and what a point of the heuristic's opinion counts. Before
 #: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
 #: knows the value of positions improves on it.
@@ -166,7 +165,7 @@ class Network(nn.Module):
         """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""
         hidden = self.trunk(seats, table)
         present = nn.functional.pad(seats[:, :, self._present], (0, SEATS - seats.shape[1]))
-        wins = self.win(hidden).float().masked_fill(present == 0, ILLEGAL)
+        wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
         scores = _SCORE_MIDDLE + _SCORE_UNIT * self.score(hidden).float()
         return Assessment(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
 
@@ -178,6 +177,6 @@ class Network(nn.Module):
         group = self.group[x.action]
         score = self.sharpness.exp() * merit[x.position] + assessed.liking[x.position, group]
         score = score + assessed.trust[x.position, group] * x.advice
-        highest = score.new_full((x.decisions,), ILLEGAL).scatter_reduce(0, x.row, score.detach(), "amax")
+        highest = score.new_full((x.decisions,), ABSENT).scatter_reduce(0, x.row, score.detach(), "amax")
         score = score - highest[x.row]
         return score - score.new_zeros(x.decisions).index_add(0, x.row, score.exp()).log()[x.row]

@@ -15,15 +15,15 @@ import numpy.typing as npt
 from agents.net.inputs import Inputs, Writer
 from helsinki_env import GameConfig
 
-__all__ = ["CHUNK", "Assessed", "Assessor", "NetPlayer", "chunked", "preferences"]
+__all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "chunked", "preferences"]
 
 Floats = npt.NDArray[np.float32]
 
 CHUNK = 256
 """Positions that go through a network together, always exactly so many: the last bits of a matrix product depend on its
 shape, and a decision must not depend on the batch it is made in."""
-#: Shares of a win are not told apart beyond these odds, as in `agents.net.network`.
-_SURE = 4.0
+SURE = 4.0
+"""The logit beyond which shares of a win are not told apart: odds of 55 : 1."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def preferences(inputs: Inputs, assessed: Assessed, assessor: Assessor) -> npt.N
     ended = inputs.ended >= 0
     share = np.clip(inputs.ended[ended], 1e-3, 1 - 1e-3)
     merit[ended] = np.log(share / (1 - share))
-    merit = np.clip(merit, -_SURE, _SURE)
+    merit = np.clip(merit, -SURE, SURE)
     group = assessor.group[inputs.action]
     score = assessor.sharpness * merit[inputs.position] + assessed.liking[inputs.position, group]
     score += assessed.trust[inputs.position, group] * inputs.advice
