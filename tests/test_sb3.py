@@ -21,7 +21,8 @@ from agents.match import play_match
 from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError, observation
 from helsinki_env.core.kernel import JIT
 from helsinki_env.playout import choose_uniformly, player_words
-from training.sb3 import HelsinkiVecEnv, SB3Player, features, main, make_sb3_env, measure, train
+from training.features import features
+from training.sb3 import HelsinkiVecEnv, SB3Player, main, make_sb3_env, measure, train
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {},

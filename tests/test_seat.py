@@ -205,6 +205,7 @@ def single_envs(count: int, **options: Any) -> list[Any]:
 def test_the_batch_is_a_vector_of_single_environments(options: dict[str, Any], mode: AutoresetMode) -> None:
     one = SyncVectorEnv(single_envs(SIZE, **options), autoreset_mode=mode)
     other = HelsinkiSeatVectorEnv(SIZE, autoreset_mode=mode, **options)
+    assert other.autoreset_mode == one.autoreset_mode == other.metadata["autoreset_mode"]
     seeds: Any = [7, 2, 9, 4][:SIZE]
     found: Any = one.reset(seed=seeds)
     expected: Any = other.reset(seed=seeds)

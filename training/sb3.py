@@ -1,10 +1,10 @@
 """Stable-Baselines3 on many games at once: a `VecEnv` with masks for `MaskablePPO`, and its models as players.
 
     from sb3_contrib import MaskablePPO
-    from training.sb3 import SB3Player, make_sb3_env, measure
+    from training.sb3 import DEFAULTS, SB3Player, make_sb3_env, measure
 
     env = make_sb3_env(128, opponents="random", reward="margin")
-    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=512, gamma=1.0, seed=1).learn(150_000)
+    model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)
     print(measure(SB3Player(model), "random"))
 
 ``python -m training.sb3 --help`` trains and measures with one command. One seat learns and others play the rest, as
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
@@ -37,11 +38,13 @@ from agents.registry import make_player
 from agents.standing import Standing
 from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
 from helsinki_env.files import replacing
+from training.features import features
 
-__all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "features", "make_sb3_env", "measure", "train"]
+__all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
 
-#: How `train` learns. Rewards come at the end of a game only, and games are short: nothing is discounted.
+#: Arguments with which `MaskablePPO` learns this game. Rewards come at the end, after some 60 decisions: no discount.
 DEFAULTS: dict[str, Any] = {
+    "learning_rate": LinearSchedule(1e-3, 0.0, 1.0),
     "n_steps": 32,
     "batch_size": 512,
     "n_epochs": 4,
@@ -50,45 +53,10 @@ DEFAULTS: dict[str, Any] = {
     "ent_coef": 0.01,
     "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 }
-_LEARNING_RATE = 1e-3  # fades to nothing
-
-#: What the pieces of an observation are divided by: large values of usual games. Codes of cards stay in their order.
-_LARGE: dict[str, Any] = {
-    "boards": np.array([7, 12, 1, 1]).reshape(4, 1, 1),  # by plane
-    "seats": [1, 7, 3, 8, 10, 9, 1, 1],  # by fact, as the next two
-    "table": [4, 3, 1, 20, 1, 50, 12, 30],
-    "pending": [6, 1, 1, 1, 4, 1, 1, 15, 9, 2, 49, 2, 49, 51, 1, 1],
-    "tile_supply": 3,
-    "building": 51,
-    "display": 51,
-    "own_unseen": 51,
-    "hand": 2,
-    "known": 2,
-    "discard": 4,
-    "reshuffled": 4,
-}
 #: Rows that go through a model together, always so many: the last bits of a matrix product depend on its shape.
 _CHUNK = 128
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
-
-
-@lru_cache(maxsize=8)
-def _scale(size: int) -> npt.NDArray[np.float32]:
-    """Return what the entries of an observation of this size are multiplied by, float32 (F,)."""
-    layout = observation.layout((size - observation.layout(0).size) // 7)
-    pieces = [np.broadcast_to(_LARGE.get(piece.name, 1), piece.shape).reshape(-1) for piece in layout.pieces]
-    return (1.0 / np.concatenate(pieces)).astype(np.float32)
-
-
-def features(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    """Return observations int8 (B, F) as inputs of a network, float32 (B, F), in a new array.
-
-    Every entry keeps its place (`helsinki_env.observation.split` finds the pieces) and is divided by a large value that
-    it takes in usual games, so most lie between 0 and 1.
-    """
-    scaled: npt.NDArray[np.float32] = obs * _scale(obs.shape[1])
-    return scaled
 
 
 class HelsinkiVecEnv(VecEnv):
@@ -309,9 +277,7 @@ def train(
         report: called with the model after each rollout.
     """
     env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
-    model = MaskablePPO(
-        "MlpPolicy", env, learning_rate=lambda left: _LEARNING_RATE * left, **DEFAULTS, seed=seed, device="cpu"
-    )
+    model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
     model.learn(decisions, callback=None if report is None else _Progress(report))
     env.close()
     return model

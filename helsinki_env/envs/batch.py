@@ -96,6 +96,7 @@ class Batch(VectorEnv[Any, Any, Any]):
     Attributes:
         config: what is played.
         episodes: what is drawn anew at each deal.
+        autoreset_mode: as in the metadata, under the name that Gymnasium's own vectors have and TorchRL looks for.
         states: the games' records, (B,): for tools.
     """
 
@@ -123,6 +124,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         self.num_envs = int(num_envs)
         self.copy = bool(copy)
         self.render_mode = check_mode(render_mode, _RENDER_MODES)
+        self.autoreset_mode = mode
         self.metadata = {"autoreset_mode": mode, "render_modes": list(_RENDER_MODES), "render_fps": 2}
         self._mode = _MODES[mode]
         types = config.loaded.types
