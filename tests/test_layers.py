@@ -26,6 +26,7 @@ LAYERS = (
     ),
     ("helsinki_env.envs", "helsinki_env.helsinki_v0"),
     ("agents",),
+    ("helsinki_env.analysis",),
     ("training",),
     ("helsinki_env.bench", "helsinki_env.cli", "helsinki_env.commands"),
 )

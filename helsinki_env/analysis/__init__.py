@@ -1,0 +1,1 @@
+"""What games tell: designs of experiments, estimates with intervals, verdicts. Reads games, never plays them."""

@@ -1,0 +1,98 @@
+"""Which actions are denied to whom: balanced designs of experiments, checked whenever they are made.
+
+A design is a list of runs; a run is a set of actions that one seat may not use. The base is the balanced incomplete
+block design BIBD(15, 42, 14, 5, 4): 42 sets of five of the fifteen actions, in which every action is denied 14 times
+and every pair of actions together 4 times. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007,
+"Handbook of Combinatorial Designs", chapter II.1). Copies with the actions relabelled keep both balances, and tell
+pairs of actions apart that one copy confounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ACTIONS", "DesignError", "base_design", "check_balance", "pairs_identified", "random_sets", "relabelled"]
+
+ACTIONS = 15
+_DENIED = 5
+_TIMES = 14
+_TOGETHER = 4
+_MODULUS = 14
+#: Points 0 to 13 are developed; 14 stands for infinity, which stays.
+_BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
+
+Sets = npt.NDArray[np.bool_]
+
+
+class DesignError(ValueError):
+    """A design that is not what it should be."""
+
+
+def base_design() -> Sets:
+    """Return the BIBD, bool (42, 15): row r says which actions run r denies."""
+    design = np.zeros((len(_BASE) * _MODULUS, ACTIONS), np.bool_)
+    for block, points in enumerate(_BASE):
+        for step in range(_MODULUS):
+            denied = [point if point == _MODULUS else (point + step) % _MODULUS for point in points]
+            design[block * _MODULUS + step, denied] = True
+    check_balance(design)
+    return design
+
+
+def relabelled(copies: int, seed: int) -> Sets:
+    """Return so many copies of the base design, bool (42 copies, 15), all but the first with the actions relabelled.
+
+    Args:
+        copies: how many, at least 1.
+        seed: of the labels.
+    """
+    if copies < 1:
+        raise DesignError(f"copies: found {copies}, expected at least 1")
+    base, generator = base_design(), np.random.default_rng(seed)
+    labels = [np.arange(ACTIONS), *(generator.permutation(ACTIONS) for _ in range(copies - 1))]
+    design = np.concatenate([base[:, label] for label in labels])
+    check_balance(design)
+    return design
+
+
+def check_balance(design: Sets) -> None:
+    """Check that runs deny five actions each, every action equally often, and every pair of them equally often.
+
+    Raises:
+        DesignError: naming what is out of balance.
+    """
+    copies, rest = divmod(len(design), len(_BASE) * _MODULUS)
+    if rest or not copies or design.shape[1:] != (ACTIONS,):
+        raise DesignError(f"design: found shape {design.shape}, expected whole copies of 42 runs of {ACTIONS} actions")
+    sizes = design.sum(axis=1)
+    if (sizes != _DENIED).any():
+        run = int(np.flatnonzero(sizes != _DENIED)[0])
+        raise DesignError(f"run {run}: found {sizes[run]} actions denied, expected {_DENIED}")
+    together = design.T.astype(np.int64) @ design.astype(np.int64)
+    expected = np.full((ACTIONS, ACTIONS), copies * _TOGETHER)
+    np.fill_diagonal(expected, copies * _TIMES)
+    if (together != expected).any():
+        one, two = (int(i) for i in np.argwhere(together != expected)[0])
+        raise DesignError(
+            f"actions {one} and {two}: found {together[one, two]} runs that deny both, expected {expected[one, two]}"
+        )
+
+
+def pairs_identified(design: Sets) -> bool:
+    """Whether effects of all single actions and all pairs can be told apart by the runs."""
+    one, two = np.triu_indices(ACTIONS, 1)
+    single = design.astype(np.float64)
+    columns = np.concatenate([single, single[:, one] * single[:, two]], axis=1)
+    # Every run denies five: a constant and the single actions are sums of pairs, so pairs determine everything.
+    return int(np.linalg.matrix_rank(columns)) == len(one)
+
+
+def random_sets(count: int, low: int, high: int, generator: np.random.Generator) -> Sets:
+    """Return sets of actions, bool (count, 15): sizes uniform from `low` to `high`, sets of a size equally likely."""
+    if not 0 <= low <= high <= ACTIONS:
+        raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {ACTIONS}")
+    sizes = generator.integers(low, high + 1, count)
+    ranks = generator.random((count, ACTIONS)).argsort(axis=1).argsort(axis=1)
+    sets: Sets = ranks < sizes[:, None]
+    return sets

@@ -1,0 +1,135 @@
+"""Designs of the study of the action board, and what is estimated from games."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from helsinki_env.analysis.designs import (
+    ACTIONS,
+    DesignError,
+    base_design,
+    check_balance,
+    pairs_identified,
+    random_sets,
+    relabelled,
+)
+from helsinki_env.analysis.effects import Effects, Study, estimate, simultaneous_quantile
+
+DESIGN = relabelled(8, seed=0)
+
+
+def simulated(power: npt.NDArray[np.float64], seats: int, blocks: int, seed: int, luck: float = 0.3) -> Study:
+    """Games by the model itself: all rotations of a block share the luck of a seat with the deck."""
+    generator = np.random.default_rng(seed)
+    sets = DESIGN[generator.integers(0, len(DESIGN), (blocks, seats))]
+    loose = generator.random(blocks) < 0.2
+    sets[loose] = random_sets(int(loose.sum()) * seats, 0, 10, generator).reshape(-1, seats, ACTIONS)
+    deck = generator.normal(0, luck, (blocks, seats))
+    denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
+    worth = np.tile(deck, (seats, 1)) - denied @ power + generator.gumbel(size=(blocks * seats, seats))
+    places = (-worth).argsort(axis=1).argsort(axis=1)
+    return Study(denied, places, np.tile(np.arange(blocks), seats))
+
+
+def test_the_base_design_denies_every_action_and_every_pair_equally_often() -> None:
+    design = base_design()
+    assert design.shape == (42, ACTIONS)
+    assert set(design.sum(axis=1)) == {5}
+    together = design.T.astype(int) @ design.astype(int)
+    assert set(np.diag(together)) == {14}
+    assert set(together[np.triu_indices(ACTIONS, 1)]) == {4}
+
+
+def test_copies_keep_the_balance_and_tell_pairs_apart() -> None:
+    assert DESIGN.shape == (336, ACTIONS)
+    check_balance(DESIGN)
+    assert pairs_identified(DESIGN)
+    assert not pairs_identified(base_design())
+    assert (relabelled(8, seed=0) == DESIGN).all()
+    assert (relabelled(8, seed=1) != DESIGN).any()
+
+
+def test_what_is_out_of_balance_is_refused() -> None:
+    design = base_design()
+    with pytest.raises(DesignError, match=r"found shape \(41, 15\)"):
+        check_balance(design[1:])
+    wrong = design.copy()
+    wrong[3] = wrong[4]
+    with pytest.raises(DesignError, match="runs that deny both, expected"):
+        check_balance(wrong)
+    wrong = design.copy()
+    wrong[3, 0] = ~wrong[3, 0]
+    with pytest.raises(DesignError, match="run 3: found"):
+        check_balance(wrong)
+    with pytest.raises(DesignError, match="copies: found 0"):
+        relabelled(0, seed=0)
+
+
+def test_random_sets_have_all_sizes_and_all_actions() -> None:
+    sets = random_sets(20_000, 0, 10, np.random.default_rng(3))
+    sizes = np.bincount(sets.sum(axis=1), minlength=ACTIONS + 1)
+    assert (np.abs(sizes[:11] - 20_000 / 11) < 200).all()
+    assert (sizes[11:] == 0).all()
+    assert (np.abs(sets.mean(axis=0) - 1 / 3) < 0.015).all()
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_powers_are_found_in_points_of_the_share_of_wins(seats: int) -> None:
+    power = np.zeros(ACTIONS)
+    power[3], power[9] = 0.4, -0.2
+    found = estimate(simulated(power, seats, 2000, seed=1))
+    # What denial does to the share, straight from the model without luck of the deck: every seat in turn denied
+    # nothing but the action, against nobody denied anything, is close to p (1 - p) times the power.
+    fair = 1 / seats
+    about = 100 * power * fair * (1 - fair)
+    assert (np.abs(found.power - about) < 4 * found.error + 0.12 * np.abs(about)).all()
+    assert found.power.argmax() == 3
+    assert found.power.argmin() == 9
+    assert (found.blocks, found.games) == (2000, 2000 * seats)
+    assert found.seat.sum() == pytest.approx(100)
+
+
+def numerical(study: Study, found: Effects, action: int) -> float:
+    """The average marginal effect by brute force: every seat with and without the action in its own game."""
+    seats = study.denied.shape[1]
+    theta = found.fit.theta
+    seat_effect = np.append(theta[: seats - 1], -theta[: seats - 1].sum())
+    utility = seat_effect + study.denied @ theta[seats - 1 :]
+
+    def share(seat: int, denied: bool) -> npt.NDArray[np.float64]:
+        own = utility.copy()
+        own[:, seat] += (denied - study.denied[:, seat, action].astype(float)) * theta[seats - 1 + action]
+        worth = np.exp(own)
+        chance: npt.NDArray[np.float64] = worth[:, seat] / worth.sum(axis=1)
+        return chance
+
+    return float(np.mean([share(seat, False) - share(seat, True) for seat in range(seats)])) * 100
+
+
+def test_marginal_effects_equal_brute_force() -> None:
+    power = np.linspace(-0.3, 0.5, ACTIONS)
+    study = simulated(power, 3, 300, seed=2)
+    found = estimate(study)
+    for action in (0, 7, 14):
+        assert found.power[action] == pytest.approx(numerical(study, found, action), abs=1e-9)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_intervals_cover_the_truth_as_often_as_they_say(seats: int) -> None:
+    power = np.zeros(ACTIONS)
+    power[5] = 0.3
+    runs = [estimate(simulated(power, seats, 400, seed=seed, luck=0.5)) for seed in range(200)]
+    nothing = [action for action in range(ACTIONS) if action != 5]
+    within = np.mean([np.abs(run.power[nothing]) < 1.96 * run.error[nothing] for run in runs])
+    together = np.mean(
+        [
+            (np.abs(run.power[nothing]) < simultaneous_quantile(run.covariance) * run.error[nothing]).all()
+            for run in runs
+        ]
+    )
+    print(f"{seats} seats: single intervals cover {within:.1%}, all fourteen at once {together:.1%}")
+    assert 0.93 < within < 0.97
+    assert 0.90 < together < 0.99
