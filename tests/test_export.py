@@ -19,9 +19,9 @@ from agents.net.checkpoint import load_checkpoint, save_checkpoint
 from agents.net.description import KEY, CheckpointError
 from agents.net.export import compare, export_onnx
 from agents.net.inputs import places
-from agents.net.network import Network, NetworkConfig
+from agents.net.network import Assessment, Network, NetworkConfig
 from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
-from agents.net.player import NetPlayer
+from agents.net.player import CHUNK, NetPlayer
 from agents.net.pytorch import TorchAssessor
 from helsinki_env.cli import main
 from helsinki_env.core.kernel import JIT
@@ -125,8 +125,20 @@ def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
     assert seen["denied"].any()
 
 
+class Recorder:
+    """A session that notes how many positions it is asked together."""
+
+    def __init__(self, session) -> None:
+        self.session, self.sizes = session, set[int]()
+
+    def run(self, names, arrays):
+        self.sizes |= {len(array) for array in arrays.values()}
+        return self.session.run(names, arrays)
+
+
 def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
     assessor, _ = load_onnx(original)
+    recorder = assessor._session = Recorder(assessor._session)
     at = places(assessor.description["types"])
     rng = np.random.default_rng(0)
     for players in (2, 3, 4):
@@ -138,6 +150,7 @@ def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
             alone = assessor(seats[rows], table[rows])
             for name in ("win_logits", "scores", "trust", "liking"):
                 np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[rows])
+    assert recorder.sizes == {CHUNK}  # other processors may add up in another order for another shape
 
 
 PLAY = """
@@ -150,11 +163,8 @@ class Gone:
 
 sys.meta_path.insert(0, Gone())
 from agents.match import play_match
-from agents.net.onnx import load_onnx
-from agents.net.player import NetPlayer
 
-assessor, description = load_onnx(sys.argv[1])
-results = play_match([NetPlayer(assessor), "heuristic"], games=20, seed=3)
+results = play_match(["net:" + sys.argv[1], "heuristic"], games=20, seed=3)
 print(json.dumps([game.tolist() for game in results.decisions]))
 """
 
@@ -178,6 +188,7 @@ def test_a_model_holds_what_the_checkpoint_says_of_itself(checkpoint: Path, orig
     assert told == description
     assert told["preset"] == "none"
     expected = TorchAssessor(network)
+    assert [output.name for output in assessor._session.get_outputs()] == list(Assessment._fields)
     assert assessor.sharpness == expected.sharpness
     np.testing.assert_array_equal(assessor.group, expected.group)
 
