@@ -139,7 +139,6 @@ class Training:
         }
 
     def _resume(self) -> None:
-        remove_leftovers(self.folder)
         try:
             arrays, told = read(self._state)
         except StateError as problem:
@@ -166,6 +165,8 @@ class Training:
         """
         busy = RunError(f"{self.folder}: another process is training here; wait for it or choose another folder")
         with held(self.folder / "lock", busy), Board(self.folder / "tensorboard", self.ppo.updates) as board:
+            for folder in (self.folder, self.folder / "past"):
+                remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
             try:
