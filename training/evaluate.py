@@ -21,6 +21,7 @@ from agents.net.pytorch import TorchAssessor
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
 from helsinki_env import GameConfig
+from training.checks import check_numbers
 
 __all__ = ["GateConfig", "gate", "measure"]
 
@@ -38,6 +39,12 @@ class GateConfig:
     elo: float = 25.0
     decks: int = 400
     games: int = 100
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        check_numbers(self, {"decks": 16, "games": 1})
+        if not 0 < self.elo <= 1000:
+            raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
 
     @property
     def hypotheses(self) -> Hypotheses:

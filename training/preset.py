@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.net.network import NetworkConfig
+from agents.registry import make_player
 from helsinki_env.config import GameConfig
 from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 from training.checks import check_numbers
@@ -44,8 +45,10 @@ class EvaluationConfig:
     def __post_init__(self) -> None:
         """Check every value."""
         check_numbers(self, {"times": 1, "games": 2, "final_games": 2})
-        object.__setattr__(self, "opponents", tuple(self.opponents))
-        object.__setattr__(self, "players", tuple(self.players))
+        object.__setattr__(self, "opponents", _listed(self.opponents))
+        object.__setattr__(self, "players", _listed(self.players))
+        if any(isinstance(count, bool) or count not in (2, 3, 4) for count in self.players):
+            raise ValueError(f"players: found {self.players!r}, expected some of 2, 3 and 4")
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,9 @@ class Preset:
             PresetError: naming file, key, value and remedy.
         """
         path = find_yaml(name_or_path, "training", PresetError)
+        content = read_yaml(path, PresetError)
         try:
-            return cls.from_dict(read_yaml(path, PresetError))
+            return cls.from_dict(content)
         except (PresetError, ValueError, TypeError) as problem:
             raise PresetError(f"{path}: {problem}") from None
 
@@ -114,13 +118,30 @@ class Preset:
         for i, table in enumerate(tables):
             _known(table, TableConfig, f"tables[{i}].")
         values["tables"] = tuple(_made(TableConfig, table, f"tables[{i}]") for i, table in enumerate(tables))
-        values["opponents"] = tuple(values.get("opponents", ("heuristic",)))
+        values["opponents"] = _listed(values.get("opponents", ("heuristic",)))
         minutes, precision = values.get("minutes", 90.0), values.get("precision", "auto")
-        if isinstance(minutes, bool) or not isinstance(minutes, int | float) or minutes <= 0:
+        if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not minutes > 0:
             raise PresetError(f"minutes: found {minutes!r}, expected a number above 0")
         if precision not in ("auto", "float32", "bfloat16"):
             raise PresetError(f"precision: found {precision!r}, expected auto, float32 or bfloat16")
-        return cls(**values)
+        preset = cls(**values)
+        preset._check_players()
+        return preset
+
+    def _check_players(self) -> None:
+        """Make every player once: a mistake in a name shall not come to light after an hour."""
+        game = self.game
+        for path, names in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
+            for name in names:
+                try:
+                    make_player(name, game)
+                except ValueError as problem:
+                    raise PresetError(f"{path}: {problem}") from None
+        if self.ppo.apart and not self.opponents:
+            raise PresetError(
+                "opponents: found none, expected at least one: ppo.apart wants somebody to play against before there "
+                "are past selves"
+            )
 
 
 _PARTS: dict[str, Any] = {
@@ -139,6 +160,11 @@ def _made(part: Any, content: Mapping[str, Any], path: str) -> Any:
         raise PresetError(f"{path}.{problem}") from None
 
 
+def _listed(value: Any) -> tuple[Any, ...]:
+    """A single value stands for a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
 def _plain(value: Any) -> Any:
     """Tuples as lists, as in a file."""
     if isinstance(value, dict):
@@ -149,7 +175,7 @@ def _plain(value: Any) -> Any:
 def _known(data: object, part: Any, path: str) -> None:
     names = [item.name for item in fields(part)]
     if not isinstance(data, Mapping):
-        raise PresetError(f"{path or 'the file'}: found {data!r}, expected a mapping of some of {', '.join(names)}")
+        raise PresetError(f"{path.rstrip('.') or 'the preset'}: found {data!r}, expected a mapping of some of {', '.join(names)}")
     for key in data:
         if key not in names:
             raise PresetError(f"{path}{key}: found {data[key]!r}, no such key; expected {one_of(names, key)}")

@@ -34,10 +34,13 @@ class TableConfig:
         """Check every value."""
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or self.share <= 0:
             raise ValueError(f"share: found {self.share!r}, expected a number above 0")
-        for name in ("players", "covered", "denied", "dry_roads"):
+        for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
-            object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,))
-        _ = self.episodes
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
+        try:
+            _ = self.episodes
+        except ValueError as problem:
+            raise ValueError(str(problem).removeprefix("num_")) from None
 
     @property
     def episodes(self) -> RandomEpisodes:
