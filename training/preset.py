@@ -175,7 +175,8 @@ def _plain(value: Any) -> Any:
 def _known(data: object, part: Any, path: str) -> None:
     names = [item.name for item in fields(part)]
     if not isinstance(data, Mapping):
-        raise PresetError(f"{path.rstrip('.') or 'the preset'}: found {data!r}, expected a mapping of some of {', '.join(names)}")
+        where = path.rstrip(".") or "the preset"
+        raise PresetError(f"{where}: found {data!r}, expected a mapping of some of {', '.join(names)}")
     for key in data:
         if key not in names:
             raise PresetError(f"{path}{key}: found {data[key]!r}, no such key; expected {one_of(names, key)}")
