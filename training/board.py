@@ -17,7 +17,7 @@ class Board:
 
     Args:
         folder: where to.
-        begin: number of the update from which on events of an earlier, longer run do not count.
+        begin: updates that lie behind; events of later ones, of a run that broke off, do not count.
     """
 
     def __init__(self, folder: Path, begin: int) -> None:
@@ -26,7 +26,7 @@ class Board:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             return
-        self._writer = SummaryWriter(str(folder), purge_step=begin or None)
+        self._writer = SummaryWriter(str(folder), purge_step=begin + 1)
 
     def __enter__(self) -> Board:
         """Return itself."""

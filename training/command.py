@@ -76,14 +76,14 @@ def main(
             lines.show(now, text)
 
         summary = training.run(report)
+    console.print(_table(summary))
+    console.print(f"Saved {summary['checkpoint']}; play it as [bold]net:{folder}[/]")
     if not summary["finished"]:
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
-            f"--preset {preset} --out {folder} --seed {seed} --resume --minutes {2 * chosen.minutes:g}"
+            f"--preset {preset} --out {folder} --seed {seed} --resume --minutes {2 * chosen.minutes:g}",
+            soft_wrap=True,
         )
-        return
-    console.print(_table(summary))
-    console.print(f"Saved {summary['checkpoint']}; play it as [bold]net:{folder}[/]")
 
 
 class _Lines:

@@ -160,11 +160,14 @@ class Training:
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until it is done or the minutes are over, measure, and return the summary that is also written.
 
+        Its `finished` says which of the two it was.
+
         Raises:
             RunError: if another process is training in the folder.
         """
         busy = RunError(f"{self.folder}: another process is training here; wait for it or choose another folder")
-        with held(self.folder / "lock", busy), Board(self.folder / "tensorboard", self.ppo.updates) as board:
+        updates = self.warm.updates + self.ppo.updates
+        with held(self.folder / "lock", busy), Board(self.folder / "tensorboard", updates) as board:
             for folder in (self.folder, self.folder / "past"):
                 remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds
@@ -241,12 +244,6 @@ class Training:
         if passed is None or passed["verdict"] == "better":
             self.best.load_state_dict(self.network.state_dict())
             s.best_at = s.measured
-        name = f"{s.measured:04d}.safetensors"
-        save_checkpoint(self.folder / "past" / name, self.network, self.describe())
-        save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
-        save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
-        self.pool.add(name, copy.deepcopy(self.network), self.ppo.updates)
-        s.past.append((name, self.ppo.updates))
         s.curve.append(
             {
                 "seconds": self._seconds(),
@@ -256,6 +253,12 @@ class Training:
                 "gate": passed,
             }
         )
+        name = f"{s.measured:04d}.safetensors"
+        save_checkpoint(self.folder / "past" / name, self.network, self.describe())
+        save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
+        save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
+        self.pool.add(name, copy.deepcopy(self.network), self.ppo.updates)
+        s.past.append((name, self.ppo.updates))
         board.measured(self.warm.updates + self.ppo.updates, found)
         write_json(self.folder / "curve.json", s.curve)
         s.measured += 1
@@ -267,19 +270,26 @@ class Training:
         return measure(player, self.preset.game, e.opponents, e.players, games, seed)
 
     def _summary(self, finished: bool) -> dict[str, Any]:
+        if not self.standing.curve:  # stopped before there was a best one: the learner as it is
+            self.best.load_state_dict(self.network.state_dict())
+        path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         e = self.preset.evaluation
         summary = {
-            "checkpoint": str(self.folder / "best.safetensors"),
-            "seconds": self._seconds(),
-            "finished": finished,
-            "standings": [],
             **self.describe(),
+            "checkpoint": str(path),
+            "finished": finished,
+            "standings": self._against(self.best, e.final_games, _MATCH_SEED + self.seed + 1),
         }
-        if finished:
-            summary["standings"] = self._against(self.best, e.final_games, _MATCH_SEED + self.seed + 1)
-            save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
-            write_json(self.folder / "summary.json", summary)
+        write_json(self.folder / "summary.json", summary)
         return summary
+
+    def _best(self) -> dict[str, int]:
+        """After how many decisions the best network passed the gate; nothing before the first time."""
+        curve = self.standing.curve
+        if not curve:
+            return {}
+        entry = curve[min(self.standing.best_at, len(curve) - 1)]
+        return {"positions": entry["positions"], "decisions": entry["decisions"]}
 
     def describe(self) -> dict[str, Any]:
         """Return everything that a checkpoint says about how it was made."""
@@ -293,7 +303,7 @@ class Training:
             "decisions": self.ppo.decisions,
             "games": self.ppo.games,
             "seconds": self._seconds() if hasattr(self, "_began") else 0.0,
-            "measured": self.standing.measured,
+            "best": self._best(),
             "versions": {"helsinki-env": version("helsinki-env"), "torch": torch.__version__},
             "commit": _commit(),
         }

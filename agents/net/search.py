@@ -3,9 +3,9 @@
 Method: root search after Danihelka and others (2022), "Policy improvement by planning with Gumbel": the policy chooses
 which decisions enter, sequential halving (Karnin, Koren and Somekh 2013) spends the budget on them, and what decides
 in the end is the policy's opinion and the values found, together. As here the best decision is wanted and not one to
-learn from, no noise is added to the policy. Every trial deals the hidden cards anew, lets the heuristic play to the end
-of the searcher's next turn, and asks the network for the share of the win there. All games of a batch go through the
-network together.
+learn from, no noise is added to the policy. Every trial deals the hidden cards anew, lets the heuristic play to the
+end of the searcher's turn after next, and asks the network for the share of the win there. All games of a batch go
+through the network together.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SearchSettings:
         trust: trials that the network's own opinion counts for.
     """
 
-    turns: int = 1
+    turns: int = 2
     arms: float = 0.7
     trust: float = 20.0
 
