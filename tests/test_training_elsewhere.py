@@ -1,0 +1,100 @@
+"""docs/training-elsewhere.md: its example for Stable-Baselines3 runs, and the others still find what they name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from agents.standing import Standing
+from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
+from helsinki_env.core.kernel import JIT
+from training.features import features
+
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")
+SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+OURS = ("agents", "helsinki_env", "training")
+
+
+def script(library: str) -> str:
+    (found,) = [code for code in SCRIPTS if library in code]
+    return str(found)
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_the_example_for_stable_baselines3_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = script("sb3_contrib")
+    short = re.sub(r"\b(150|50)_000\b", "2000", code).replace("make_sb3_env(128", "make_sb3_env(16")
+    assert short != code
+    names: dict[str, Any] = {"__name__": "example", "print": lambda shown: names.update(shown=shown)}
+    exec(compile(short, "Stable-Baselines3", "exec"), names)
+    assert isinstance(names["shown"], Standing)
+    assert names["model"].num_timesteps >= 4000
+    assert (tmp_path / "first.zip").is_file()
+
+
+@pytest.mark.parametrize("library", ["sb3_contrib", "ray.rllib", "torchrl"])
+def test_what_the_examples_import_from_here_exists(library: str) -> None:
+    imported = [node for node in ast.walk(ast.parse(script(library))) if isinstance(node, ast.ImportFrom)]
+    ours = [node for node in imported if node.module and node.module.split(".")[0] in OURS]
+    assert ours
+    for node in ours:
+        module = import_module(str(node.module))
+        assert all(hasattr(module, alias.name) for alias in node.names), ast.unparse(node)
+
+
+def test_the_examples_of_other_libraries_are_short() -> None:
+    for library in ("ray.rllib", "torchrl"):
+        assert len([line for line in script(library).splitlines() if line.strip()]) <= 60
+
+
+def test_what_rllib_needs_of_an_environment() -> None:
+    """Only the agent whose decision is due is asked; at the end all are told, each its own reward."""
+    names: dict[str, Any] = {"np": np, "features": features}
+    (function,) = [node for node in ast.parse(script("ray.rllib")).body if isinstance(node, ast.FunctionDef)]
+    exec(ast.unparse(function), names)
+    convert = names["convert"]
+    env = helsinki_v0.env(reward="margin")
+    env.reset(seed=1)
+    space, first = env.observation_space("player_0"), env.agent_selection
+    found = convert(**env.observe(first))
+    assert found["observations"].shape == space["observation"].shape
+    assert found["action_mask"].shape == space["action_mask"].shape
+    assert {array.dtype for array in found.values()} == {np.dtype(np.float32)}
+    told: dict[str, float] = {}
+    while env.agents:
+        obs, reward, terminated, truncated, _ = env.last()
+        agent = env.agent_selection
+        if terminated or truncated:
+            told[agent] = reward
+            env.step(None)
+        else:
+            assert reward == 0
+            env.step(int(obs["action_mask"].argmax()))
+    assert set(told) == {"player_0", "player_1"}
+    assert sum(told.values()) == pytest.approx(0)
+
+
+def test_what_torchrl_needs_of_a_vector() -> None:
+    """It asks for the mode by attribute, deals finished games anew by mask, and seeds by a reset."""
+    env = HelsinkiSeatVectorEnv(4, autoreset_mode="Disabled")
+    assert env.autoreset_mode is AutoresetMode.DISABLED
+    assert env.unwrapped is env
+    obs, _ = env.reset(seed=3)
+    again, _ = env.reset(seed=3)
+    np.testing.assert_array_equal(obs["observation"], again["observation"])
+    for _ in range(2000):
+        obs, _, ended, _, _ = env.step(obs["action_mask"].argmax(axis=1))
+        if ended.any():
+            fresh, _ = env.reset(options={"reset_mask": ended})
+            np.testing.assert_array_equal(fresh["observation"][~ended], obs["observation"][~ended])
+            assert not (fresh["observation"][ended] == obs["observation"][ended]).all()
+            return
+    pytest.fail("no game has ended")
