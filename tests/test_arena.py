@@ -448,6 +448,10 @@ def test_boards_of_a_table_are_rated_together(tmp_path: Path) -> None:
     assert both.scores.tolist() == one.scores.tolist() + two.scores.tolist()
     assert len(set(both.deck.tolist())) == len(set(one.deck.tolist())) + len(set(two.deck.tolist()))
     assert alone is last
+    times = RunFolder.open(tmp_path / "run").times()
+    assert [(entry["table"], entry["player"]) for entry in times] == [
+        (table, player) for table in ("both", "plain") for player in ("random", "greedy")
+    ]
 
 
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
