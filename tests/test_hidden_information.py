@@ -9,23 +9,23 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.base import Player, decide
-from agents.network import ActorCritic, NetworkConfig
-from agents.neural import NetPlayer
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
-from agents.search.player import TreePlayer
 from helsinki_env import Game, GameConfig, load_components, notation
 from helsinki_env.core.kernel import JIT
 from helsinki_env.reference import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
+from tests.support.networks import opinionated, saved
 from tests.support.observations import observations
 
 Position = dict[str, Any]
@@ -135,18 +135,21 @@ def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str)
         check_nothing_hidden_is_seen(later, rng)
 
 
-def players_of(config: GameConfig) -> list[Player]:
-    """One of every kind; the network is a small one that has learnt nothing."""
-    names = ("random", "greedy", "heuristic", *(("mc:8", "ismcts:8") if JIT else ()))
-    torch.manual_seed(0)
-    network = ActorCritic(config, NetworkConfig(width=16, depth=1))
-    net = NetPlayer(network)
-    searching = [TreePlayer(8, config, policy=net.log_probs, name="net+search")] if JIT else []
-    return [*(make_player(name, config) for name in names), net, NetPlayer(network, sample=True), *searching]
+def players_of(components: str, folder: Path) -> list[Player]:
+    """One of every kind; the network is a small one with odd opinions."""
+    config = GameConfig(components=components)
+    names = ["random", "greedy", "heuristic"]
+    if not JIT:
+        return [make_player(name, config) for name in names]
+    network = opinionated(components)
+    path = saved(folder / f"{components}.safetensors", network, components)
+    names += ["mc:8", "ismcts:8", f"net:{path}", f"net+search:8:{path}"]
+    players = [make_player(name, config) for name in names]
+    return [*players, NetPlayer(TorchAssessor(network), config, "net, drawing", sample=True)]
 
 
-def test_hidden_cards_change_no_player_s_choice() -> None:
-    players = {components: players_of(GameConfig(components=components)) for components in positions.COMPONENTS}
+def test_hidden_cards_change_no_player_s_choice(tmp_path: Path) -> None:
+    players = {components: players_of(components, tmp_path) for components in positions.COMPONENTS}
     asked, differed = 0, 0
     for number in range(60 if JIT else 4):
         rng = random.Random(number)

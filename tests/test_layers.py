@@ -116,6 +116,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
         "agents.registry, agents.match",
         "agents.heuristic.player, agents.search.player",
         "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
+        "agents.net.make, agents.net.search",
         "helsinki_env.bench",
     ],
 )
