@@ -151,7 +151,7 @@ def players_of(components: str, folder: Path) -> list[Player]:
 def test_hidden_cards_change_no_player_s_choice(tmp_path: Path) -> None:
     players = {components: players_of(components, tmp_path) for components in positions.COMPONENTS}
     asked, differed = 0, 0
-    for number in range(60 if JIT else 4):
+    for number in range(60 if JIT else 12):
         rng = random.Random(number)
         built = ReferenceGame.from_dict(positions.build(rng, positions.THEMES[number % len(positions.THEMES)]))
         for position in moments(built, rng, "rare", 30):
