@@ -20,12 +20,25 @@ from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
 from helsinki_env.components import ACTIONS
 from helsinki_env.observation import TABLE_FACTS, layout
 
-__all__ = ["Played", "deck_seeds", "play_games"]
+__all__ = ["Barred", "Played", "deck_seeds", "play_games"]
 
 #: Where the decks' seeds come from, apart from the players' streams.
 _DECKS = 2**32
 #: What stands for an action in a set of them.
 _BITS = 1 << np.arange(len(ACTIONS), dtype=np.int16)
+
+
+@dataclass(frozen=True)
+class Barred:
+    """Actions that may not be used in G games with S seats; bit i stands for action i.
+
+    Attributes:
+        covered: by anybody, int16 (G,).
+        denied: by each seat, int16 (G, S).
+    """
+
+    covered: npt.NDArray[np.int16]
+    denied: npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,7 @@ def play_games(
     decks: npt.NDArray[np.uint64],
     streams: npt.NDArray[np.uint64],
     progress: Callable[[int], None] | None = None,
+    barred: Barred | None = None,
 ) -> Played:
     """Play games side by side, each to its end.
 
@@ -80,6 +94,7 @@ def play_games(
         decks: the seed of each game, uint64 (G,), as for `Game`.
         streams: where the random numbers of each seat's player begin, uint64 (G, S), from `first_words`.
         progress: called with the number of games that have ended since the last call.
+        barred: actions that may not be used in each game; default: those of the configuration.
 
     Raises:
         PlayerError: if a player returns something else than a decision for each row.
@@ -96,6 +111,11 @@ def play_games(
     round_at = pieces["table"].start + TABLE_FACTS.index("round")
     env = HelsinkiVectorEnv(n, config=config, copy=False)
     obs, info = env.reset(seed=decks.tolist())
+    if barred is not None:
+        state = env.get_state()
+        state["states"]["covered"] = barred.covered
+        state["states"]["denied"][:, :seats] = barred.denied
+        obs, info = env.set_state(state)
     playing = np.ones(n, np.bool_)
     taken: list[npt.NDArray[np.int16]] = []
     while playing.any():

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from helsinki_env.analysis.designs import (
+from agents.arena.designs import (
     ACTIONS,
     DesignError,
     base_design,

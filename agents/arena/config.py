@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+from agents.arena.designs import Cover, DesignError, Screen
 from agents.arena.plan import CHUNK_GAMES, ArenaError, Plan, TablePlan, lineups_of
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
@@ -16,7 +18,7 @@ from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 
 _KEYS = ("seed", "chunk", "tables")
-_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards")
+_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards", "screen", "cover")
 _BOARD_KEYS = ("count", "covered", "denied")
 _MOST_BOARDS = 10_000
 _GAMES = 2000
@@ -93,7 +95,21 @@ def _table(data: Any, path: str, number: int) -> TablePlan:
             if sorted(lineup) in [sorted(other) for other in lineups[:i]]:
                 _fail(f"{path}.lineups[{i}]", meeting[i], "a line-up that is not there yet (raise games instead)")
     games = _whole(data.get("games", _GAMES), f"{path}.games", 1)
-    return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players))
+    barred = {
+        key: _design(part, data[key], f"{path}.{key}")
+        for key, part in (("screen", Screen), ("cover", Cover))
+        if key in data
+    }
+    return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
+
+
+def _design(part: Any, data: Any, path: str) -> Any:
+    """Return what a table denies or covers from block to block."""
+    _known(data, [item.name for item in fields(part)], path)
+    try:
+        return part(**data)
+    except (DesignError, TypeError) as problem:
+        raise ArenaError(f"{path}.{problem}") from None
 
 
 def _boards(data: Mapping[str, Any], table: TablePlan, seed: int, number: int) -> list[TablePlan]:

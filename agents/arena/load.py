@@ -34,7 +34,9 @@ class Table:
         places: by seat, 0 is first, int8 (G, S).
         scores: points by seat, int16 (G, S).
         rounds: rounds played, int16 (G,).
-        used: the actions that each seat had used at the end, int16 (G, S), bit i for action i.
+        covered: the actions that nobody could use, int16 (G,), bit i for action i.
+        denied: those that each seat could not use, int16 (G, S), likewise.
+        used: those that each seat had used at the end, int16 (G, S), likewise.
         missing: games of the plan that have not been played yet; 0 for a finished run.
         group: see `TablePlan`.
         boards: digests of the configurations that were played.
@@ -49,6 +51,8 @@ class Table:
     places: npt.NDArray[np.int8]
     scores: npt.NDArray[np.int16]
     rounds: npt.NDArray[np.int16]
+    covered: npt.NDArray[np.int16]
+    denied: npt.NDArray[np.int16]
     used: npt.NDArray[np.int16]
     missing: int = 0
     group: str = ""
@@ -101,7 +105,7 @@ def _pool(name: str, tables: list[Table]) -> Table:
         name=name,
         block=apart("block"),
         deck=apart("deck"),
-        **{column: joined(column) for column in ("seating", "places", "scores", "rounds", "used")},
+        **{column: joined(column) for column in ("seating", "places", "scores", "rounds", "covered", "denied", "used")},
         missing=sum(table.missing for table in tables),
         boards=tuple(board for table in tables for board in table.boards),
     )
@@ -131,6 +135,8 @@ def _table(plan: TablePlan, played: list[Any]) -> Table:
         places=_joined(played, "places", plan.seats).astype(np.int8),
         scores=_joined(played, "scores", plan.seats).astype(np.int16),
         rounds=_joined(played, "rounds").astype(np.int16),
+        covered=_joined(played, "covered").astype(np.int16),
+        denied=_joined(played, "denied", plan.seats).astype(np.int16),
         used=_joined(played, "used", plan.seats).astype(np.int16),
         missing=plan.games - len(deck),
         group=plan.group,

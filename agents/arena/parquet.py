@@ -20,7 +20,7 @@ except ModuleNotFoundError as problem:
 
 __all__ = ["SCHEMA", "as_array", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
 
-#: The columns. Lists of one entry for each seat: player, players, used, scores, places, seat_decisions.
+#: The columns. Lists of one entry for each seat: player, players, denied, used, scores, places, seat_decisions.
 SCHEMA = pa.schema(
     [
         ("table", pa.string()),
@@ -32,6 +32,8 @@ SCHEMA = pa.schema(
         ("players", pa.list_(pa.string())),
         ("player", pa.list_(pa.int16())),  # index into the players of the table
         ("decisions", pa.list_(pa.int16())),  # ids of the action table
+        ("covered", pa.int16()),  # bit i: nobody could use action i
+        ("denied", pa.list_(pa.int16())),  # bit i: the seat could not use action i
         ("used", pa.list_(pa.int16())),  # bit i: the seat used action i
         ("scores", pa.list_(pa.int16())),
         ("places", pa.list_(pa.int8())),  # 0 is first
@@ -54,6 +56,8 @@ def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
         "players": [[table.players[i] for i in seats] for seats in games.seating.tolist()],
         "player": list(games.seating.astype(np.int16)),
         "decisions": list(played.decisions),
+        "covered": games.barred.covered,
+        "denied": list(games.barred.denied),
         "used": list(played.used),
         "scores": list(played.scores),
         "places": list(played.places),

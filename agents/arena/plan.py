@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, permutations
 from math import comb
@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
+from agents.arena.designs import Cover, Screen
 from helsinki_env import GameConfig
 from helsinki_env.position import VERSION
 
@@ -34,7 +35,7 @@ __all__ = ["CHUNK_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_sea
 CHUNK_GAMES = 60
 
 #: Version of the files of a run.
-_FORMAT = 1
+_FORMAT = 2
 _MOST_LINEUPS = 100_000
 
 
@@ -89,6 +90,8 @@ class TablePlan:
         lineups: who meets, indices of players, one for each seat.
         blocks: blocks of each line-up.
         group: tables of one group are rated together; empty: this one is rated by itself.
+        screen: what the places of a line-up are denied, block by block; None: what the configuration says.
+        cover: what is covered for all, likewise.
     """
 
     name: str
@@ -97,6 +100,8 @@ class TablePlan:
     lineups: tuple[tuple[int, ...], ...]
     blocks: int
     group: str = ""
+    screen: Screen | None = None
+    cover: Cover | None = None
 
     @property
     def seats(self) -> int:
@@ -122,6 +127,8 @@ class TablePlan:
             "lineups": [list(lineup) for lineup in self.lineups],
             "blocks": self.blocks,
             **({"group": self.group} if self.group else {}),
+            **({"screen": asdict(self.screen) | {"sizes": list(self.screen.sizes)}} if self.screen else {}),
+            **({"cover": asdict(self.cover) | {"only": list(self.cover.only)}} if self.cover else {}),
         }
 
     @classmethod
@@ -138,7 +145,10 @@ class TablePlan:
                 f"the component file {config.components!r} is not the one that was played with (bring that one back)"
             )
         lineups = tuple(tuple(lineup) for lineup in data["lineups"])
-        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"], data.get("group", ""))
+        screen = Screen(**data["screen"]) if "screen" in data else None
+        cover = Cover(**data["cover"]) if "cover" in data else None
+        players, group = tuple(data["players"]), data.get("group", "")
+        return cls(data["name"], config, players, lineups, data["blocks"], group, screen, cover)
 
 
 @dataclass(frozen=True, order=True)

@@ -19,6 +19,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,9 @@ import numpy as np
 
 from agents.arena.chunk import ChunkGames
 from agents.arena.parquet import parquet_bytes, read_parquet, rows_of, write_parquet
-from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
+from helsinki_env import GameConfig
+from helsinki_env.components import ACTIONS
 from helsinki_env.files import held, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
@@ -178,16 +181,27 @@ class RunFolder:
 
 def _records(plan: Plan, chunks: Iterable[tuple[Chunk, Any]]) -> Iterator[Record]:
     for chunk, rows in chunks:
-        config = plan.tables[chunk.table].config
         for row in rows.to_pylist():
             yield Record(
-                config=config,
+                config=_config_of(plan.tables[chunk.table], row["covered"], tuple(row["denied"])),
                 seed=row["seed"],
                 players=tuple(row["players"]),
                 decisions=tuple(row["decisions"]),
                 scores=tuple(row["scores"]),
                 ranking=tuple(np.argsort(row["places"]).tolist()),
             )
+
+
+@lru_cache(maxsize=4096)
+def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameConfig:
+    """The configuration of a game whose actions are barred by these sets, bit i for action i."""
+
+    def actions(bits: int) -> list[int]:
+        return [action for action in range(len(ACTIONS)) if bits >> action & 1]
+
+    sets = {"covered": actions(covered), "denied": [actions(bits) for bits in denied]}
+    config = GameConfig.from_dict({**table.config.to_dict(), **sets})
+    return table.config if config == table.config else config
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

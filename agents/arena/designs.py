@@ -9,10 +9,25 @@ pairs of actions apart that one copy confounds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ACTIONS", "DesignError", "base_design", "check_balance", "pairs_identified", "random_sets", "relabelled"]
+__all__ = [
+    "ACTIONS",
+    "Cover",
+    "DesignError",
+    "Screen",
+    "base_design",
+    "check_balance",
+    "pairs_identified",
+    "random_sets",
+    "relabelled",
+]
 
 ACTIONS = 15
 _DENIED = 5
@@ -96,3 +111,93 @@ def random_sets(count: int, low: int, high: int, generator: np.random.Generator)
     ranks = generator.random((count, ACTIONS)).argsort(axis=1).argsort(axis=1)
     sets: Sets = ranks < sizes[:, None]
     return sets
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Every seat is denied a set of actions of its own: who has what is independent of who plays well.
+
+    Attributes:
+        copies: of the base design, all but the first with the actions relabelled.
+        loose: part of the blocks in which sets of any size are drawn instead; they tell absolute values.
+        sizes: of those sets, (low, high).
+    """
+
+    copies: int = 8
+    loose: float = 0.2
+    sizes: tuple[int, int] = (0, 10)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _whole("copies", self.copies, 1)
+        if isinstance(self.loose, bool) or not isinstance(self.loose, int | float) or not 0 <= self.loose <= 1:
+            raise DesignError(f"loose: found {self.loose!r}, expected a part of the blocks, 0 to 1")
+        object.__setattr__(self, "sizes", tuple(self.sizes))
+        random_sets(0, *self.sizes, np.random.default_rng(0))
+
+    def sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
+        """Return what each place of the line-up may not use in some blocks, bool (B, places, 15).
+
+        Every place goes through all runs of the design in an order of its own, again and again in new orders, so that
+        any number of blocks is as balanced as it can be. It depends on seed and number of the block alone.
+        """
+        design = relabelled(self.copies, seed)
+        found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
+        for i, block in enumerate(blocks.tolist()):
+            generator = np.random.default_rng([seed, 1, block])
+            if generator.random() < self.loose:
+                found[i] = random_sets(places, *self.sizes, generator)
+                continue
+            turn, run = divmod(block, len(design))
+            for place in range(places):
+                found[i, place] = design[_order(seed, place, turn, len(design))[run]]
+        return found
+
+
+@lru_cache(maxsize=64)
+def _order(seed: int, place: int, turn: int, runs: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng([seed, 2, place, turn]).permutation(runs)
+
+
+@dataclass(frozen=True)
+class Cover:
+    """In every block a set of actions is covered for all: all sets of a size in turn.
+
+    Attributes:
+        size: actions that are covered; sets are counted in lexicographic order.
+        only: numbers of sets, if not all of them are to be played.
+    """
+
+    size: int = 5
+    only: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _whole("size", self.size, 0)
+        if self.size > ACTIONS:
+            raise DesignError(f"size: found {self.size}, expected at most {ACTIONS}")
+        object.__setattr__(self, "only", tuple(self.only))
+        for number in self.only:
+            if not 0 <= number < comb(ACTIONS, self.size):
+                raise DesignError(f"only: found set {number}, expected 0 to {comb(ACTIONS, self.size) - 1}")
+
+    def sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
+        """Return what is covered in some blocks, bool (B, 15)."""
+        every = _subsets(self.size)
+        chosen = every[list(self.only)] if self.only else every
+        sets: Sets = chosen[blocks % len(chosen)]
+        return sets
+
+
+@lru_cache(maxsize=16)
+def _subsets(size: int) -> Sets:
+    """All sets of so many actions in lexicographic order, bool (n, 15)."""
+    found = np.zeros((comb(ACTIONS, size), ACTIONS), np.bool_)
+    for row, actions in enumerate(combinations(range(ACTIONS), size)):
+        found[row, list(actions)] = True
+    return found
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise DesignError(f"{name}: found {value!r}, expected a whole number of at least {least}")
