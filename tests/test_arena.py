@@ -170,7 +170,8 @@ def test_the_seats_decisions_are_counted(finished: Path) -> None:
 
 def test_times_are_not_among_the_games(finished: Path) -> None:
     columns = (
-        "table lineup block game seed config_digest players player decisions used scores places rounds seat_decisions"
+        "table lineup block game seed config_digest players player decisions covered denied used scores places rounds "
+        "seat_decisions"
     )
     assert pq.read_schema(finished / "games.parquet").names == columns.split()
     times = json.loads((finished / "times.json").read_text())
@@ -234,7 +235,7 @@ def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Pat
         shutil.copy(finished / name, tmp_path / name)
     for copied, table in zip(load_run(tmp_path), load_run(finished), strict=True):
         assert copied.missing == 0
-        for name in ("seating", "block", "deck", "places", "scores", "rounds", "used"):
+        for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
             array = getattr(table, name)
             np.testing.assert_array_equal(getattr(copied, name), array)
             assert getattr(copied, name).dtype == array.dtype
@@ -436,6 +437,27 @@ def test_random_boards_come_from_the_seed_and_keep_to_their_ranges() -> None:
     assert {len(board.covered) for board in found} == {1, 2, 3}
     assert {len(denied) for board in found for denied in board.denied} == {0, 1, 2}
     assert {action for board in found for action in board.covered} == set(range(len(ACTIONS)))
+
+
+def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records(tmp_path: Path) -> None:
+    table = {"seats": 3, "players": ["random"], "games": 30, "screen": {"copies": 2, "loose": 0.3, "sizes": [0, 10]}}
+    cover = {"name": "cover", "seats": 2, "players": ["random"], "games": 4, "cover": {"size": 5}}
+    plan = plan_from_dict({"tables": [table, cover]})
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    run_arena(plan, tmp_path / "run", processes=1)
+    screened, covered = load_run(tmp_path / "run")
+    for block in range(10):
+        rows = screened.denied[screened.block == block]
+        assert len({tuple(sorted(row)) for row in rows.tolist()}) == 1, "the same three sets"
+        assert all(len(set(column)) == len(set(rows[0])) for column in rows.T.tolist()), "each set in each seat"
+    sizes = [bits.bit_count() for bits in screened.denied.ravel().tolist()]
+    assert sizes.count(5) > len(sizes) / 2
+    assert covered.covered.tolist() == [0b11111, 0b11111, 0b101111, 0b101111]
+    for game, record in enumerate(records(tmp_path / "run")):
+        denied = screened.denied[game] if game < len(screened) else covered.denied[game - len(screened)]
+        found = [sum(1 << action for action in actions) for actions in record.config.denied]
+        assert found == denied.tolist()
+        replay(record)  # nothing was used that was denied
 
 
 def test_boards_of_a_table_are_rated_together(tmp_path: Path) -> None:

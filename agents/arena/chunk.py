@@ -88,7 +88,7 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
 
 
 def _barred(table: TablePlan, seed: int, blocks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Barred:
-    """Return what may not be used in the games of some blocks; what a place is denied moves with it through the seats."""
+    """Return what may not be used in the games of some blocks; what a place is denied moves with it."""
     seats, config = table.seats, table.config
     covered = np.full(len(places), _bits([config.covered])[0], np.int16)
     denied = np.tile(_bits(config.denied), (len(places), 1))
