@@ -19,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 from agents.base import Player
 from agents.net.inputs import Inputs, Writer
 from agents.net.network import Network, Tensors
+from agents.net.player import best_choices
 from helsinki_env import GameConfig
 from helsinki_env.core.state import SEATS
 from helsinki_env.envs.vector import HelsinkiVectorEnv
@@ -46,7 +47,6 @@ class Rollout:
         seat: who decided, int64 (T, B).
         ended: whether the game ended with it, bool (T, B).
         outcome: what came of the game, float32 (T, B, 8).
-        steps: decisions taken in all, forced ones and opponents' included.
         points: mean points of a seat in the games that ended, NaN if none did.
         games: how many games ended.
         seconds: time spent in the environment, on inputs, and in the network.
@@ -63,7 +63,6 @@ class Rollout:
     seat: npt.NDArray[np.int64]
     ended: npt.NDArray[np.bool_]
     outcome: npt.NDArray[np.float32]
-    steps: int = 0
     points: float = float("nan")
     games: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
@@ -224,7 +223,6 @@ class Stage:
             seat=seat,
             ended=ended,
             outcome=outcome,
-            steps=decision.size,
             points=float(np.mean(points)) if points else float("nan"),
             games=len(points),
             seconds=seconds,
@@ -252,7 +250,7 @@ class Stage:
         values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).cpu().numpy()
         # The exponential race draws from the policy exactly: the first of clocks that run at the rates of the choices.
         clock = torch.empty(len(log_probs)).exponential_(generator=generator).log()
-        chosen = _first_of_each(inputs, (clock - log_probs).numpy())
+        chosen = best_choices(inputs, (log_probs - clock).numpy())
         viewer = self.seat[rows]
         weighted = log_probs.exp().numpy()[:, None] * values[inputs.position]
         expected = np.add.reduceat(weighted, inputs.first[:-1], axis=0)
@@ -307,12 +305,3 @@ def _outcome(
     first = (places == 0) & sits
     wins = first / first.sum(axis=1, keepdims=True)
     return np.concatenate([wins, scores * sits], axis=1).astype(np.float32)
-
-
-def _first_of_each(inputs: Inputs, clock: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
-    """The choice of each decision whose clock is first, (n,)."""
-    earliest = np.repeat(np.minimum.reduceat(clock, inputs.first[:-1]), np.diff(inputs.first))
-    at = np.flatnonzero(clock == earliest)
-    _, once = np.unique(inputs.row[at], return_index=True)
-    chosen: npt.NDArray[np.int64] = at[once]
-    return chosen

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from agents.net.inputs import Inputs, Writer
 from helsinki_env import GameConfig
 
-__all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "chunked", "preferences"]
+__all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -115,7 +115,7 @@ class NetPlayer:
             if self.sample:
                 actions[asked] = _drawn(inputs, log_probs, words[asked])
             else:
-                actions[asked] = _preferred(inputs, log_probs)
+                actions[asked] = inputs.action[best_choices(inputs, log_probs)]
         return actions
 
     def opinion(
@@ -126,13 +126,18 @@ class NetPlayer:
         return inputs, preferences(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
 
 
-def _preferred(inputs: Inputs, log_probs: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The most likely choice of each decision, the lowest id of equals."""
-    counts = np.diff(inputs.first)
-    best = np.repeat(np.maximum.reduceat(log_probs, inputs.first[:-1]), counts)
-    at = np.flatnonzero(log_probs == best)
+def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
+    """Return which choice of each decision has the largest value, int64 (B,), the lowest id of equals.
+
+    Args:
+        inputs: the decisions.
+        values: of each choice, (C,).
+    """
+    best = np.repeat(np.maximum.reduceat(values, inputs.first[:-1]), np.diff(inputs.first))
+    at = np.flatnonzero(values == best)
     _, once = np.unique(inputs.row[at], return_index=True)
-    return inputs.action[at[once]].astype(np.int64)
+    chosen: npt.NDArray[np.int64] = at[once]
+    return chosen
 
 
 def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
