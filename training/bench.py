@@ -4,9 +4,10 @@
     python -m training.bench --preset standard --rounds 3
 
 Both learn two-player games with a network of about as many weights, as many games side by side, as many passes over
-what was played, and minibatches of the same size; both may use all processors. Counted are decisions that were learnt
-from. Ours leaves out decisions without a choice, which cost it no evaluation; Stable-Baselines3 learns from them as
-from all others.
+what was played, and minibatches of the same size; both may use all processors. Ours goes on from a trained network, as
+nearly all of a run does. Counted are the decisions of the games that go by, as Stable-Baselines3 counts its time steps,
+and those that a network was asked about: ours leaves out decisions without a choice, which cost it no evaluation;
+Stable-Baselines3 evaluates them and learns from them as from all others.
 """
 
 from __future__ import annotations
@@ -16,20 +17,26 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import tyro
 from rich.console import Console
 from rich.table import Table
 
+if TYPE_CHECKING:
+    from agents.net.network import Network
+
 __all__ = ["main"]
 
+#: Does one update; returns decisions of the games, those a network was asked about, and what the time went to.
+Update = Callable[[], tuple[int, int, dict[str, float]]]
 
-def _ours(preset: Any, seed: int) -> Callable[[], tuple[int, dict[str, float]]]:
-    """Return a function that does one update of ours and returns decisions learnt from and what the time went to."""
+
+def _ours(preset: Any, network: Network, seed: int) -> Update:
+    """Return a function that does one update of ours."""
     import torch
 
-    from agents.net.network import Network
     from training.ppo import PPO
     from training.rollout import Stage
     from training.run import uses_bfloat16
@@ -43,29 +50,26 @@ def _ours(preset: Any, seed: int) -> Callable[[], tuple[int, dict[str, float]]]:
     def nobody(rollout: int) -> Any:
         raise AssertionError(f"rollout {rollout} has no opponents")
 
-    learner = PPO(
-        Network(preset.game, preset.network), stage, config, seed, nobody, uses_bfloat16(preset.precision, device)
-    )
+    learner = PPO(network, stage, config, seed, nobody, uses_bfloat16(preset.precision, device))
 
-    def update() -> tuple[int, dict[str, float]]:
+    def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(1)  # one processor plays, the other learns
         before = learner.decisions
         progress = learner.update()
-        return learner.decisions - before, progress.seconds
+        learner.settle()  # or it would play on in the other's time
+        return config.games * config.steps, learner.decisions - before, progress.seconds
 
     return update
 
 
-def _theirs(preset: Any, seed: int) -> tuple[Callable[[], tuple[int, dict[str, float]]], int]:
+def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     """Return a function that does one update of Stable-Baselines3's, and how many weights its network has."""
     import torch
     from sb3_contrib import MaskablePPO
 
-    from agents.net.network import Network
     from training.sb3 import make_sb3_env
 
     c = preset.ppo
-    ours = sum(p.numel() for p in Network(preset.game, preset.network).parameters())
     env = make_sb3_env(c.games, seed=seed)
     inputs, ids = int(env.observation_space.shape[0]), int(env.action_space.n)  # type: ignore[index,attr-defined]
     # Policy and value have a body each: 2 (inputs w + w w) + w ids weights.
@@ -77,51 +81,57 @@ def _theirs(preset: Any, seed: int) -> tuple[Callable[[], tuple[int, dict[str, f
     )  # fmt: skip
     threads = os.cpu_count() or 1
 
-    def update() -> tuple[int, dict[str, float]]:
+    def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(threads)
         model.learn(c.games * c.steps, reset_num_timesteps=False)
-        return c.games * c.steps, {}
+        return c.games * c.steps, c.games * c.steps, {}
 
     return update, sum(p.numel() for p in model.policy.parameters())
 
 
-def main(preset: str = "standard", rounds: int = 3, seed: int = 0) -> None:
+def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int = 3, seed: int = 0) -> None:
     """Measure how fast training goes, and how Stable-Baselines3's MaskablePPO does beside it.
 
     Args:
-        preset: a name in configs/training or the path of a YAML file; network, games, steps and passes are taken
-            from it.
+        preset: a name in configs/training or the path of a YAML file; games, steps and passes are taken from it.
+        checkpoint: the network that ours goes on from; default: the one that comes with the package.
         rounds: updates of each, in turns, after one that does not count.
         seed: of weights and games.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from agents.net.checkpoint import load_checkpoint
+    from agents.net.make import SHIPPED
     from training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
-    ours = _ours(chosen, seed)
-    theirs, weights = _theirs(chosen, seed)
-    rates: dict[str, list[float]] = {"helsinki train": [], "MaskablePPO": []}
+    network, _ = load_checkpoint(checkpoint or SHIPPED)
+    size = sum(p.numel() for p in network.parameters())
+    ours = _ours(chosen, network, seed)
+    theirs, weights = _theirs(chosen, size, seed)
+    rates: dict[str, list[tuple[float, float]]] = {"helsinki train": [], "MaskablePPO": []}
     spent: dict[str, float] = {}
     whole = 0.0
     for number in range(rounds + 1):
         for name, update in (("helsinki train", ours), ("MaskablePPO", theirs)):
             began = time.perf_counter()
-            decisions, seconds = update()
+            decisions, asked, seconds = update()
             took = time.perf_counter() - began
             if number:
-                rates[name].append(decisions / took)
+                rates[name].append((decisions / took, asked / took))
                 for part, value in seconds.items():
                     spent[part] = spent.get(part, 0.0) + value
                 whole += took if seconds else 0.0
     console = Console()
-    table = Table(title=f"{rounds} updates of each, in turns; the network of Stable-Baselines3 has {weights:,} weights")
-    for column in ("learner", "decisions learnt from a second", "each update"):
+    table = Table(title=f"{rounds} updates of each, in turns: decisions a second")
+    for column in ("learner", "weights", "of the games", "asked about", "of the games, each update"):
         table.add_column(column, justify="left" if column == "learner" else "right")
-    for name, found in rates.items():
-        table.add_row(name, f"{statistics.median(found):,.0f}", ", ".join(f"{rate:,.0f}" for rate in found))
+    middle = {name: [statistics.median(kind) for kind in zip(*found, strict=True)] for name, found in rates.items()}
+    for (name, found), count in zip(rates.items(), (size, weights), strict=True):
+        all_, asked_ = (f"{rate:,.0f}" for rate in middle[name])
+        table.add_row(name, f"{count:,}", all_, asked_, ", ".join(f"{rate:,.0f}" for rate, _ in found))
     console.print(table)
-    ratio = statistics.median(rates["helsinki train"]) / statistics.median(rates["MaskablePPO"])
-    console.print(f"Ratio of the medians: {ratio:.2f}")
+    ratios = [a / b for a, b in zip(*middle.values(), strict=True)]
+    console.print(f"Ratio of the medians: {ratios[0]:.2f} of the games, {ratios[1]:.2f} asked about")
     parts = Table(title="What the time of helsinki train goes to: playing (one processor) and learning (the other)")
     parts.add_column("part")
     parts.add_column("of the time", justify="right")

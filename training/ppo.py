@@ -236,6 +236,11 @@ class PPO:
     def counts(self, counts: Mapping[str, int]) -> None:
         self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
+    def settle(self) -> None:
+        """Wait until the rollout that is being played is over."""
+        if self._next is not None:
+            self._next.result()
+
     def close(self) -> None:
         """Let the rollout that is being played end, and its thread."""
         self._worker.shutdown()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.cells import corner_of
-from agents.heuristic.board import tile_gain
+from agents.heuristic.board import corner_of, tile_gain
 from agents.heuristic.cards import (
     best_build,
     build_value,
@@ -181,7 +180,7 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
         action = place + argument
         if mask[action] and values[action] > highest - w.doubt:
             side, piece = argument // (a.ORIENTATIONS * a.LANES), 8 * kind + argument // a.LANES % a.ORIENTATIONS
-            cells = np.int64(t.roofs_mask[piece]) << corner_of(t, v, piece, side, argument % a.LANES)
+            cells = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, argument % a.LANES)
             work[0] = g
             change = w.ahead_place * _after_tile(t, p, w, work[0], u, kind, cells, space)
             least = min(least, change)

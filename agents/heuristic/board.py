@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.cells import corner_of, shadow
-from agents.heuristic.view import NOTHING, SHOWN, roof_value
+from agents.cells import shadow
+from agents.heuristic.view import BY_DEPTH, BY_LANE, NOTHING, SHOWN, roof_value
 from helsinki_env.core import actions as a
 from helsinki_env.core.bits import BOARD, bit, connected, count, lowest, neighbours
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import lanes
+from helsinki_env.core.shapes import MOST_ROOFS, lanes
 
 __all__ = [
     "best_cell",
     "best_placement",
     "best_wilds",
     "cells_gain",
+    "corner_of",
     "placement_gain",
     "remember_placement",
     "tile_gain",
@@ -72,13 +73,22 @@ def cells_gain(t, w, v, cells):
 
 
 @kernel
+def corner_of(p, v, piece, side, lane):
+    """Where a legal slide ends: the cell of the bounding box's north-west corner."""
+    depth = np.int64(7)
+    for j in range(MOST_ROOFS):
+        depth = min(depth, v.height[side, lane + j] - p.front[piece, side, j])
+    return p.corner[piece, side] + BY_LANE[side] * lane + BY_DEPTH[side] * depth
+
+
+@kernel
 def _hope(t, p, w, v, piece, corner, cells):
     """What a tile adds at most where it comes to rest: before losses."""
     row, column = corner // 7, corner % 7
     total = _extras(t, w, v, cells)
-    for i in range(p.height[piece]):
+    for i in range(MOST_ROOFS):
         total += v.gain[0, row + i, p.in_row[piece, i]]
-    for j in range(p.width[piece]):
+    for j in range(MOST_ROOFS):
         total += v.gain[1, column + j, p.in_column[piece, j]]
     if v.tiles[piece // 32] & neighbours(cells):
         total += w.bonus_card * v.later
@@ -123,7 +133,7 @@ def best_placement(t, p, w, v, kind, side, roofs):
         while legal:
             lane = lowest(legal)
             legal &= legal - 1
-            corner = corner_of(t, v, piece, side, lane)
+            corner = corner_of(p, v, piece, side, lane)
             cells = np.int64(t.roofs_mask[piece]) << corner
             gain = _hope(t, p, w, v, piece, corner, cells)
             if roofs > 0:
@@ -148,7 +158,7 @@ def remember_placement(t, p, w, v, kind, side):
     v.best[kind, side] = gain
     v.place[kind, side] = place
     if gain > NOTHING:
-        v.cells[kind, side] = np.int64(t.roofs_mask[piece]) << corner_of(t, v, piece, side, place % a.LANES)
+        v.cells[kind, side] = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
 
 
 @kernel
@@ -164,7 +174,7 @@ def tile_gain(t, p, w, g, v, card, side):
         if not v.roofs_known[kind, side, roofs]:
             place = v.place[kind, side]
             piece = 8 * kind + place // a.LANES
-            corner = corner_of(t, v, piece, side, place % a.LANES)
+            corner = corner_of(p, v, piece, side, place % a.LANES)
             v.roofs[kind, side, roofs] = roofs_gain(t, p, w, v, piece, corner, v.cells[kind, side], roofs)
             v.roofs_known[kind, side, roofs] = 1
         gain += v.roofs[kind, side, roofs]

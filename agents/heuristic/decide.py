@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.cells import corner_of
 from agents.heuristic.board import (
     best_placement,
     best_roof,
     best_wilds,
     cells_gain,
+    corner_of,
     placement_gain,
     remember_placement,
     roofs_gain,
@@ -230,7 +230,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
             for argument in range(t.orientations[kind] * a.LANES):
                 if mask[first + argument]:
                     piece = 8 * kind + argument // a.LANES
-                    corner = corner_of(t, v, piece, side, argument % a.LANES)
+                    corner = corner_of(p, v, piece, side, argument % a.LANES)
                     cells = np.int64(t.roofs_mask[piece]) << corner
                     gain = placement_gain(t, p, w, v, piece, corner, cells)
                     if roofs > 0:

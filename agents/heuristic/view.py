@@ -22,15 +22,20 @@ from helsinki_env.components import COLOURS
 from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import BOARD, COLUMN, ROW, count, neighbours
 from helsinki_env.core.kernel import kernel
-from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, profile, tile_cells
+from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 from helsinki_env.core.state import WIDE
 
-__all__ = ["NOTHING", "PIECES", "VIEW", "judge", "look", "new_views", "pieces", "roof_value"]
+__all__ = ["BY_DEPTH", "BY_LANE", "NOTHING", "PIECES", "VIEW", "judge", "look", "new_views", "pieces", "roof_value"]
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
 #: Superstructures that a card may show, one more; cards that show more count as if they showed so many.
 SHOWN = 6
+#: Lines, and as many beyond the board as the largest tile could reach: there all entries are zero, so that a loop over
+#: a tile's lines always has the same length, which is faster than the right one.
+PADDED = 7 + MOST_ROOFS - 1
+#: How a corner moves with the lane and with the depth of a slide, by side.
+BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
 #: Different card types that a hand may hold while cards are being tried.
 HELD = WIDE
 
@@ -53,7 +58,7 @@ VIEW = np.dtype(
             ("reach", np.int64),  # the same from any side
             ("lonely", np.int64),  # empty cells that no side closes off and that have no empty neighbour
             ("packed", np.int64, (4,)),  # see core.shapes.profile
-            ("height", np.int64, (4, 7)),  # empty cells before the first built one, by side and lane
+            ("height", np.int64, (4, PADDED)),  # empty cells before the first built one, by side and lane
             ("road", np.float64),  # the bonus card that the crosswalks would earn; 0: none
             # judgement
             ("turns", np.float64),  # turns that are left after this one
@@ -62,8 +67,9 @@ VIEW = np.dtype(
             ("loss_drawn", np.float64),  # what the board loses by that
             ("coat", np.float64),  # what a coat is worth
             ("filled", np.float64, (8,)),  # chance of a line with so many empty cells to be full in the end
+            ("filled_drawn", np.float64, (8,)),  # the same once two cards are drawn
             ("chance", np.float64, (2, 7, 6)),  # of rows and columns to be full, with 0 to 5 more cells built
-            ("gain", np.float64, (2, 7, 6)),  # expected points of the line that these cells add
+            ("gain", np.float64, (2, PADDED, 6)),  # expected points of the line that these cells add
             ("hole", np.float64, (49,)),  # expected points lost when an empty cell is closed off
             ("gap", np.float64, (49,)),  # the same when it loses its last empty neighbour
             # best placements, by kind of tile and side, as far as somebody asked
@@ -90,10 +96,10 @@ PIECES = np.dtype(
     (
         np.record,
         [
-            ("height", np.int64, (160,)),  # of the bounding box
-            ("width", np.int64, (160,)),
             ("in_row", np.int64, (160, MOST_ROOFS)),  # roofs by row of the bounding box
             ("in_column", np.int64, (160, MOST_ROOFS)),
+            ("front", np.int64, (160, 4, MOST_ROOFS)),  # how deep it begins in each lane it takes, by side
+            ("corner", np.int64, (160, 4)),  # of the bounding box, if it is pushed into the first lane not at all
         ],
     )
 )
@@ -108,14 +114,15 @@ def new_views(count: int) -> npt.NDArray[Any]:
 
 @lru_cache(maxsize=32)
 def pieces(config: GameConfig) -> npt.NDArray[Any]:
-    """Return how the roofs of every orientation spread over rows and columns, (1,), dtype `PIECES`."""
+    """Return how every orientation of every tile lies on rows, columns and lanes, (1,), dtype `PIECES`."""
     t, table = config.tables[0], np.zeros(1, PIECES)
     for piece in range(160):
         for offset in {int(cell) for cell in t.corner_cells[piece]} if t.roofs_mask[piece] else set():
             table["in_row"][0, piece, offset // 7] += 1
             table["in_column"][0, piece, offset % 7] += 1
-    table["height"] = (table["in_row"] > 0).sum(axis=2)
-    table["width"] = (table["in_column"] > 0).sum(axis=2)
+    taken = np.arange(MOST_ROOFS) < t.width[:, :, None]
+    table["front"] = np.where(taken, t.low // 8, -PADDED)  # lanes that it does not take never stop it
+    table["corner"] = [[corner_at(t, piece, side, 0, 0) for side in range(4)] for piece in range(160)]
     return table
 
 
@@ -170,18 +177,17 @@ def judge(t, w, g, seat, v):
     same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == coats
     if same and v.of_turns == turns and v.of_bonus == g.bonus_cards:
         return
+    if v.of_turns != turns:
+        _judge_turns(w, g, v, turns)
     v.of_bonus = g.bonus_cards
     v.of_built = v.built = g.built[seat]
     v.of_standing = v.standing = g.superstructures[seat]
     v.of_coats = coats
-    v.of_turns = v.turns = turns
     v.coats = 0
     for coat in range(8):
         if (coats >> coat) & 1:
             v.coats |= t.coat_cells[coat]
     v.known[:] = 0
-    v.later = _onset(turns, w.hand_patience, w.hand_onset)
-    v.coat = w.coat * _onset(turns, w.coat_patience, w.coat_onset)
     for side in range(4):
         v.packed[side] = profile(v.built, side)
         v.open[side] = BOARD & ~shadow(v.built, side)
@@ -193,36 +199,40 @@ def judge(t, w, g, seat, v):
     v.lonely = v.reach & ~neighbours(empty)
     _judge_chances(w, v)
     _judge_lines(t, w, v)
-    _judge_draw(t, w, g, v)
+    _judge_draw(t, w, v)
 
 
 @kernel
-def _judge_filled(w, v, turns):
-    """The chance of a line with so many empty cells to be full in the end."""
-    q = w.cell_chance * _onset(turns, w.line_patience, w.line_onset)
-    v.filled[0] = 1.0
+def _judge_turns(w, g, v, turns):
+    """What depends on the turns left alone: now, and once two cards are drawn, which brings the end nearer."""
+    drawn = turns_left(w, g, 2)
+    v.of_turns = v.turns = turns
+    v.later = _onset(turns, w.hand_patience, w.hand_onset)
+    v.coat = w.coat * _onset(turns, w.coat_patience, w.coat_onset)
+    v.later_drawn = _onset(drawn, w.hand_patience, w.hand_onset)
+    now = w.cell_chance * _onset(turns, w.line_patience, w.line_onset)
+    then = w.cell_chance * _onset(drawn, w.line_patience, w.line_onset)
+    v.filled[0] = v.filled_drawn[0] = 1.0
     for missing in range(1, 8):
-        v.filled[missing] = min(1.0, q ** (np.float64(missing) ** w.line_depth)) if q > 0.0 else 0.0
+        depth = np.float64(missing) ** w.line_depth
+        v.filled[missing] = min(1.0, now**depth) if now > 0.0 else 0.0
+        v.filled_drawn[missing] = min(1.0, then**depth) if then > 0.0 else 0.0
 
 
 @kernel
-def _judge_draw(t, w, g, v):
-    """What drawing two cards changes because it brings the end of the game nearer."""
-    turns = turns_left(w, g, 2)
-    v.later_drawn = _onset(turns, w.hand_patience, w.hand_onset)
-    _judge_filled(w, v, turns)
+def _judge_draw(t, w, v):
+    """What drawing two cards takes from the board because it brings the end of the game nearer."""
     v.loss_drawn = 0.0
     for line in range(7):
         row, column = 7 - count(v.built & (ROW << (7 * line))), 7 - count(v.built & (COLUMN << line))
-        v.loss_drawn += (t.points_row + w.room) * max(0.0, v.chance[0, line, 0] - v.filled[row])
-        v.loss_drawn += (t.points_column + w.room) * max(0.0, v.chance[1, line, 0] - v.filled[column])
+        v.loss_drawn += (t.points_row + w.room) * max(0.0, v.chance[0, line, 0] - v.filled_drawn[row])
+        v.loss_drawn += (t.points_column + w.room) * max(0.0, v.chance[1, line, 0] - v.filled_drawn[column])
     v.loss_drawn *= w.hurry
 
 
 @kernel
 def _judge_chances(w, v):
     """The chance of every line to be full in the end, with up to five more cells built."""
-    _judge_filled(w, v, v.turns)
     closed = BOARD & ~v.built & ~v.reach
     for line in range(7):
         for way in range(2):

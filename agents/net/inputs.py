@@ -176,6 +176,17 @@ class Inputs:
             begin, self.seats[positions], self.table[positions], self.ended[positions],
         )  # fmt: skip
 
+    def keep(self, choices: npt.NDArray[np.bool_]) -> Inputs:
+        """Return the same decisions with some of the choices, bool (C,), at least one of each, and their positions."""
+        used = np.zeros(len(self.table), np.bool_)
+        used[self.position[choices]] = True
+        return Inputs(
+            _ends(np.add.reduceat(choices, self.first[:-1], dtype=np.int64)),
+            self.action[choices], self.advice[choices], (np.cumsum(used) - 1)[self.position[choices]],
+            _ends(np.add.reduceat(used, self.begin[:-1], dtype=np.int64)),
+            self.seats[used], self.table[used], self.ended[used],
+        )  # fmt: skip
+
     @classmethod
     def join(cls, parts: Sequence[Inputs]) -> Inputs:
         """Return the decisions of several inputs, one after the other."""
@@ -197,8 +208,13 @@ def _spread(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return where the items of the chosen rows begin now, and which items they are."""
     counts = begin[rows + 1] - begin[rows]
-    now = np.concatenate(([0], np.cumsum(counts)))
+    now = _ends(counts)
     return now, np.arange(now[-1]) + np.repeat(begin[rows] - now[:-1], counts)
+
+
+def _ends(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return where items begin of which there are so many in each row; the last entry is the end."""
+    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def _chain(begins: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -475,7 +491,7 @@ class Writer:
         games = restore(self.config, observation)
         at = places(self.config.loaded.types)
         legal = mask.sum(axis=1, dtype=np.int64)
-        first = np.concatenate(([0], np.cumsum(legal)))
+        first = _ends(legal)
         choices, positions = int(first[-1]), int(np.minimum(legal, self.most).sum())
         if seats is None:
             seats = int(games["players"].max(initial=2))

@@ -105,6 +105,11 @@ class _Block(nn.Module):
         return out
 
 
+def _scaled(layer: nn.Linear, scale: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Apply a layer to scaled inputs; scaling the weights is less work."""
+    return nn.functional.linear(x, layer.weight * scale, layer.bias)
+
+
 class Network(nn.Module):
     """Policy over all decisions, and value of every seat.
 
@@ -154,11 +159,12 @@ class Network(nn.Module):
         kind = table.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         present = seats[:, :, self._present : self._present + 1].to(dtype)
-        described = torch.relu(self.seat_in(seats.to(dtype) * self.seat_scale.to(dtype)))
-        described = torch.relu(self.seat_out(described)) * present
-        missing = (SEATS - seats.shape[1]) * self.config.seat
-        joined = self.from_seats(nn.functional.pad(described.flatten(1), (0, missing)))
-        joined = joined + self.from_table(table.to(dtype) * self.table_scale.to(dtype))
+        described = torch.relu(_scaled(self.seat_in, self.seat_scale, seats.to(dtype)))
+        described = (torch.relu(self.seat_out(described)) * present).flatten(1)
+        # The last seats may be left out where nobody sits there.
+        from_seats = self.from_seats.weight[:, : described.shape[1]]
+        joined = nn.functional.linear(described, from_seats, self.from_seats.bias)
+        joined = joined + _scaled(self.from_table, self.table_scale, table.to(dtype))
         return torch.relu(self.norm(self.blocks(joined)))
 
     def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:

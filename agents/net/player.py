@@ -135,8 +135,7 @@ def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArra
     """
     best = np.repeat(np.maximum.reduceat(values, inputs.first[:-1]), np.diff(inputs.first))
     at = np.flatnonzero(values == best)
-    _, once = np.unique(inputs.row[at], return_index=True)
-    chosen: npt.NDArray[np.int64] = at[once]
+    chosen: npt.NDArray[np.int64] = at[np.diff(inputs.row[at], prepend=-1) > 0]
     return chosen
 
 
