@@ -109,7 +109,7 @@ class PPO:
     ) -> None:
         self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
         self.opponent = opponent
-        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5)
+        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
         self.playing = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
         self._worker = ThreadPoolExecutor(1, "rollout")

@@ -25,7 +25,7 @@ from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 from helsinki_env.core.state import WIDE
 
-__all__ = ["BY_DEPTH", "BY_LANE", "NOTHING", "PIECES", "VIEW", "judge", "look", "new_views", "pieces", "roof_value"]
+__all__ = ["BY_DEPTH", "BY_LANE", "NOTHING", "PIECES", "VIEW", "holds", "judge", "look", "new_views", "pieces", "roof_value"]
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
@@ -167,16 +167,19 @@ def _onset(turns, patience, onset):
 
 
 @kernel
-def judge(t, w, g, seat, v):
-    """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth.
+def holds(w, g, seat, v):
+    """Whether a view is of the board of a seat as it is: board, turns left and bonus cards are the same."""
+    same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == g.coats[seat]
+    return same and v.of_turns == turns_left(w, g, 0) and v.of_bonus == g.bonus_cards
 
-    An analysis holds as long as board, turns left and bonus cards are the same.
-    """
+
+@kernel
+def judge(t, w, g, seat, v):
+    """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth."""
+    if holds(w, g, seat, v):
+        return
     coats = np.int64(g.coats[seat])
     turns = turns_left(w, g, 0)
-    same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == coats
-    if same and v.of_turns == turns and v.of_bonus == g.bonus_cards:
-        return
     if v.of_turns != turns:
         _judge_turns(w, g, v, turns)
     v.of_bonus = g.bonus_cards

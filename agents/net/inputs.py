@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.heuristic.decide import decide
-from agents.heuristic.view import NOTHING
+from agents.heuristic.view import NOTHING, holds
 from agents.heuristic.weights import QUICK
 from agents.heuristic.worth import worth
 from agents.search.desk import Desk, clear, new_desk
@@ -39,7 +39,7 @@ from helsinki_env.core.step import apply, write_mask
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout, observe
 from helsinki_env.restore import restore
 
-__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "places", "seat_parts", "table_parts",
+__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "judge_others", "places", "seat_parts", "table_parts",
            "write_position"]  # fmt: skip
 
 #: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
@@ -342,20 +342,36 @@ def _byte(value):
 
 
 @kernel
+def judge_others(desk, g, viewer):
+    """Keep on the desk what the positions of all but `viewer` are worth; its own turn hardly changes that."""
+    players = np.int64(g.players)
+    for turn in range(1, players):
+        seat = (viewer + turn) % players
+        desk.shares[turn] = worth(desk.tables[0], desk.pieces[0], desk.weights[seat], g, seat, desk.views[seat])
+
+
+@kernel
+def _view_of(desk, g, seat):
+    """Which view to look at a seat's board with: the one of the board at the beginning, if it is as it was."""
+    return SEATS if holds(desk.weights[seat], g, seat, desk.views[SEATS]) else seat
+
+
+@kernel
 def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
 
-    `drawn`: slots whose cards were turned up in this turn, a set.
+    `drawn`: slots whose cards were turned up in this turn, a set. What the others' positions are worth must lie on the
+    desk (`judge_others`).
     """
     t, p = desk.tables[0], desk.pieces[0]
     players = np.int64(g.players)
+    view = _view_of(desk, g, viewer)
     observe(t, g, viewer, desk.seen)
+    desk.shares[0] = worth(t, p, desk.weights[viewer], g, viewer, desk.views[view])
     best, second = NOTHING, NOTHING
     for turn in range(players):
-        seat = (viewer + turn) % players
         _write_seat(t, desk.seen, turn, seat_at, seats[turn])
-        value = worth(t, p, desk.weights[seat], g, seat, desk.views[seat])
-        desk.shares[turn] = value
+        value = desk.shares[turn]
         seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * value)
         if value > best:
             best, second = value, best
@@ -365,7 +381,7 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
         value = desk.shares[turn]
         seats[turn, seat_at[14]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
     _write_table(t, desk.seen, drawn, table_at, table)
-    table[table_at[9]] = _byte(_TURN_UNIT * desk.views[viewer].turns)
+    table[table_at[9]] = _byte(_TURN_UNIT * desk.views[view].turns)
 
 
 @kernel
@@ -384,7 +400,8 @@ def finish_turn(desk, g, seat, drawn):
     t, p = desk.tables[0], desk.pieces[0]
     while not g.done and g.seat == seat:
         write_mask(t, g, desk.mask)
-        action = decide(t, p, desk.weights[seat], g, desk.views[seat], desk.mask, desk.values, False)
+        view = desk.views[_view_of(desk, g, seat)]
+        action = decide(t, p, desk.weights[seat], g, view, desk.mask, desk.values, False)
         drawn = carry_out(t, g, action, drawn)
     return drawn
 
@@ -405,7 +422,7 @@ def _write_choices(desk, g, mask, at, action, advice, position, begin, most):
     They are those that the heuristic values most, the best first; returns how many they are.
     """
     desk.values[:] = NOTHING
-    decide(desk.tables[0], desk.pieces[0], desk.weights[g.seat], g, desk.views[g.seat], mask, desk.values, True)
+    decide(desk.tables[0], desk.pieces[0], desk.weights[g.seat], g, desk.views[SEATS], mask, desk.values, True)
     count = 0
     for i in range(len(mask)):
         if mask[i]:
@@ -442,6 +459,7 @@ def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, p
         begin[b] = found
         looked = _write_choices(desk, g, masks[b], first[b], action, advice, position, found, most)
         deal_anew(desk, g, GOLDEN)
+        judge_others(desk, desk.deal[0], seat)
         for rank in range(looked):
             desk.trial[0] = desk.deal[0]
             trial = desk.trial[0]

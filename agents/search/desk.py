@@ -30,7 +30,7 @@ class Desk(NamedTuple):
         settings: of the search, (1,).
         deal: a game with its hidden cards dealt, (1,).
         trial: a copy of it that is played on, (1,).
-        views: the seats' views, (4,).
+        views: the seats' views, and one that is free for another use, (5,).
         hidden: scratch of the redeal, (1,).
         mask: legal decisions, int8 (ids,).
         values: what the heuristic thinks of them, float64 (ids,).
@@ -69,7 +69,7 @@ def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
         settings=settings_record(settings),
         deal=new_states(1, types),
         trial=new_states(1, types),
-        views=new_views(SEATS),
+        views=new_views(SEATS + 1),
         hidden=np.zeros(1, SCRATCH),
         mask=np.zeros(ids, np.int8),
         values=np.zeros(ids),
@@ -84,5 +84,5 @@ def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
 @kernel
 def clear(desk):
     """Forget what the views remember of another game."""
-    for seat in range(len(desk.views)):
-        desk.views[seat].of_turns = -1.0
+    for view in range(len(desk.views)):
+        desk.views[view].of_turns = -1.0
