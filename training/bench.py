@@ -13,7 +13,6 @@ Stable-Baselines3 evaluates them and learns from them as from all others.
 from __future__ import annotations
 
 import os
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -89,13 +88,14 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     return update, sum(p.numel() for p in model.policy.parameters())
 
 
-def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int = 3, seed: int = 0) -> None:
+def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int = 4, seed: int = 0) -> None:
     """Measure how fast training goes, and how Stable-Baselines3's MaskablePPO does beside it.
 
     Args:
         preset: a name in configs/training or the path of a YAML file; games, steps and passes are taken from it.
         checkpoint: the network that ours goes on from; default: the one that comes with the package.
-        rounds: updates of each, in turns, after one that does not count.
+        rounds: updates of each, in turns, after one that does not count; games last about two updates, and cost
+            more at some times than at others, so an even number is best.
         seed: of weights and games.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -108,7 +108,7 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)
     theirs, weights = _theirs(chosen, size, seed)
-    rates: dict[str, list[tuple[float, float]]] = {"helsinki train": [], "MaskablePPO": []}
+    counted: dict[str, list[tuple[int, int, float]]] = {"helsinki train": [], "MaskablePPO": []}
     spent: dict[str, float] = {}
     whole = 0.0
     for number in range(rounds + 1):
@@ -117,7 +117,7 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
             decisions, asked, seconds = update()
             took = time.perf_counter() - began
             if number:
-                rates[name].append((decisions / took, asked / took))
+                counted[name].append((decisions, asked, took))
                 for part, value in seconds.items():
                     spent[part] = spent.get(part, 0.0) + value
                 whole += took if seconds else 0.0
@@ -125,13 +125,15 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
     table = Table(title=f"{rounds} updates of each, in turns: decisions a second")
     for column in ("learner", "weights", "of the games", "asked about", "of the games, each update"):
         table.add_column(column, justify="left" if column == "learner" else "right")
-    middle = {name: [statistics.median(kind) for kind in zip(*found, strict=True)] for name, found in rates.items()}
-    for (name, found), count in zip(rates.items(), (size, weights), strict=True):
-        all_, asked_ = (f"{rate:,.0f}" for rate in middle[name])
-        table.add_row(name, f"{count:,}", all_, asked_, ", ".join(f"{rate:,.0f}" for rate, _ in found))
+    rates = []
+    for (name, found), count in zip(counted.items(), (size, weights), strict=True):
+        took = sum(seconds for _, _, seconds in found)
+        rates.append([sum(entry[kind] for entry in found) / took for kind in (0, 1)])
+        each = ", ".join(f"{decisions / seconds:,.0f}" for decisions, _, seconds in found)
+        table.add_row(name, f"{count:,}", *(f"{rate:,.0f}" for rate in rates[-1]), each)
     console.print(table)
-    ratios = [a / b for a, b in zip(*middle.values(), strict=True)]
-    console.print(f"Ratio of the medians: {ratios[0]:.2f} of the games, {ratios[1]:.2f} asked about")
+    ratios = [ours / theirs for ours, theirs in zip(*rates, strict=True)]
+    console.print(f"Ratio: {ratios[0]:.2f} of the games, {ratios[1]:.2f} asked about")
     parts = Table(title="What the time of helsinki train goes to: playing (one processor) and learning (the other)")
     parts.add_column("part")
     parts.add_column("of the time", justify="right")

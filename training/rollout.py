@@ -134,7 +134,7 @@ class Stage:
             for table, size in divide(tables, games)
         ]
         self.most_players = max(max(table.players) for table in tables)
-        self.writer = Writer(game)
+        self.writer = Writer(game, 5)
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])

@@ -212,7 +212,9 @@ class WarmStart:
         fast: bool,
     ) -> None:
         self.network, self.game, self.config, self.seed, self.fast = network, game, config, seed, fast
-        self.optimiser = torch.optim.AdamW(network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True)
+        self.optimiser = torch.optim.AdamW(
+            network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
+        )
         self.updates, self.positions, self.games = 0, 0, 0
         self.most_players = max(max(table.players) for table in tables)
         self._envs = [

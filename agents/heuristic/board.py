@@ -22,6 +22,8 @@ __all__ = [
     "tile_gain",
 ]
 
+_SIZE = np.uint64(7)
+
 
 @kernel
 def _extras(t, w, v, cells):
@@ -84,13 +86,13 @@ def corner_of(p, v, piece, side, lane):
 @kernel
 def _hope(t, p, w, v, piece, corner, cells):
     """What a tile adds at most where it comes to rest: before losses."""
-    row, column = corner // 7, corner % 7
+    row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `observation`
     total = _extras(t, w, v, cells)
     for i in range(MOST_ROOFS):
-        total += v.gain[0, row + i, p.in_row[piece, i]]
+        total += v.gain[0, row + np.uint64(i), np.uint64(p.in_row[piece, i])]
     for j in range(MOST_ROOFS):
-        total += v.gain[1, column + j, p.in_column[piece, j]]
-    if v.tiles[piece // 32] & neighbours(cells):
+        total += v.gain[1, column + np.uint64(j), np.uint64(p.in_column[piece, j])]
+    if v.tiles[np.uint64(piece) >> np.uint64(5)] & neighbours(cells):
         total += w.bonus_card * v.later
     return total
 

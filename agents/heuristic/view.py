@@ -25,7 +25,19 @@ from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 from helsinki_env.core.state import WIDE
 
-__all__ = ["BY_DEPTH", "BY_LANE", "NOTHING", "PIECES", "VIEW", "holds", "judge", "look", "new_views", "pieces", "roof_value"]
+__all__ = [
+    "BY_DEPTH",
+    "BY_LANE",
+    "NOTHING",
+    "PIECES",
+    "VIEW",
+    "holds",
+    "judge",
+    "look",
+    "new_views",
+    "pieces",
+    "roof_value",
+]
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
