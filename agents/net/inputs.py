@@ -39,8 +39,8 @@ from helsinki_env.core.step import apply, write_mask
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout, observe
 from helsinki_env.restore import restore
 
-__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "judge_others", "places", "seat_parts", "table_parts",
-           "write_position"]  # fmt: skip
+__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "judge_others", "places", "seat_parts",
+           "table_parts", "write_position"]  # fmt: skip
 
 #: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
 #: them worse. There are more than so many only where tiles are placed.
