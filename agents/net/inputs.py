@@ -442,9 +442,10 @@ def _write_choices(desk, g, mask, at, action, advice, position, begin, most):
         position[chosen] = begin - 1 - rank  # marks it; put right below
         desk.arms[rank] = action[chosen]
     for i in range(at, at + count):
-        advice[i] = max(-_FAR_BEHIND, advice[i] - best)
-        if position[i] < begin:
-            position[i] = 2 * begin - 1 - position[i]
+        # Those that are not looked at are out of the question: what they lead to is not known.
+        looked_at = position[i] < begin
+        advice[i] = max(-_FAR_BEHIND, advice[i] - best) if looked_at else -_FAR_BEHIND
+        position[i] = 2 * begin - 1 - position[i] if looked_at else begin
     return looked
 
 
