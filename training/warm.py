@@ -21,7 +21,7 @@ from torch import nn
 
 from agents.heuristic.decide import decide
 from agents.heuristic.weights import QUICK
-from agents.net.inputs import carry_out, judge_others, places, win_share, write_position
+from agents.net.inputs import carry_out, places, win_share, write_position
 from agents.net.network import Network
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.settings import Settings
@@ -138,7 +138,6 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
                 continue
             word += GOLDEN
             if _below(mix(word), share) and found < most and not g.done:
-                judge_others(desk, g, seat)
                 write_position(desk, g, seat, drawn, seat_at, table_at, seats[found], table[found])
                 wins[found, 0] = seat  # kept here until the game is over
                 found += 1

@@ -39,8 +39,8 @@ from helsinki_env.core.step import apply, write_mask
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout, observe
 from helsinki_env.restore import restore
 
-__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "judge_others", "places", "seat_parts",
-           "table_parts", "write_position"]  # fmt: skip
+__all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "places", "seat_parts", "table_parts",
+           "write_position"]  # fmt: skip
 
 #: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
 #: them worse. There are more than so many only where tiles are placed.
@@ -342,15 +342,6 @@ def _byte(value):
 
 
 @kernel
-def judge_others(desk, g, viewer):
-    """Keep on the desk what the positions of all but `viewer` are worth; its own turn hardly changes that."""
-    players = np.int64(g.players)
-    for turn in range(1, players):
-        seat = (viewer + turn) % players
-        desk.shares[turn] = worth(desk.tables[0], desk.pieces[0], desk.weights[seat], g, seat, desk.views[seat])
-
-
-@kernel
 def _view_of(desk, g, seat):
     """Which view to look at a seat's board with: the one of the board at the beginning, if it is as it was."""
     return SEATS if holds(desk.weights[seat], g, seat, desk.views[SEATS]) else seat
@@ -360,18 +351,18 @@ def _view_of(desk, g, seat):
 def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
 
-    `drawn`: slots whose cards were turned up in this turn, a set. What the others' positions are worth must lie on the
-    desk (`judge_others`).
+    `drawn`: slots whose cards were turned up in this turn, a set.
     """
     t, p = desk.tables[0], desk.pieces[0]
     players = np.int64(g.players)
     view = _view_of(desk, g, viewer)
     observe(t, g, viewer, desk.seen)
-    desk.shares[0] = worth(t, p, desk.weights[viewer], g, viewer, desk.views[view])
     best, second = NOTHING, NOTHING
     for turn in range(players):
+        seat = (viewer + turn) % players
         _write_seat(t, desk.seen, turn, seat_at, seats[turn])
-        value = desk.shares[turn]
+        value = worth(t, p, desk.weights[seat], g, seat, desk.views[seat if turn else view])
+        desk.shares[turn] = value
         seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * value)
         if value > best:
             best, second = value, best
@@ -460,7 +451,6 @@ def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, p
         begin[b] = found
         looked = _write_choices(desk, g, masks[b], first[b], action, advice, position, found, most)
         deal_anew(desk, g, GOLDEN)
-        judge_others(desk, desk.deal[0], seat)
         for rank in range(looked):
             desk.trial[0] = desk.deal[0]
             trial = desk.trial[0]

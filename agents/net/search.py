@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from agents.heuristic.decide import decide
 from agents.heuristic.weights import QUICK
-from agents.net.inputs import Inputs, carry_out, finish_turn, judge_others, places, win_share, write_position
+from agents.net.inputs import Inputs, carry_out, finish_turn, places, win_share, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
@@ -70,7 +70,6 @@ def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seat
                         other, view = desk.weights[trial.seat], desk.views[trial.seat]
                         apply(t, trial, decide(t, p, other, trial, view, desk.mask, desk.values, False))
                     drawn = finish_turn(desk, trial, seat, 0)
-                judge_others(desk, trial, seat)
                 write_position(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
                 ended[found] = win_share(t, trial, seat) if trial.done else -1.0
                 found += 1
