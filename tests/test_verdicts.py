@@ -1,0 +1,335 @@
+"""The rule that turns estimates into verdicts: every branch, and how often it is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agents.arena.designs import ACTIONS, Screen
+from helsinki_env.analysis.effects import Study, estimate
+from helsinki_env.analysis.verdicts import (
+    Finding,
+    Judgement,
+    Measured,
+    Verdict,
+    VerdictError,
+    deviations,
+    findings,
+    from_json,
+    judge,
+    summary,
+    to_json,
+)
+from helsinki_env.components import ACTIONS as NAMES
+
+Array = npt.NDArray[np.float64]
+
+
+def finding(
+    player: str, strength: int, deviation: float, half: float = 0.6, action: str = "two_points", players: int = 2
+) -> Finding:
+    """A finding with an interval of three standard errors on either side."""
+    return Finding(
+        players=players,
+        player=player,
+        strength=strength,
+        action=action,
+        power=deviation + 1.0,
+        deviation=deviation,
+        error=half / 3,
+        low=deviation - half,
+        high=deviation + half,
+    )
+
+
+def one_verdict(*of: tuple[float, float], band: float = 1.0, level: float = 0.95) -> Verdict:
+    """The verdict on deviations with half widths of their intervals, from the weakest class to the strongest."""
+    names = ("greedy", "search", "net")[-len(of) :]
+    group = [finding(name, i, *numbers) for i, (name, numbers) in enumerate(zip(names, of, strict=True))]
+    (verdict,) = judge(group, band, level)
+    return verdict
+
+
+def test_deviations_are_from_the_mean_of_all_actions() -> None:
+    generator = np.random.default_rng(0)
+    power = generator.normal(2, 1, ACTIONS)
+    root = generator.normal(size=(ACTIONS, ACTIONS))
+    deviation, covariance = deviations(power, root @ root.T)
+    assert deviation == pytest.approx(power - power.mean())
+    draws = generator.multivariate_normal(power, root @ root.T, 200_000)
+    expected = np.cov((draws - draws.mean(axis=1, keepdims=True)).T)
+    assert covariance == pytest.approx(expected, abs=0.03 * expected.max())
+    assert covariance.sum(axis=0) == pytest.approx(np.zeros(ACTIONS), abs=1e-9)
+    # all equally strong: no action is stronger than the others, however much they are worth
+    assert deviations(np.full(ACTIONS, 7.0), np.eye(ACTIONS))[0] == pytest.approx(np.zeros(ACTIONS))
+
+
+def test_findings_hold_all_at_once() -> None:
+    power = np.linspace(0, 3, ACTIONS)
+    study = [
+        Measured(players, player, strength, power, np.eye(ACTIONS) * 0.04)
+        for players in (2, 3, 4)
+        for strength, player in enumerate(("search", "net"))
+    ]
+    found = findings(study, NAMES)
+    assert len(found) == 6 * ACTIONS
+    assert [one.action for one in found[:ACTIONS]] == list(NAMES)
+    widths = {round((one.high - one.low) / 2 / one.error, 6) for one in found}
+    assert len(widths) == 1
+    # Sidak's for 90 independent ones is 3.46; deviations depend on each other a little
+    assert 3.40 < widths.pop() < 3.50
+    assert found[3].power == pytest.approx(power[3])
+    assert found[3].deviation == pytest.approx(power[3] - 1.5)
+    assert found[3].error == pytest.approx(0.2 * np.sqrt(14 / 15))
+
+
+def test_too_strong() -> None:
+    verdict = one_verdict((0.2, 0.6), (3.0, 0.6), (4.1, 0.6))
+    assert verdict.verdict == "overpowered"
+    assert verdict.why == (
+        "above the band of 1 for both of the strongest players; games of 100 compared with the average action: "
+        "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
+    )
+    # search is 10 errors beyond the band, net 15.5: the larger p value counts
+    assert verdict.p == pytest.approx(7.62e-24, rel=1e-2)
+    assert verdict.adjusted == verdict.p
+
+
+def test_too_weak() -> None:
+    verdict = one_verdict((-0.2, 0.6), (-3.0, 0.6), (-4.1, 0.6))
+    assert verdict.verdict == "underpowered"
+    assert verdict.why.startswith("below the band of 1 for both of the strongest players; ")
+
+
+def test_balanced() -> None:
+    verdict = one_verdict((9.0, 0.6), (-0.3, 0.6), (0.3, 0.6))
+    assert verdict.verdict == "balanced"
+    assert verdict.why.startswith("within the band of 1 for both of the strongest players; ")
+    # the ends of the band belong to it
+    assert one_verdict((0.5, 0.5), (-0.5, 0.5)).verdict == "balanced"
+    assert one_verdict((1.5, 0.5), (1.5, 0.5)).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        (((3.0, 0.6), (1.5, 0.6)), "not known well enough for net, on which side of the band of 1 it is; "),
+        (((-1.0, 0.6), (0.0, 0.6)), "not known well enough for search, on which side of the band of 1 it is; "),
+        (((0.0, 2.0), (0.0, 2.0)), "not known well enough for net and search, on which side of the band"),
+        (((3.0, 0.6), (0.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
+        (((3.0, 0.6), (-3.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
+        (
+            ((-0.1, 0.6), (3.0, 0.6), (3.0, 0.6)),
+            "above the band of 1 for both of the strongest players, but the other way round for greedy -0.1; ",
+        ),
+        (
+            ((0.1, 0.6), (-3.0, 0.6), (-3.0, 0.6)),
+            "below the band of 1 for both of the strongest players, but the other way round for greedy +0.1; ",
+        ),
+    ],
+)
+def test_undecided(of: tuple[tuple[float, float], ...], why: str) -> None:
+    verdict = one_verdict(*of)
+    assert verdict.verdict == "undecided"
+    assert verdict.why.startswith(why)
+
+
+def test_p_values_of_many_actions_are_adjusted() -> None:
+    # An interval of three errors just beyond the band is p = 0.0012 for one action, too much for 45 of them.
+    group = [
+        finding(player, strength, 1.61 if action == "two_points" else 0.0, action=action, players=players)
+        for players in (2, 3, 4)
+        for strength, player in enumerate(("search", "net"))
+        for action in NAMES
+    ]
+    verdicts = judge(group)
+    found = next(verdict for verdict in verdicts if verdict.action == "two_points")
+    assert found.p == pytest.approx(0.00114, rel=1e-2)
+    # three alike: Holm multiplies by 45 for the first, and the others are no smaller
+    assert found.adjusted == pytest.approx(45 * found.p)
+    assert found.verdict == "undecided"
+    assert "but that may be chance with so many actions looked at (p 0.051, at most 0.05 is asked for); " in found.why
+    assert [verdict.verdict for verdict in verdicts].count("undecided") == 3
+    assert {verdict.verdict for verdict in judge(group, level=0.94) if verdict.action == "two_points"} == {
+        "overpowered"
+    }
+
+
+def test_p_values() -> None:
+    # against the nearer edge, with the chance to be as far out on the other side
+    assert one_verdict((2.0, 3.0), (2.0, 3.0)).p == pytest.approx(0.158655 + 0.00135, abs=1e-5)
+    # without a band it is the usual two-sided p value
+    assert one_verdict((1.96, 3.0), (1.96, 3.0), band=0.0).p == pytest.approx(0.05, abs=1e-4)
+    # an estimate of nothing at all speaks for the band as much as can be, whatever rounding adds
+    for half in np.linspace(0.1, 9, 1000).tolist():
+        assert one_verdict((0.0, half), (0.0, half)).p == pytest.approx(1.0)
+    # on different sides no direction is supported at all
+    assert one_verdict((9.0, 0.6), (-9.0, 0.6)).p == 1.0
+
+
+def test_other_bands_and_orders() -> None:
+    assert one_verdict((3.0, 0.6), (3.0, 0.6), band=5.0).verdict == "balanced"
+    group = [finding("net", 5, 3.0), finding("greedy", 1, -9.0, half=30.0), finding("search", 2, 0.0)]
+    # the strongest are known by their rank, not by their order
+    assert judge(group)[0].why.startswith("the strongest players differ")
+    assert judge(group[::-1]) == judge(group)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([finding("net", 1, 3.0)], r"2 players: found classes \['net'\], expected at least 2"),
+        ([finding("net", 1, 3.0), finding("search", 1, 3.0)], "found strengths .*, expected all different"),
+        ([finding("net", 1, 3.0), finding("net", 1, 3.0)], "'two_points', 2 players, 'net': found twice"),
+        (
+            [finding("net", 1, 3.0), finding("net", 2, 3.0, action="any_side"), finding("search", 0, 3.0)],
+            "found strength 2, expected one strength",
+        ),
+        (
+            [finding("net", 1, 3.0), finding("search", 0, 3.0), finding("net", 1, 3.0, action="any_side")],
+            r"2 players, 'search': found nothing of \['any_side'\]",
+        ),
+        ([finding("net", 1, float("nan"))], "expected finite numbers"),
+        ([replace(finding("net", 1, 3.0), high=float("inf"))], "expected finite numbers"),
+        ([replace(finding("net", 1, 3.0), error=0.0)], "an error above zero"),
+        ([replace(finding("net", 1, 3.0), low=3.5)], "the estimate within its interval"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(wrong: list[Finding], message: str) -> None:
+    with pytest.raises(VerdictError, match=message):
+        judge(wrong)
+
+
+def test_bad_bands_and_levels_are_refused() -> None:
+    with pytest.raises(VerdictError, match="band: found -1"):
+        one_verdict((3.0, 0.6), (3.0, 0.6), band=-1)
+    for level in (0.0, 1.0, 95.0):
+        with pytest.raises(VerdictError, match="level: found"):
+            one_verdict((3.0, 0.6), (3.0, 0.6), level=level)
+
+
+def some_findings() -> list[Finding]:
+    """Two numbers of players, two classes, five actions: of every verdict one, of balanced two."""
+    middle = {"two_points": 4.1, "move_back": -2.2, "any_side": 0.1, "extra_card": -0.2, "move_1_to_6": 1.2}
+    return [
+        finding(player, strength, value + 0.05 * strength / 7, action=action, players=players)
+        for players in (2, 3)
+        for strength, player in enumerate(("search", "net"))
+        for action, value in middle.items()
+    ]
+
+
+def test_verdicts_follow_from_the_json() -> None:
+    given = some_findings()
+    judgement = Judgement(1.0, 0.95, tuple(given), tuple(judge(given, 1.0, 0.95)))
+    again = from_json(json.loads(json.dumps(to_json(judgement), allow_nan=False)))
+    assert again == judgement
+    assert tuple(judge(again.findings, again.band, again.level)) == judgement.verdicts
+    assert summary(again.verdicts, again.findings) == summary(judgement.verdicts, given)
+    assert {type(value) for row in to_json(judgement)["verdicts"] for value in row.values()} <= {int, float, str}
+    # a table that was tampered with is found out
+    wrong = replace(again.findings[0], low=-9.0)
+    assert tuple(judge((wrong, *again.findings[1:]), again.band, again.level)) != judgement.verdicts
+
+
+def test_measured_findings_are_plain_numbers() -> None:
+    measured = [Measured(2, player, i, np.linspace(0, 9, 15), np.eye(15)) for i, player in enumerate(("a", "b"))]
+    found = findings(measured, NAMES)
+    judgement = Judgement(1.0, 0.95, tuple(found), tuple(judge(found)))
+    assert from_json(json.loads(json.dumps(to_json(judgement)))) == judgement
+
+
+def test_the_summary_can_be_read_without_statistics() -> None:
+    given = some_findings()
+    sentences = summary(judge(given), given)
+    strong, weak, balanced, open_question = sentences[:4]
+    assert strong == (
+        "With two players, being denied 'two points' costs 4.1 of 100 games more than being denied the average action "
+        "(3.5 to 4.7): too strong."
+    )
+    assert weak == (
+        "With two players, being denied 'move back' costs 2.2 of 100 games less than being denied the average action "
+        "(1.6 to 2.8): too weak."
+    )
+    assert balanced == (
+        "With two players, balanced: 'extra card', 'any side'. Being denied one of them instead of the average action "
+        "makes a difference of at most 0.8 of 100 games."
+    )
+    assert open_question == (
+        "With two players, being denied 'move 1 to 6' costs 1.2 of 100 games more than being denied the average action "
+        "(0.6 to 1.8): not decided (not known well enough for net and search, on which side of the band of 1 it is; "
+        "games of 100 compared with the average action: net +1.2 (+0.6 to +1.8), search +1.2 (+0.6 to +1.8))."
+    )
+    assert [sentence.startswith("With three players, ") for sentence in sentences[4:]] == [True] * 4
+
+
+def test_false_verdicts_at_the_edge_of_the_band() -> None:
+    """At the edge of the band, the worst case, one class decides: the other is far beyond."""
+    generator = np.random.default_rng(2)
+    covariance = np.eye(ACTIONS) * 0.09
+    sure = np.where(np.arange(ACTIONS) % 2, 9.0, -9.0) - np.where(np.arange(ACTIONS) % 2, 9.0, -9.0).mean()
+    edge = np.sign(sure)
+    edge[0] = -edge[1:].sum()  # deviations add up to zero; the first is beyond the band and does not count
+    template = findings([Measured(2, "net", 2, edge, covariance), Measured(2, "search", 1, sure, covariance)], NAMES)
+    wrong, repetitions = 0, 1000
+    for _ in range(repetitions):
+        noise, _ = deviations(generator.normal(0, 0.3, ACTIONS), covariance)
+        moved = [
+            replace(one, deviation=one.deviation + move, low=one.low + move, high=one.high + move)
+            for one, move in zip(template, [*noise.tolist(), *[0.0] * ACTIONS], strict=True)
+        ]
+        wrong += any(
+            verdict.verdict in ("overpowered", "underpowered") for verdict in judge(moved) if verdict.action != NAMES[0]
+        )
+    print(f"false verdicts in {wrong / repetitions:.1%} of studies with all actions at the edge of the band")
+    # one side of 14 intervals out of 30 that hold at once with 95 %
+    assert 0.002 < wrong / repetitions < 0.03
+
+
+def played(seats: int, power: Array, seed: int) -> tuple[Array, Array]:
+    """Powers with covariance from simulated games of a screen; all rotations of a block share the luck of the deck."""
+    blocks, generator = 1200, np.random.default_rng(seed)
+    sets = Screen().sets(0, np.arange(blocks), seats)
+    deck = generator.normal(0, 0.3, (blocks, seats))
+    denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
+    luck = np.concatenate([np.roll(deck, turn, axis=1) for turn in range(seats)])
+    worth = luck - denied @ power + generator.gumbel(size=luck.shape)
+    places = (-worth).argsort(axis=1).argsort(axis=1)
+    found = estimate(Study(denied, places, np.tile(np.arange(blocks), seats)))
+    return found.power, found.covariance
+
+
+def studied(power: Array, seed: int) -> list[Finding]:
+    """Findings of a small study: two and three players, two classes."""
+    measured = []
+    for i, (players, player) in enumerate((n, name) for n in (2, 3) for name in ("search", "net")):
+        measured.append(Measured(players, player, i % 2, *played(players, power, seed * 4 + i)))
+    return findings(measured, NAMES)
+
+
+def test_a_planted_action_is_found_and_no_other() -> None:
+    power = np.full(ACTIONS, 0.1)
+    power[6] = 0.9
+    verdicts = judge(studied(power, 1))
+    assert [(one.players, one.action) for one in verdicts if one.verdict == "overpowered"] == [
+        (2, NAMES[6]),
+        (3, NAMES[6]),
+    ]
+    assert not [one for one in verdicts if one.verdict == "underpowered"]
+
+
+@pytest.mark.nightly
+def test_intervals_of_deviations_hold_all_at_once() -> None:
+    """Fifteen equal actions, worth something but no more than each other, judged without a band."""
+    studies = [studied(np.full(ACTIONS, 0.2), seed) for seed in range(200)]
+    outside = np.mean([any(one.low > 0 or one.high < 0 for one in found) for found in studies])
+    single = np.mean([abs(one.deviation) < 1.96 * one.error for found in studies for one in found])
+    wrong = np.mean([any(v.verdict in ("overpowered", "underpowered") for v in judge(f, 0.0)) for f in studies])
+    print(f"any interval of 60 beside the truth: {outside:.1%}; single ones cover {single:.1%}; verdicts {wrong:.1%}")
+    assert outside < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(studies))
+    assert 0.93 < single < 0.97
+    assert wrong <= 0.01
