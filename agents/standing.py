@@ -47,6 +47,12 @@ class Standing:
     score: float
     place: float
 
+    def __str__(self) -> str:
+        """Return everything in one line."""
+        who = self.player if self.seat is None else f"{self.player} in seat {self.seat}"
+        won = f"{self.share:.1%} of {self.games:,} games won ({self.low:.1%} to {self.high:.1%})"
+        return f"{who}: {won}, {self.score:.1f} points, place {self.place:.2f}"
+
 
 def standing(
     player: str,

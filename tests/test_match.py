@@ -50,6 +50,14 @@ def test_blocks_deal_one_deck_and_rotate_the_seats(seats: int) -> None:
     assert (results.seeds < 2**53).all()
 
 
+def test_a_standing_is_one_line_of_text() -> None:
+    results = play_match(["greedy", "random"], games=4, seed=3)
+    s = results.standing(0)
+    numbers = f"{s.share:.1%} of 4 games won ({s.low:.1%} to {s.high:.1%}), {s.score:.1f} points, place {s.place:.2f}"
+    assert str(s) == f"greedy: {numbers}"
+    assert str(results.standing(1, seat=1)).startswith("random in seat 1: ")
+
+
 def test_records_replay() -> None:
     config = GameConfig(num_players=3, dry_roads=True, covered="first_game")
     results = play_match(["random", "greedy", "random"], config, games=6, seed=2)

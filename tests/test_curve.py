@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("matplotlib", reason="needs the extra arena")
+
+from training.curve import draw_curve
+from training.run import RunError
+
+
+def found(players: int, opponent: str, share: float) -> dict[str, Any]:
+    return {
+        "players": players,
+        "opponent": opponent,
+        "games": 1200,
+        "share": share,
+        "low": max(0.0, share - 0.1),
+        "high": min(1.0, share + 0.1),
+    }
+
+
+def test_the_curve_of_a_run_is_drawn_with_a_panel_for_each_player_count(tmp_path: Path) -> None:
+    curve = [
+        {
+            "decisions": decisions,
+            "standings": [found(2, "greedy", 0.9), found(3, "greedy", share), found(3, "net", 0.0)],
+        }
+        for decisions, share in ((0, 0.4), (5000, 1.0))
+    ]
+    (tmp_path / "curve.json").write_text(json.dumps(curve))
+    drawn = draw_curve(tmp_path)
+    assert "<svg" in drawn
+    for panel in ("2 players", "3 players", "against greedy, 1,200 games", "against net, 1,200 games"):
+        assert f"<!-- {panel} -->" in drawn  # letters are drawn as lines, with the text as a comment
+    assert drawn == draw_curve(tmp_path)
+
+
+@pytest.mark.parametrize("content", [None, "[]"])
+def test_a_run_that_was_never_measured_has_no_curve(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "curve.json").write_text(content)
+    with pytest.raises(RunError, match="with measurements"):
+        draw_curve(tmp_path)

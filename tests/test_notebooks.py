@@ -1,0 +1,127 @@
+"""The notebooks: each runs from top to bottom and shows what it promises, and what is committed is light and clean."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nbclient", reason="needs the extra notebooks")
+pytest.importorskip("matplotlib", reason="needs the extra arena")
+pytest.importorskip("onnxscript", reason="needs the extra onnx")
+
+from helsinki_env.core.kernel import JIT
+from tests.support.notebooks import FOLDER, NOTEBOOKS, read, run, texts
+
+ROOT = FOLDER.parent
+#: The only one that defines something: a player is its subject.
+OWN_PLAYER = "05_your_own_player"
+#: These put out the same on every machine. Networks do not: sums differ in their last digits.
+SAME_EVERYWHERE = ("01_play_one_game", "05_your_own_player")
+MOST_BYTES = 300_000
+#: What the running notebook must have put out somewhere.
+PROMISED = {
+    "01_play_one_game": (
+        "seat 0 (heuristic): 18 points",
+        "the same game: True",
+        "BUILD ",
+        "not legal",
+        "player_1 gets",
+    ),
+    "02_train_an_agent": ("finished: False", "finished: True", "against heuristic:", "0 differ", "net:first.onnx"),
+    "03_benchmark_policies": ("heuristic in seat 1:", "games were there before", "reference", "net against heuristic:"),
+    "05_your_own_player": ("a player: True", "against random: grabber", "the same games: True"),
+}
+PICTURES = {"01_play_one_game": 2, "02_train_an_agent": 1, "03_benchmark_policies": 2}
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@cache
+def code(path: Path) -> str:
+    return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+@each
+def test_the_notebook_runs(path: Path, tmp_path: Path) -> None:
+    done = run(path, tmp_path)  # an error in a cell is raised here
+    found = texts(done)
+    shown = "\n".join(text for kind, text in found if "svg" not in kind)
+    for promise in PROMISED.get(path.stem, ()):
+        assert promise in shown
+    assert [text for kind, text in found if kind == "stderr"] == []
+    pictures = [text for kind, text in found if kind == "image/svg+xml"]
+    assert len(pictures) >= PICTURES.get(path.stem, 0)
+    assert all("<svg" in picture for picture in pictures)
+    everything = "\n".join(text for _, text in found)
+    for place in (tmp_path, ROOT, Path(sys.prefix), tempfile.gettempdir(), Path.home()):
+        assert str(place) not in everything
+    if path.stem in SAME_EVERYWHERE:
+        stale = f"the outputs are stale: python -m tests.support.notebooks {path.name}"
+        assert texts(read(path)) == found, stale
+    assert [kind for kind, _ in texts(read(path))] == [kind for kind, _ in found]
+
+
+@each
+def test_the_notebook_says_what_is_learnt_and_what_to_try(path: Path) -> None:
+    cells = read(path).cells
+    assert cells[0].cell_type == cells[-1].cell_type == "markdown"
+    assert re.match(r"# \w", cells[0].source)
+    learnt = cells[0].source.partition("**What you will learn**")[2]
+    assert learnt.count("\n- ") >= 3
+    assert "**How long it takes**:" in learnt
+    assert cells[-1].source.partition("## What to try next")[2].count("\n- ") >= 3
+
+
+@each
+def test_the_notebook_only_calls_the_library(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(code(path))))
+    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if path.stem == OWN_PLAYER:
+        assert len(classes) == 1
+        assert all(node.args.args[0].arg == "self" for node in functions)
+    else:
+        assert not classes
+        assert not functions
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            assert not any(alias.name.startswith("_") for alias in node.names)
+
+
+@each
+def test_links_lead_to_files_that_exist(path: Path) -> None:
+    text = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@each
+def test_committed_outputs_are_light_and_clean(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.encode()) < MOST_BYTES
+    data: dict[str, Any] = json.loads(text)
+    assert data["metadata"]["language_info"] == {"name": "python"}
+    executed = [cell for cell in data["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in executed] == list(range(1, len(executed) + 1))
+    assert all(set(cell["metadata"]) <= {"tags"} for cell in data["cells"])
+    outputs = [output for cell in executed for output in cell["outputs"]]
+    assert outputs
+    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
+    for place in ("/root", "/home/", "/tmp", "/Users/", "/work/", ":\\\\", "\\u001b["):
+        assert place not in text, f"{path.name} holds {place}"
+
+
+def test_every_notebook_is_listed() -> None:
+    listed = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert NOTEBOOKS
+    for path in NOTEBOOKS:
+        assert listed.count(f"]({path.name})") == 1
