@@ -132,8 +132,8 @@ def test_blocks_may_have_different_numbers_of_games_in_any_order() -> None:
 
 def test_weights_of_blocks_equal_weighted_least_squares() -> None:
     generator = np.random.default_rng(7)
-    block = np.repeat([5, 2, 900, 3, *range(1000, 1600)], 2)
-    block = generator.permutation(block)[:-300]  # many blocks have one game only
+    block = np.repeat([5, 2, 900, 3, *range(1000, 1600)], 3)
+    block = generator.permutation(block)[:-300]  # of many blocks one game or two are missing
     features = contrasts(generator.random((len(block), 3, 4)))
     outcome = against_others(generator.normal(size=(len(block), 3)))
     numbers, unit = np.unique(block, return_inverse=True)

@@ -95,7 +95,7 @@ def test_too_strong() -> None:
         "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
     )
     # search is 10 errors beyond the band, net 15.5: the larger p value counts
-    assert verdict.p == pytest.approx(7.62e-24, rel=1e-2)
+    assert verdict.p == pytest.approx(7.62e-24, rel=1e-2, abs=0.0)
     assert verdict.adjusted == verdict.p
 
 
@@ -216,7 +216,7 @@ def some_findings() -> list[Finding]:
     """Two numbers of players, two classes, five actions: of every verdict one, of balanced two."""
     middle = {"two_points": 4.1, "move_back": -2.2, "any_side": 0.1, "extra_card": -0.2, "move_1_to_6": 1.2}
     return [
-        finding(player, strength, value + 0.05 * strength / 7, action=action, players=players)
+        finding(player, strength, value + 0.2 * (1 - strength), action=action, players=players)
         for players in (2, 3)
         for strength, player in enumerate(("search", "net"))
         for action, value in middle.items()
@@ -262,7 +262,7 @@ def test_the_summary_can_be_read_without_statistics() -> None:
     assert open_question == (
         "With two players, being denied 'move 1 to 6' costs 1.2 of 100 games more than being denied the average action "
         "(0.6 to 1.8): not decided (not known well enough for net and search, on which side of the band of 1 it is; "
-        "games of 100 compared with the average action: net +1.2 (+0.6 to +1.8), search +1.2 (+0.6 to +1.8))."
+        "games of 100 compared with the average action: net +1.2 (+0.6 to +1.8), search +1.4 (+0.8 to +2.0))."
     )
     assert [sentence.startswith("With three players, ") for sentence in sentences[4:]] == [True] * 4
 
@@ -290,9 +290,9 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
     assert 0.002 < wrong / repetitions < 0.03
 
 
-def played(seats: int, power: Array, seed: int) -> tuple[Array, Array]:
+def played(seats: int, power: Array, seed: int, blocks: int = 1200) -> tuple[Array, Array]:
     """Powers with covariance from simulated games of a screen; all rotations of a block share the luck of the deck."""
-    blocks, generator = 1200, np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     sets = Screen().sets(0, np.arange(blocks), seats)
     deck = generator.normal(0, 0.3, (blocks, seats))
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
@@ -323,13 +323,17 @@ def test_a_planted_action_is_found_and_no_other() -> None:
 
 
 @pytest.mark.nightly
-def test_intervals_of_deviations_hold_all_at_once() -> None:
-    """Fifteen equal actions, worth something but no more than each other, judged without a band."""
-    studies = [studied(np.full(ACTIONS, 0.2), seed) for seed in range(200)]
-    outside = np.mean([any(one.low > 0 or one.high < 0 for one in found) for found in studies])
-    single = np.mean([abs(one.deviation) < 1.96 * one.error for found in studies for one in found])
-    wrong = np.mean([any(v.verdict in ("overpowered", "underpowered") for v in judge(f, 0.0)) for f in studies])
-    print(f"any interval of 60 beside the truth: {outside:.1%}; single ones cover {single:.1%}; verdicts {wrong:.1%}")
-    assert outside < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(studies))
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
+    """Fifteen equal actions, worth something but no more than each other."""
+    runs = [deviations(*played(seats, np.full(ACTIONS, 0.2), seed, blocks=500)) for seed in range(300)]
+    # the design is the same in all of them, and with it, nearly, how estimates depend on each other
+    template = findings([Measured(seats, "net", 1, *played(seats, np.full(ACTIONS, 0.2), 0))], NAMES)[0]
+    width = (template.high - template.low) / 2 / template.error
+    errors = np.array([np.abs(deviation) / np.sqrt(np.diag(covariance)) for deviation, covariance in runs])
+    single, together = (errors < 1.96).mean(), (errors < width).all(axis=1).mean()
+    print(
+        f"{seats} seats: single intervals cover {single:.1%}, all fifteen at once ({width:.2f} errors) {together:.1%}"
+    )
     assert 0.93 < single < 0.97
-    assert wrong <= 0.01
+    assert together > 0.95 - 3 * np.sqrt(0.05 * 0.95 / len(runs))
