@@ -18,6 +18,8 @@ from typing import Any
 
 from agents.base import Player
 from helsinki_env import GameConfig
+from helsinki_env.components import ACTIONS
+from helsinki_env.yaml_files import one_of
 
 __all__ = ["GROUP", "PlayerError", "make_player", "player_names"]
 
@@ -33,6 +35,7 @@ _OWN = {
     "ismcts": "agents.registry:_make_tree",
     "net": "agents.net.make:make",
     "net+search": "agents.net.make:make_with_search",
+    "forced": "agents.registry:_make_forced",
 }
 
 
@@ -71,6 +74,18 @@ def _make_tree(argument: str, config: GameConfig) -> Player:
     from agents.search.player import TreePlayer
 
     return TreePlayer(_budget("ismcts", argument), config)
+
+
+def _make_forced(argument: str, config: GameConfig) -> Player:
+    from agents.forced import ForcedPlayer
+
+    action, _, player = argument.partition(":")
+    if action not in ACTIONS or not player:
+        raise PlayerError(
+            f"player {'forced:' + argument!r}: found {action!r}, expected an action, {one_of(ACTIONS, action)}, and "
+            "after another colon a player, such as forced:two_points:heuristic"
+        )
+    return ForcedPlayer(action, make_player(player, config), config)
 
 
 def _budget(name: str, argument: str) -> int:

@@ -25,7 +25,8 @@ class Command:
     """A subcommand.
 
     Attributes:
-        module: where its function `main` is; imported when it is called.
+        module: where its function `main` is, or several by name for a command that has commands of its own; imported
+            when it is called.
         summary: what it does, for the list of commands.
         example: a call to begin with.
     """
@@ -34,10 +35,10 @@ class Command:
     summary: str
     example: str
 
-    def load(self) -> Callable[..., Any]:
-        """Import the module and return its function."""
-        function: Callable[..., Any] = import_module(self.module).main
-        return function
+    def load(self) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
+        """Import the module and return its function or functions."""
+        main: Callable[..., Any] | dict[str, Callable[..., Any]] = import_module(self.module).main
+        return main
 
 
 COMMANDS = {
@@ -75,6 +76,11 @@ COMMANDS = {
         "helsinki_env.commands.ladder",
         "Play a tournament and write the page with its ratings.",
         "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out docs/ladder.md",
+    ),
+    "balance": Command(
+        "helsinki_env.commands.balance",
+        "Study which actions are too strong or too weak, and report it.",
+        "helsinki balance run quick --out runs/balance",
     ),
     "bench": Command(
         "helsinki_env.bench",
@@ -134,9 +140,12 @@ def _run(name: str, words: list[str]) -> int:
     import tyro
 
     command = COMMANDS[name]
-    function = command.load()
+    main, prog = command.load(), f"helsinki {name}"
     try:
-        status = tyro.cli(function, prog=f"helsinki {name}", args=words)
+        if isinstance(main, dict):
+            status = tyro.extras.subcommand_cli_from_dict(main, prog=prog, args=words)
+        else:
+            status = tyro.cli(main, prog=prog, args=words)
     except SystemExit as leaving:  # tyro has shown the help, or what is wrong
         return leaving.code if isinstance(leaving.code, int) else 2
     return status if isinstance(status, int) else 0

@@ -23,7 +23,7 @@ CONFIGS = [
     GameConfig(num_players=4, components="alternative"),
 ]
 PLAYERS = ["random", "greedy", "heuristic", *(["mc:8", "ismcts:8"] if JIT else [])]
-NAMES = ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
+NAMES = ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "forced"]
 
 
 def rows(config: GameConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:

@@ -97,6 +97,9 @@ def _barred(table: TablePlan, seed: int, blocks: npt.NDArray[np.int64], places: 
     if table.screen is not None:
         by_place = table.screen.sets(seed % 2**53, blocks, seats) @ _BITS
         denied = np.take_along_axis(np.repeat(by_place, seats, axis=0), places, axis=1)
+    elif table.handicap is not None:
+        by_place = table.handicap.sets(blocks, seats) @ _BITS
+        denied = np.take_along_axis(np.repeat(by_place, seats, axis=0), places, axis=1)
     return Barred(covered.astype(np.int16), denied.astype(np.int16))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from agents.arena.designs import Cover, DesignError, Screen
+from agents.arena.designs import Cover, DesignError, Handicap, Screen
 from agents.arena.plan import CHUNK_GAMES, ArenaError, Plan, TablePlan, lineups_of
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
@@ -18,7 +18,7 @@ from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 
 _KEYS = ("seed", "chunk", "tables")
-_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards", "screen", "cover")
+_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards", "screen", "cover", "handicap")
 _BOARD_KEYS = ("count", "covered", "denied")
 _MOST_BOARDS = 10_000
 _GAMES = 2000
@@ -97,9 +97,13 @@ def _table(data: Any, path: str, number: int) -> TablePlan:
     games = _whole(data.get("games", _GAMES), f"{path}.games", 1)
     barred = {
         key: _design(part, data[key], f"{path}.{key}")
-        for key, part in (("screen", Screen), ("cover", Cover))
+        for key, part in (("screen", Screen), ("cover", Cover), ("handicap", Handicap))
         if key in data
     }
+    if "screen" in barred and "handicap" in barred:
+        _fail(path, ["screen", "handicap"], "one of them: both say what is denied to whom")
+    if "handicap" in barred and len(barred["handicap"].denied) != config.num_players:
+        _fail(f"{path}.handicap.denied", data["handicap"]["denied"], f"{config.num_players} lists, one for each seat")
     return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
 
 

@@ -17,16 +17,21 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.components import ACTIONS as NAMES
+from helsinki_env.yaml_files import one_of
+
 __all__ = [
     "ACTIONS",
     "Cover",
     "DesignError",
+    "Handicap",
     "Screen",
     "base_design",
     "check_balance",
     "pairs_identified",
     "random_sets",
     "relabelled",
+    "subsets",
 ]
 
 ACTIONS = 15
@@ -183,14 +188,46 @@ class Cover:
 
     def sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
         """Return what is covered in some blocks, bool (B, 15)."""
-        every = _subsets(self.size)
+        every = subsets(self.size)
         chosen = every[list(self.only)] if self.only else every
         sets: Sets = chosen[blocks % len(chosen)]
         return sets
 
 
+@dataclass(frozen=True)
+class Handicap:
+    """Every place of the line-up is denied the same actions in all blocks, in whatever seat it sits.
+
+    Attributes:
+        denied: for each place, ids or names of actions.
+    """
+
+    denied: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        object.__setattr__(self, "denied", tuple(tuple(_action(name) for name in place) for place in self.denied))
+
+    def sets(self, blocks: npt.NDArray[np.int64], places: int) -> Sets:
+        """Return what each place of the line-up may not use in some blocks, bool (B, places, 15)."""
+        if len(self.denied) != places:
+            raise DesignError(f"denied: found {len(self.denied)} sets of actions, expected {places}, one for each seat")
+        found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
+        for place, actions in enumerate(self.denied):
+            found[:, place, list(actions)] = True
+        return found
+
+
+def _action(value: object) -> int:
+    if isinstance(value, str) and value in NAMES:
+        return NAMES.index(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < ACTIONS:
+        raise DesignError(f"denied: found {value!r}, expected an id from 0 to {ACTIONS - 1} or {one_of(NAMES, value)}")
+    return value
+
+
 @lru_cache(maxsize=16)
-def _subsets(size: int) -> Sets:
+def subsets(size: int) -> Sets:
     """All sets of so many actions in lexicographic order, bool (n, 15)."""
     found = np.zeros((comb(ACTIONS, size), ACTIONS), np.bool_)
     for row, actions in enumerate(combinations(range(ACTIONS), size)):

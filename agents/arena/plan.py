@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
-from agents.arena.designs import Cover, Screen
+from agents.arena.designs import Cover, Handicap, Screen
 from helsinki_env import GameConfig
 from helsinki_env.position import VERSION
 
@@ -92,6 +92,7 @@ class TablePlan:
         group: tables of one group are rated together; empty: this one is rated by itself.
         screen: what the places of a line-up are denied, block by block; None: what the configuration says.
         cover: what is covered for all, likewise.
+        handicap: what each place of a line-up is denied in all blocks, likewise.
     """
 
     name: str
@@ -102,6 +103,7 @@ class TablePlan:
     group: str = ""
     screen: Screen | None = None
     cover: Cover | None = None
+    handicap: Handicap | None = None
 
     @property
     def seats(self) -> int:
@@ -129,6 +131,7 @@ class TablePlan:
             **({"group": self.group} if self.group else {}),
             **({"screen": asdict(self.screen) | {"sizes": list(self.screen.sizes)}} if self.screen else {}),
             **({"cover": asdict(self.cover) | {"only": list(self.cover.only)}} if self.cover else {}),
+            **({"handicap": {"denied": [list(place) for place in self.handicap.denied]}} if self.handicap else {}),
         }
 
     @classmethod
@@ -147,8 +150,9 @@ class TablePlan:
         lineups = tuple(tuple(lineup) for lineup in data["lineups"])
         screen = Screen(**data["screen"]) if "screen" in data else None
         cover = Cover(**data["cover"]) if "cover" in data else None
+        handicap = Handicap(**data["handicap"]) if "handicap" in data else None
         players, group = tuple(data["players"]), data.get("group", "")
-        return cls(data["name"], config, players, lineups, data["blocks"], group, screen, cover)
+        return cls(data["name"], config, players, lineups, data["blocks"], group, screen, cover, handicap)
 
 
 @dataclass(frozen=True, order=True)

@@ -1,41 +1,22 @@
-"""Figures of ratings: colours that the colour-blind can tell apart, readable in print, the same bytes every time."""
+"""Figures of ratings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
 from agents.rating.bootstrap import student_quantile
-from agents.rating.errors import RatingError
 from agents.rating.ratings import Ratings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["budgets", "draw_budgets", "draw_pairs", "draw_ratings", "short"]
 
-#: By seats; blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design".
-_OF_SEATS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
-#: Lines of one panel: all eight colours of theirs but yellow, which is too pale on white.
-_LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vPX"
 _LABEL = 30
-_STYLE: Any = {
-    "svg.hashsalt": "ratings",  # names inside the file come from this instead of chance
-    "font.family": "DejaVu Sans",  # comes with Matplotlib: the same everywhere
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.constrained_layout.use": True,
-    "figure.constrained_layout.hspace": 0.06,
-}
 
 
 def short(player: str) -> str:
@@ -60,32 +41,10 @@ def budgets(players: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
     return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
 
 
-@contextmanager
-def _figure(
-    rows: int, columns: int, width: float, height: float, *, share_y: bool = False
-) -> Iterator[tuple[Figure, Any]]:
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise RatingError(f"figures need Matplotlib ({missing}): pip install 'helsinki-env[arena]'") from missing
-    with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.get_backend(), **_STYLE}):
-        figure = Figure(figsize=(width, height))
-        FigureCanvasAgg(figure)
-        yield figure, figure.subplots(rows, columns, squeeze=False, sharey=share_y)
-
-
-def _svg(figure: Figure) -> bytes:
-    content = BytesIO()
-    figure.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
-    return content.getvalue()
-
-
 def draw_ratings(tables: list[Ratings]) -> bytes:
     """Return the ratings with their intervals as SVG, one panel for each table."""
     heights = [len(ratings.players) for ratings in tables]
-    with _figure(len(tables), 1, 6.4, sum(0.24 * n + 0.75 for n in heights)) as (figure, axes):
+    with drawing(len(tables), 1, 6.4, sum(0.24 * n + 0.75 for n in heights)) as (figure, axes):
         axes[0, 0].get_gridspec().set_height_ratios([0.24 * n + 0.75 for n in heights])
         lowest = min(float(ratings.low.min()) for ratings in tables)
         highest = max(float(ratings.high.max()) for ratings in tables)
@@ -93,7 +52,7 @@ def draw_ratings(tables: list[Ratings]) -> bytes:
             order = ratings.order[::-1]
             elo, low, high = ratings.elo[order], ratings.low[order], ratings.high[order]
             rows = np.arange(len(order))
-            colour = _OF_SEATS.get(len(ratings.seat), "#000000")
+            colour = OF_PLAYERS.get(len(ratings.seat), "#000000")
             axis.hlines(rows, low, high, color=colour, linewidth=1.8)
             axis.plot(elo, rows, "o", color=colour, markersize=5)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
@@ -108,7 +67,7 @@ def draw_ratings(tables: list[Ratings]) -> bytes:
             axis.set_title(f"{_title(ratings)}, {ratings.games:,} games", loc="left")
             axis.set_xlabel(f"rating in Elo points with 95 % interval ({short(ratings.reference)} = 0)")
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
-        return _svg(figure)
+        return svg(figure)
 
 
 def _title(ratings: Ratings) -> str:
@@ -121,7 +80,7 @@ def draw_pairs(ratings: Ratings) -> bytes:
     order = ratings.order
     share = ratings.pairs.share[np.ix_(order, order)] * 100
     n = len(order)
-    with _figure(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
+    with drawing(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
         axis: Axes = axes[0, 0]
         axis.set_facecolor("#dddddd")  # where two did not meet
         image = axis.imshow(share, cmap="PuOr_r", vmin=0, vmax=100, aspect="auto")
@@ -138,7 +97,7 @@ def draw_pairs(ratings: Ratings) -> bytes:
         axis.spines[:].set_visible(False)
         axis.set_title(f"{_title(ratings)}: how often the row\nfinished ahead of the column, in %", loc="left")
         figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
-        return _svg(figure)
+        return svg(figure)
 
 
 def _percent(share: float) -> str:
@@ -158,7 +117,7 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
     if not chosen:
         return None
     names = sorted({family for _, families in chosen for family in families})
-    with _figure(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
+    with drawing(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
         for (ratings, families), axis in zip(chosen, axes[0], strict=True):
             ticks = sorted({budget for members in families.values() for budget, _ in members})
             anchor = next(iter(families.values()))[0][1]
@@ -173,8 +132,8 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
                     [budget * shift for budget, _ in members],
                     ratings.elo[at] - ratings.elo[anchor],
                     yerr=half[at],
-                    color=_LINES[number % len(_LINES)],
-                    marker=_MARKERS[number % len(_MARKERS)],
+                    color=LINES[number % len(LINES)],
+                    marker=MARKERS[number % len(MARKERS)],
                     markersize=5,
                     linewidth=1.2,
                     capsize=2.5,
@@ -190,4 +149,4 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
             axis.tick_params(labelleft=True)
             axis.set_ylabel(f"rating in Elo points ({short(ratings.players[anchor])} = 0)")
             axis.legend(frameon=False, loc="upper left")
-        return _svg(figure)
+        return svg(figure)

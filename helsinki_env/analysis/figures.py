@@ -1,0 +1,344 @@
+"""The figures of a study of balance as SVG, each from the data of the report (`helsinki_env.analysis.results`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
+from helsinki_env.analysis.covers import MEASURES
+
+__all__ = ["figures"]
+
+Data = Mapping[str, Any]
+
+_BAND = "#e8e8e8"
+_GRID = {"color": "#dddddd", "linewidth": 0.6}
+_POINTS = "win-share points (of 100 games)"
+
+
+def figures(data: Data) -> dict[str, tuple[str, bytes]]:
+    """Return the figures that the data has something for: caption and SVG by name, in the order of the report."""
+    drawn = {
+        "forest": _forest(data),
+        "strength": _strength(data),
+        "use": _use(data),
+        "naive": _naive(data),
+        "pairs": _pairs(data),
+        "variants": _variants(data),
+        "confirm": _confirm(data),
+        "seats": _seats(data),
+        "covers": _covers(data),
+        "scores": _scores(data),
+    }
+    return {name: (_CAPTIONS[name], picture) for name, picture in drawn.items() if picture is not None}
+
+
+_CAPTIONS = {
+    "forest": "How much more (right) or less (left) an action is worth than the average action. Lines: intervals that "
+    "hold for all actions, numbers of players and classes of player at once. Grey: the band within which actions "
+    "count as equally strong.",
+    "strength": "The same against the strength of who plays: if the lines of an action rise, it needs a good player.",
+    "use": "How often and when an action is used, against what it is worth.",
+    "naive": "What it seems to be worth by looking at who used it (biased: winners have more to spend) against what "
+    "it is worth when it is denied at random. On the line both would agree.",
+    "pairs": "Pairs of actions that are worth more (orange) or less (purple) together than apart. A dot marks those "
+    "that are not chance (false discovery rate).",
+    "variants": "Deviations with other facts where the component file is a reconstruction.",
+    "confirm": "Fresh games about the suspects, deck by deck. A line that leaves the grey strip has decided.",
+    "seats": "Games won by each seat when nobody is denied anything, with 95 % intervals; the line is the fair share.",
+    "covers": "All 3,003 ways of covering five actions for all. Line: the set that is covered in a first game.",
+    "scores": "Points of a seat at the end of the game.",
+}
+
+
+def _name(action: str) -> str:
+    return action.replace("_", " ")
+
+
+def _counts(data: Data) -> list[int]:
+    return sorted({entry["players"] for entry in data["screen"]})
+
+
+def _of(data: Data, players: int) -> list[Data]:
+    return [entry for entry in data["screen"] if entry["players"] == players]
+
+
+def _column(entry: Data, key: str) -> Any:
+    return np.array([np.nan if action[key] is None else action[key] for action in entry["actions"]], np.float64)
+
+
+def _order(data: Data) -> Any:
+    """Actions from the weakest to the strongest, by the mean of the strongest class over the numbers of players."""
+    return np.argsort(np.mean([_column(_of(data, n)[-1], "deviation") for n in _counts(data)], axis=0), kind="stable")
+
+
+def _plain(axis: Any) -> None:
+    axis.grid(axis="x", **_GRID)
+    axis.set_axisbelow(True)
+
+
+def _forest(data: Data) -> bytes | None:
+    counts = _counts(data)
+    if not counts:
+        return None
+    order, band = _order(data), data["study"]["band"]
+    most = max(len(_of(data, n)) for n in counts)
+    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), 1.3 + 15 * (0.2 + 0.11 * most), share_y=True) as (
+        figure,
+        axes,
+    ):
+        for axis, n in zip(axes[0], counts, strict=True):
+            axis.axvspan(-band, band, color=_BAND, zorder=0)
+            axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
+            entries = _of(data, n)
+            for i, entry in enumerate(entries):
+                rows = np.arange(len(order)) + 0.7 * ((i + 0.5) / len(entries) - 0.5)
+                middle, low, high = (_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high"))
+                colour = OF_PLAYERS[n]
+                fade = 0.4 + 0.6 * (i + 1) / len(entries)
+                axis.hlines(rows, low, high, color=colour, linewidth=1.5, alpha=fade)
+                axis.plot(
+                    middle, rows, MARKERS[i], color=colour, markersize=4.5, alpha=fade, label=entry["player"], zorder=3
+                )
+            axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
+            axis.set_ylim(-0.6, len(order) - 0.4)
+            axis.set_title(f"{n} players", loc="left")
+            axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
+            _plain(axis)
+            axis.legend(frameon=False, fontsize=7.5, loc="lower right")
+        return svg(figure)
+
+
+def _strength(data: Data) -> bytes | None:
+    counts = [n for n in _counts(data) if len(_of(data, n)) > 1]
+    if not counts:
+        return None
+    with drawing(3, 5, 9.5, 6.6, share_y=True) as (figure, axes):
+        for axis, i in zip(axes.ravel(), _order(data)[::-1], strict=True):
+            axis.axhspan(-data["study"]["band"], data["study"]["band"], color=_BAND, zorder=0)
+            for n in counts:
+                entries = _of(data, n)
+                at = np.arange(len(entries)) + 0.08 * (n - 3)
+                middle = [_column(entry, "deviation")[i] for entry in entries]
+                error = [1.96 * _column(entry, "deviation_error")[i] for entry in entries]
+                axis.errorbar(
+                    at, middle, yerr=error, color=OF_PLAYERS[n], marker=MARKERS[n - 2], markersize=3.5, linewidth=1,
+                    capsize=1.5, label=f"{n} players",
+                )  # fmt: skip
+            names = [entry["player"] for entry in _of(data, counts[0])]
+            axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=7)
+            axis.set_xlim(-0.4, len(names) - 0.6)
+            axis.set_title(_name(data["actions"][i]), loc="left", fontsize=8.5)
+            axis.grid(axis="y", **_GRID)
+            axis.set_axisbelow(True)
+        figure.supylabel(f"worth beyond the average action, {_POINTS}; 95 % intervals", fontsize=9)
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=3)
+        return svg(figure)
+
+
+def _labelled(axis: Any, x: Any, y: Any, data: Data, colour: str) -> None:
+    """Draw points with their names in a column beside the panel, in order, each with a line to its point."""
+    axis.plot(x, y, "o", color=colour, markersize=4.5)
+    there = [i for i in range(len(x)) if np.isfinite(x[i]) and np.isfinite(y[i])]
+    there.sort(key=lambda i: float(y[i]))
+    for height, i in zip(np.linspace(0.02, 0.98, len(there)), there, strict=True):
+        axis.annotate(
+            _name(data["actions"][i]), (x[i], y[i]), (1.04, height), textcoords="axes fraction", va="center",
+            fontsize=6.5, arrowprops={"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2},
+        )  # fmt: skip
+
+
+def _use(data: Data) -> bytes | None:
+    counts = _counts(data)
+    if not counts:
+        return None
+    with drawing(2, len(counts), 0.6 + 4.0 * len(counts), 6.2) as (figure, axes):
+        for column, n in enumerate(counts):
+            entry = _of(data, n)[-1]
+            power = _column(entry, "power")
+            for axis, values, label in (
+                (axes[0, column], 100 * _column(entry, "usage"), "seats that used it, % of those who had it"),
+                (axes[1, column], _column(entry, "first_use"), "round in which it is used, mean"),
+            ):
+                _labelled(axis, values, power, data, OF_PLAYERS[n])
+                axis.set_xlabel(label)
+                axis.set_ylabel(f"worth of having it,\n{_POINTS}")
+                axis.set_title(f"{n} players, {entry['player']}", loc="left")
+                axis.grid(**_GRID)
+                axis.set_axisbelow(True)
+        return svg(figure)
+
+
+def _naive(data: Data) -> bytes | None:
+    counts = _counts(data)
+    if not counts:
+        return None
+    with drawing(1, len(counts), 0.6 + 4.0 * len(counts), 3.4) as (figure, axes):
+        for axis, n in zip(axes[0], counts, strict=True):
+            entry = _of(data, n)[-1]
+            naive, power = _column(entry, "naive"), _column(entry, "power")
+            ends = [float(np.nanmin([naive, power])), float(np.nanmax([naive, power]))]
+            axis.plot(ends, ends, color="#999999", linewidth=0.8)
+            _labelled(axis, naive, power, data, OF_PLAYERS[n])
+            axis.set_xlabel(f"winning more often of those who used it,\n{_POINTS}")
+            axis.set_ylabel(f"worth of having it,\n{_POINTS}")
+            axis.set_title(f"{n} players, {entry['player']}", loc="left")
+            axis.grid(**_GRID)
+            axis.set_axisbelow(True)
+        return svg(figure)
+
+
+def _pairs(data: Data) -> bytes | None:
+    if not data["pairs"]:
+        return None
+    names = [_name(action) for action in data["actions"]]
+    found = data["pairs"]
+    with drawing(1, len(found), 1.7 + 3.5 * len(found), 4.6, share_y=True) as (figure, axes):
+        widest = max(float(np.abs(entry["pair"]).max()) for entry in found) or 1.0
+        for axis, entry in zip(axes[0], found, strict=True):
+            image = axis.imshow(np.array(entry["pair"]), cmap="PuOr_r", vmin=-widest, vmax=widest)
+            for pair in entry["found"]:
+                i, j = (data["actions"].index(action) for action in pair["actions"])
+                axis.plot([i, j], [j, i], "k.", markersize=4)
+            axis.set_xticks(range(15), names, rotation=90, fontsize=7)
+            axis.set_yticks(range(15), names, fontsize=7)
+            axis.tick_params(length=0)
+            axis.spines[:].set_visible(False)
+            axis.set_title(f"{entry['players']} players, {entry['player']}", loc="left")
+        figure.colorbar(image, ax=list(axes[0]), label=f"worth more together, {_POINTS}", fraction=0.03)
+        return svg(figure)
+
+
+def _variants(data: Data) -> bytes | None:
+    found = data["variants"]
+    if not found:
+        return None
+    counts = sorted({entry["players"] for entry in found})
+    names = list(dict.fromkeys(entry["components"] for entry in found))
+    order, band = _order(data), data["study"]["band"]
+    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), 1.3 + 15 * (0.2 + 0.1 * len(names)), share_y=True) as (
+        figure,
+        axes,
+    ):
+        for axis, n in zip(axes[0], counts, strict=True):
+            axis.axvspan(-band, band, color=_BAND, zorder=0)
+            axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
+            for entry in (entry for entry in found if entry["players"] == n):
+                i = names.index(entry["components"])
+                rows = np.arange(len(order)) + 0.7 * ((i + 0.5) / len(names) - 0.5)
+                middle, low, high = (np.array(entry[key])[order] for key in ("deviation", "low", "high"))
+                colour = LINES[i % len(LINES)]
+                axis.hlines(rows, low, high, color=colour, linewidth=1.2)
+                axis.plot(
+                    middle, rows, MARKERS[i % len(MARKERS)], color=colour, markersize=4, label=entry["components"]
+                )
+            axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
+            axis.set_ylim(-0.6, len(order) - 0.4)
+            axis.set_title(f"{n} players, {found[0]['player']}", loc="left")
+            axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
+            _plain(axis)
+            axis.legend(frameon=False, fontsize=7, loc="lower right")
+        return svg(figure)
+
+
+def _confirm(data: Data) -> bytes | None:
+    tested = [entry for entry in data["confirm"] if entry["way"] != "forced"]
+    if not tested:
+        return None
+    counts = sorted({entry["players"] for entry in tested})
+    with drawing(1, len(counts), 1 + 3.1 * len(counts), 3.4, share_y=True) as (figure, axes):
+        for axis, n in zip(axes[0], counts, strict=True):
+            low, high = tested[0]["bounds"]
+            axis.axhspan(low, high, color=_BAND, zorder=0)
+            own = [entry for entry in tested if entry["players"] == n]
+            suspects = list(dict.fromkeys(entry["action"] for entry in own))
+            for entry in own:
+                path = np.array(entry["path"])
+                i = suspects.index(entry["action"])
+                style = "-" if entry["way"] == "denied" else "--"
+                label = f"{_name(entry['action'])}, {'denied' if entry['way'] == 'denied' else 'alone with it'}"
+                axis.plot(path[:, 0], path[:, 1], style, color=LINES[i % len(LINES)], linewidth=1.2, label=label)
+            axis.set_ylim(3 * low, 3 * high)
+            axis.set_xlabel("decks played")
+            axis.set_ylabel("log likelihood ratio")
+            axis.set_title(f"{n} players", loc="left")
+            axis.grid(**_GRID)
+            axis.legend(frameon=False, fontsize=6.5)
+        return svg(figure)
+
+
+def _seats(data: Data) -> bytes | None:
+    games = [entry for entry in data["quality"] if entry["game"] == "base game"]
+    if not games:
+        return None
+    counts = sorted({entry["players"] for entry in games})
+    with drawing(1, len(counts), 1 + 2.5 * len(counts), 3.0) as (figure, axes):
+        for axis, n in zip(axes[0], counts, strict=True):
+            own = [entry for entry in games if entry["players"] == n]
+            width = 0.8 / len(own)
+            for i, entry in enumerate(own):
+                at = np.arange(n) + width * (i - (len(own) - 1) / 2)
+                fade = 0.35 + 0.65 * (i + 1) / len(own)
+                axis.bar(
+                    at, entry["seats"]["share"], 0.9 * width, yerr=1.96 * np.array(entry["seats"]["error"]),
+                    color=OF_PLAYERS[n], alpha=fade, capsize=2, label=entry["player"],
+                )  # fmt: skip
+            axis.axhline(100 / n, color="#444444", linewidth=0.8)
+            axis.set_xticks(range(n), [f"seat {seat + 1}" for seat in range(n)])
+            axis.set_ylabel("games won, %")
+            axis.set_ylim(0, 130 / n)
+            axis.set_title(f"{n} players", loc="left")
+            axis.legend(frameon=False, fontsize=7, loc="lower right", framealpha=1)
+        return svg(figure)
+
+
+def _covers(data: Data) -> bytes | None:
+    found = data["covers"]
+    if not found:
+        return None
+    with drawing(len(found), len(MEASURES), 1 + 2.4 * len(MEASURES), 0.5 + 2.2 * len(found)) as (figure, axes):
+        for row, entry in zip(axes, found, strict=True):
+            for axis, (measure, unit) in zip(row, MEASURES.items(), strict=True):
+                values = np.array(entry["distribution"][measure])
+                axis.hist(values, 40, color=OF_PLAYERS[entry["players"]])
+                if entry["first_game"]:
+                    axis.axvline(entry["first_game"][measure]["mean"], color="black", linewidth=1.2)
+                axis.set_xlabel(_wrapped(unit), fontsize=8)
+                axis.set_ylabel("sets of five")
+                axis.set_title(f"{entry['players']} players", loc="left")
+        return svg(figure)
+
+
+def _wrapped(text: str, width: int = 30) -> str:
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return "\n".join(lines)
+
+
+def _scores(data: Data) -> bytes | None:
+    found = data["quality"]
+    if not found:
+        return None
+    counts = sorted({entry["players"] for entry in found})
+    kinds: Sequence[str] = list(dict.fromkeys(entry["game"] for entry in found))
+    with drawing(1, len(counts), 1 + 2.9 * len(counts), 3.0, share_y=True) as (figure, axes):
+        for axis, n in zip(axes[0], counts, strict=True):
+            for i, kind in enumerate(kinds):
+                own = [entry for entry in found if (entry["players"], entry["game"]) == (n, kind)]
+                if own:
+                    scores = np.array(own[-1]["scores"], np.float64)
+                    axis.plot(
+                        np.arange(len(scores)), 100 * scores / scores.sum(), color=LINES[i], linewidth=1.3, label=kind
+                    )
+            axis.set_xlabel("points of a seat")
+            axis.set_ylabel("seats, %")
+            axis.set_title(f"{n} players, {own[-1]['player'] if own else ''}", loc="left")
+            axis.grid(**_GRID)
+            axis.legend(frameon=False, fontsize=7.5)
+        return svg(figure)

@@ -1,0 +1,113 @@
+"""The command ``helsinki balance``: the study of which actions are too strong, and its report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+from rich.console import Console
+
+from helsinki_env.commands.waiting import Waiting
+from helsinki_env.files import replacing
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+
+__all__ = ["main", "report", "run"]
+
+
+def run(
+    config: Annotated[str, tyro.conf.Positional] = "standard",
+    out: Path = Path("runs/balance"),
+    parts: str | None = None,
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+) -> int:
+    """Play a study, or go on with it: part after part, each a tournament that can be stopped at any moment.
+
+    The games depend on the file alone, not on processes, machines, or on how often it was stopped.
+
+    Example: helsinki balance run configs/balance/quick.yaml --out runs/quick-balance
+
+    Args:
+        config: what is studied: a name in configs/balance or the path of a YAML file.
+        out: folder of the study.
+        parts: only these, separated by commas: gate, screen, variants, quality, covers, again, confirm.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+    """
+    from helsinki_env.analysis.run import open_study, play_part
+    from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError
+
+    if ray is not None and len(ray) > 1:
+        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    chosen = PARTS if parts is None else tuple(part.strip() for part in parts.split(","))
+    for part in chosen:
+        if part not in PARTS:
+            raise StudyError(f"--parts: found {part!r}, expected some of {', '.join(PARTS)}")
+    study = StudyConfig.from_yaml(config)
+    open_study(study, out)
+    console = Console()
+    for part in PARTS:
+        if part not in chosen:
+            continue
+        try:
+            with Waiting(0) as waiting:
+
+                def planned(plan: Plan, waiting: Waiting = waiting, part: str = part) -> None:
+                    waiting.games = plan.games
+                    console.print(f"{part}: {plan.games:,} games", highlight=False)
+
+                played = play_part(
+                    study,
+                    out,
+                    part,
+                    processes=processes,
+                    ray=ray is not None,
+                    address=ray[0] if ray else None,
+                    planned=planned,
+                    resumed=waiting.resume,
+                    progress=waiting.advance,
+                )
+        except KeyboardInterrupt:
+            print(f"interrupted in part {part}: the same command goes on from there", file=sys.stderr)
+            return 130
+        if played is None:
+            console.print(f"{part}: left out by the study", highlight=False)
+    console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
+    return 0
+
+
+def report(
+    study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
+    out: Path = Path("runs/balance/report"),
+) -> int:
+    """Write the report of a study: HTML that needs nothing else, Markdown with its figures, and all numbers as JSON.
+
+    A study that is not finished is reported as far as it goes. The same games give the same bytes.
+
+    Example: helsinki balance report runs/balance --out docs/balance
+
+    Args:
+        study: folder of the study.
+        out: folder of the report.
+    """
+    from helsinki_env.analysis.report import report_files
+    from helsinki_env.analysis.results import results
+    from helsinki_env.analysis.run import read_study
+
+    config = read_study(study)
+    data = results(config, study)
+    console = Console()
+    for sentence in data["summary"]:
+        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
+    for path, content in report_files(data, f"helsinki balance report {study} --out {out}").items():
+        with replacing(out / path) as file:
+            file.write(content)
+    console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)
+    return 0
+
+
+main = {"run": run, "report": report}

@@ -1,0 +1,284 @@
+"""The study of balance from its file to its report, with small tournaments that are really played."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.arena.config import plan_from_dict
+from agents.arena.designs import DesignError, Handicap
+from agents.arena.load import load_run
+from agents.arena.plan import ArenaError
+from agents.arena.run import run_arena
+from agents.match import play_match
+from agents.registry import PlayerError, make_player
+from helsinki_env import GameConfig
+from helsinki_env.analysis.covers import FIRST_GAME, by_set, ends, measures, number_of
+from helsinki_env.analysis.report import report_files
+from helsinki_env.analysis.results import results, verdicts_of
+from helsinki_env.analysis.run import open_study, play_part, read_study
+from helsinki_env.analysis.screen import bits, naive
+from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, screen_table
+from helsinki_env.cli import main
+from helsinki_env.components import ACTIONS
+from helsinki_env.core.actions import USE
+from helsinki_env.game import action_table
+from helsinki_env.record import positions
+
+TINY: dict[str, Any] = {
+    "name": "tiny",
+    "seed": 3,
+    "classes": [{"player": "random", "games": {2: 240}}, {"player": "greedy", "games": {2: 400}}],
+    "gate": {"reference": "random", "games": 24},
+    "quality": 8,
+    "confirm": {"suspects": 1, "decks": 20},
+    "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 200}},
+}
+
+
+def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> StudyConfig:
+    config = StudyConfig.from_dict({**TINY, **changes})
+    open_study(config, folder)
+    for part in parts:
+        play_part(config, folder, part, processes=1)
+    return config
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("study")
+    config = played(folder)
+    return config, folder, results(config, folder)
+
+
+def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+    _, _, data = study
+    assert [(entry["player"], entry["players"], entry["games"]) for entry in data["screen"]] == [
+        ("random", 2, 240),
+        ("greedy", 2, 400),
+    ]
+    for entry in data["screen"]:
+        assert [action["action"] for action in entry["actions"]] == list(ACTIONS)
+        deviations = [action["deviation"] for action in entry["actions"]]
+        assert sum(deviations) == pytest.approx(0.0, abs=1e-3)
+        for action in entry["actions"]:
+            assert action["power"] - entry["mean_power"] == pytest.approx(action["deviation"], abs=1e-4)
+            assert action["deviation_low"] < action["deviation"] < action["deviation_high"]
+            assert 0 <= action["usage"] <= 1
+    assert [gate["player"] for gate in data["gate"]] == ["greedy"]
+    assert len(data["verdicts"]) == len(ACTIONS)
+    assert {entry["game"] for entry in data["quality"]} == {"base game", "first game", "dry roads"}
+    assert [entry["way"] for entry in data["confirm"]] == ["denied", "forced"]  # with two, alone is denied mirrored
+    assert [entry["components"] for entry in data["variants"]] == ["coats_inside"]
+    parts = data["provenance"]["parts"]
+    assert set(parts) == set(PARTS) - {"covers", "again"}
+    assert len({part["seed"] for part in parts.values()}) == len(parts)  # decks of their own
+    assert all(part["missing_games"] == 0 for part in parts.values())
+
+
+def test_verdicts_follow_from_the_json(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+    _, _, data = study
+    files = report_files(data, "helsinki balance report")
+    read = json.loads(files[Path("balance.json")])
+    assert verdicts_of(read) == read["verdicts"]
+    # Something else in the numbers is something else in the verdicts.
+    for action in read["screen"][0]["actions"] + read["screen"][1]["actions"]:
+        if action["action"] == "any_side":
+            action |= {"deviation": 9.0, "deviation_error": 0.5, "deviation_low": 7.5, "deviation_high": 10.5}
+    changed = {verdict["action"]: verdict["verdict"] for verdict in verdicts_of(read)}
+    assert changed["any_side"] == "overpowered"
+
+
+def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+    _, _, data = study
+    refused = json.loads(json.dumps(data))
+    refused["gate"][0]["admitted"] = False
+    assert verdicts_of(data)
+    assert verdicts_of(refused) == []  # one class is left, and no verdict rests on one
+
+
+def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+    _, _, data = study
+    files = report_files(data, "helsinki balance report runs/tiny")
+    page = files[Path("balance.html")].decode()
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert "url(http" not in page
+    assert "@import" not in page
+    assert page.count("<svg") == len([path for path in files if path.suffix == ".svg"]) >= 7
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+    text = files[Path("balance.md")].decode()
+    for path in re.findall(r"\]\((images/[^)]+)\)", text):
+        assert Path(path) in files
+    for sentence in data["summary"]:
+        assert sentence in text
+    assert text.index(data["summary"][0]) < 300  # the answer comes first
+
+
+def test_the_same_games_give_the_same_bytes_however_they_came_about(
+    study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    config, _, data = study
+    played(tmp_path, ("screen",))
+    partial = results(config, tmp_path)
+    assert partial["screen"] == data["screen"]
+    assert partial["gate"] == []
+    for path in (tmp_path / "screen" / "chunks").iterdir():
+        if path.name.endswith("3.parquet"):
+            path.unlink()  # as if it had been stopped there
+    played(tmp_path)
+    again = results(config, tmp_path)
+    assert report_files(again, "x") == report_files(data, "x")
+
+
+def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
+    open_study(StudyConfig.from_dict(TINY), tmp_path)
+    assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
+    with pytest.raises(StudyError, match="a study with seed 3, found 4 now"):
+        open_study(StudyConfig.from_dict({**TINY, "seed": 4}), tmp_path)
+    with pytest.raises(StudyError, match="found no study"):
+        read_study(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": -1}, "seed: found -1, expected a whole number"),
+        ({"band": 0}, "band: found 0, expected a number between"),
+        ({"level": 1.5}, r"level: found 1\.5"),
+        ({"classes": []}, "classes: found"),
+        ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected numbers of"),
+        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected numbers of games"),
+        ({"classes": [{"player": "random"}]}, r"classes\[0\]: .*games"),
+        ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "not in the list yet"),
+        ({"gate": {"bords": 3}}, "gate.bords: found 3, expected no such key, but one of .*boards"),
+        ({"screen": {"copies": 0}}, "screen.copies: found 0"),
+        ({"variants": {"components": ["nowhere"]}}, "nowhere"),
+        ({"sead": 3}, "sead: found 3, expected no such key"),
+    ],
+)  # fmt: skip
+def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        StudyConfig.from_dict({**TINY, **changes})
+
+
+@pytest.mark.parametrize("name", ["quick", "standard"])
+def test_shipped_studies_can_be_planned(name: str) -> None:
+    config = StudyConfig.from_yaml(name)
+    assert StudyConfig.from_dict(config.to_dict()) == config
+    screen = config.plan("screen")
+    assert screen is not None
+    assert [table.name for table in screen.tables] == [
+        screen_table(entry.player, n) for entry in config.classes for n in config.players if entry.games.get(n)
+    ]
+    assert all(table.screen is not None for table in screen.tables)
+
+
+def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("seed: 1\nclasses: [{player: random, games: {2: 120}}]\ngate: {games: 0}\n", encoding="utf-8")
+    run = tmp_path / "run"
+    assert main(["balance", "run", str(file), "--out", str(run), "--parts", "screen", "--processes", "1"]) == 0
+    assert "screen: 120 games" in capsys.readouterr().out
+    assert main(["balance", "report", str(run), "--out", str(tmp_path / "report")]) == 0
+    assert "Wrote" in capsys.readouterr().out
+    assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
+    assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
+    assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err
+
+
+def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> None:
+    table = {"players": ["random"], "games": 12, "seats": 3, "handicap": {"denied": [["two_points", 3], [], [14]]}}
+    plan = plan_from_dict({"tables": [table]})
+    run_arena(plan, tmp_path, processes=1)
+    denied = bits(load_run(tmp_path)[0].denied)
+    assert denied.sum(axis=2).tolist() != [[2, 0, 1]] * 12
+    for game in denied:
+        assert sorted(np.flatnonzero(seat).tolist() for seat in game) == [[], [3, 14], [14]]
+    assert (denied[:, :, 3].sum(axis=0) == 4).all()  # each seat equally often
+    assert plan == type(plan).from_dict(plan.to_dict())
+    with pytest.raises(ArenaError, match="expected 3 lists, one for each seat"):
+        plan_from_dict({"tables": [{**table, "handicap": {"denied": [[1]]}}]})
+    with pytest.raises(ArenaError, match=r"found 'two_pints', .*did you mean 'two_points'"):
+        plan_from_dict({"tables": [{**table, "handicap": {"denied": [["two_pints"], [], []]}}]})
+    with pytest.raises(DesignError, match="found 1 sets of actions, expected 2"):
+        Handicap(((1,),)).sets(np.arange(3), 2)
+
+
+def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
+    found = play_match(["forced:two_points:greedy", "greedy"], games=6, seed=2)
+    use = int(action_table(GameConfig().loaded.types).offsets[USE]) + ACTIONS.index("two_points")
+    forced = found.players.index("forced:two_points:greedy")
+    for record in found.records():
+        seat = record.players.index(found.players[forced])
+        for game, decision in positions(record):
+            if decision is not None and game.seat == seat and game.legal_mask()[use]:
+                assert decision == use
+    for wrong in ("forced:two_points", "forced:two_pints:greedy", "forced"):
+        with pytest.raises(PlayerError, match="expected an action"):
+            make_player(wrong)
+    with pytest.raises(PlayerError):
+        make_player("forced:two_points:nobody")
+
+
+def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
+    only = [0, 7, number_of(FIRST_GAME), 3002]
+    table = {"players": ["greedy", "random"], "games": 80, "seats": 2, "cover": {"size": 5, "only": only}}
+    run_arena(plan_from_dict({"tables": [table]}), tmp_path, processes=1)
+    games = load_run(tmp_path)[0]
+    sets, group = by_set(games)
+    assert sorted(number_of(int(covered)) for covered in sets) == sorted(only)
+    found = measures(games, group, len(sets))
+    for i in range(len(sets)):
+        own = games.covered == sets[i]
+        assert found["points"].mean[i] == pytest.approx(games.scores[own].mean())
+        assert found["skill"].mean[i] == pytest.approx(
+            100 * ((games.places[own] == 0) & (games.seating[own] == 0)).any(axis=1).mean() - 50
+        )
+    assert found["skill"].blocks.tolist() == [10] * 4
+    assert set(ends(games, 1, np.random.default_rng(1))) == set(only)
+
+
+def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+    _, folder, _ = study
+    table = load_run(folder / "screen")[1]
+    share, usage = naive(table)
+    used, denied = bits(table.used), bits(table.denied)
+    for action in (1, 14):
+        won = {True: [0, 0], False: [0, 0]}
+        for g in range(len(table)):
+            for seat in range(2):
+                if not denied[g, seat, action]:
+                    kind = won[bool(used[g, seat, action])]
+                    kind[0] += int(table.places[g, seat] == 0)
+                    kind[1] += 1
+        assert usage[action] == pytest.approx(won[True][1] / (won[True][1] + won[False][1]))
+        assert share[action] == pytest.approx(100 * (won[True][0] / won[True][1] - won[False][0] / won[False][1]))
+
+
+@pytest.mark.nightly
+def test_a_planted_action_is_found_and_nothing_else(tmp_path: Path) -> None:
+    """`two_points` gives five points, and whoever plays knows it: it must come out far above all others."""
+    games = {2: 12_000}
+    classes = [{"player": "greedy", "games": games}, {"player": "heuristic", "games": games}]
+    changes = {
+        "components": "two_points_worth_five",
+        "classes": classes,
+        "seed": 11,
+        "variants": {},
+        "gate": {"games": 0},
+    }
+    config = played(tmp_path, ("screen",), **changes)
+    data = results(config, tmp_path)
+    for entry in data["screen"]:
+        deviation = {action["action"]: action["deviation"] for action in entry["actions"]}
+        assert max(deviation, key=lambda action: deviation[action]) == "two_points"
+    verdict = {one["action"]: one["verdict"] for one in data["verdicts"]}
+    print(verdict)
+    assert verdict["two_points"] == "overpowered"
