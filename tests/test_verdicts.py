@@ -260,9 +260,9 @@ def test_the_summary_can_be_read_without_statistics() -> None:
         "makes a difference of at most 0.8 of 100 games."
     )
     assert open_question == (
-        "With two players, being denied 'move 1 to 6' costs 1.2 of 100 games more than being denied the average action "
-        "(0.6 to 1.8): not decided (not known well enough for net and search, on which side of the band of 1 it is; "
-        "games of 100 compared with the average action: net +1.2 (+0.6 to +1.8), search +1.4 (+0.8 to +2.0))."
+        "With two players, not decided: 'move 1 to 6' (+1.2). In brackets: games of 100 that being denied it seems to "
+        "cost more (+) or less (-) than being denied the average action; too uncertain, or too different from player "
+        "to player."
     )
     assert [sentence.startswith("With three players, ") for sentence in sentences[4:]] == [True] * 4
 

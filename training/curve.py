@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from agents.drawing import LINES, MARKERS, drawing, svg
 from training.run import RunError
 
 __all__ = ["draw_curve"]
-
-#: Of Okabe and Ito 2008, "Color Universal Design": the colour-blind can tell them apart.
-_LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vPX"
-_STYLE: Any = {
-    "svg.hashsalt": "curve",  # names inside the file come from this instead of chance
-    "font.family": "DejaVu Sans",  # comes with Matplotlib: the same everywhere
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.constrained_layout.use": True,
-}
 
 
 def draw_curve(folder: str | Path) -> str:
@@ -32,29 +19,19 @@ def draw_curve(folder: str | Path) -> str:
         folder: of a training run, finished or not. Intervals are 95 % intervals; the dashed line is a fair share.
 
     Raises:
-        RunError: if the run has not been measured yet, or Matplotlib is missing.
+        RunError: if the run has not been measured yet.
+        ImportError: if Matplotlib is missing.
     """
     path = Path(folder) / "curve.json"
     curve = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     if not curve:
         raise RunError(f"{folder}: found no {path.name} with measurements; the first one follows the warm start")
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise RunError(f"figures need Matplotlib ({missing}): pip install 'helsinki-env[arena]'") from missing
     counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
-    with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.get_backend(), **_STYLE}):
-        figure = Figure(figsize=(1.2 + 4.4 * len(counts), 3.2))
-        FigureCanvasAgg(figure)
-        axes = figure.subplots(1, len(counts), squeeze=False, sharey=True)[0]
-        for axis, count in zip(axes, counts, strict=True):
+    with drawing(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
+        for axis, count in zip(axes[0], counts, strict=True):
             _panel(axis, curve, count)
-        axes[0].set_ylabel("games won in %, with 95 % interval")
-        content = BytesIO()
-        figure.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
-    return content.getvalue().decode()
+        axes[0, 0].set_ylabel("games won in %, with 95 % interval")
+        return svg(figure).decode()
 
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
@@ -75,8 +52,8 @@ def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
                 [mean - 100 * found["low"] for mean, (_, found) in zip(share, entries, strict=True)],
                 [100 * found["high"] - mean for mean, (_, found) in zip(share, entries, strict=True)],
             ],
-            color=_LINES[number % len(_LINES)],
-            marker=_MARKERS[number % len(_MARKERS)],
+            color=LINES[number % len(LINES)],
+            marker=MARKERS[number % len(MARKERS)],
             markersize=5,
             linewidth=1.2,
             capsize=2.5,

@@ -304,8 +304,8 @@ def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[st
     """Return sentences for a reader who knows the game and no statistics.
 
     For each number of players: a sentence for every action that is too strong, then too weak (the largest deviation
-    first), one for all that are balanced, and one for every action that is not decided. Numbers are those of the
-    strongest class.
+    first), one for all that are balanced, and one for all that are not decided (`Verdict.why` says why). Numbers are
+    those of the strongest class.
 
     Args:
         verdicts: as `judge` returns them.
@@ -331,11 +331,13 @@ def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[st
                 f"{who}, balanced: {names}. Being denied one of them instead of the average action makes a difference "
                 f"of at most {most:.1f} of 100 games."
             )
-        sentences += [
-            f"{who}, {_costs(one)}: not decided ({verdict.why})."
-            for verdict, one in own
-            if verdict.verdict == "undecided"
-        ]
+        open_ones = [one for verdict, one in own if verdict.verdict == "undecided"]
+        if open_ones:
+            names = ", ".join(f"{_name(one.action)} ({one.deviation:+.1f})" for one in open_ones)
+            sentences.append(
+                f"{who}, not decided: {names}. In brackets: games of 100 that being denied it seems to cost more (+) or "
+                "less (-) than being denied the average action; too uncertain, or too different from player to player."
+            )
     return sentences
 
 
