@@ -37,12 +37,15 @@ def _next_turn(t, p, w, g, v, space):
     best = NOTHING
     for steps in range(1, 4):
         to = (space + steps) % 8
-        build, _ = best_build(t, p, w, g, v, to // 2, near(to), v.meadow)
         draw = draw_value(t, p, w, g, v, to)
         for slot in ((to + 7) % 8, to):
             if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not known yet
                 draw += w.unseen * v.later
-        best = max(best, build, draw)
+        best = max(best, draw)
+    for steps in range(1, 4):
+        to = (space + steps) % 8
+        build, _ = best_build(t, p, w, g, v, to // 2, near(to), v.meadow, best)
+        best = max(best, build)
     return best
 
 
@@ -74,7 +77,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
         if (later.coats[seat] >> coat) & 1 and t.coat_cells[coat] & cells:
             later.coats[seat] &= ~np.uint8(1 << coat)
             later.meadow[seat] += 1
-    u.of_turns = -1.0  # the same board may have come about by a tile of another colour
+    u.of_built = -1  # the same board may have come about by a tile of another colour
     judge(t, w, later, seat, u)
     look(t, later, seat, u)
     if kind >= 0:
@@ -114,13 +117,13 @@ def _space_ahead(t, p, w, g, v, u, work, space):
     """Return by how much the next turn changes the worth of a turn that is spent from a space."""
     side, first = space // 2, near(space)
     judge_cards(t, p, w, g, v, first)
-    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow)
+    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, NOTHING)
     plain = max(plain, draw_value(t, p, w, g, v, space))
     best = NOTHING
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1:
-            value = build_value(t, p, w, g, v, card, side, first, v.meadow)
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
             if value > plain - w.doubt:
                 best = max(best, _build_ahead(t, p, w, g, v, u, work, card, space))
     return max(best, _draw_ahead(t, p, w, g, v, work, space)) - plain
@@ -162,7 +165,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
             continue
         change = usual
         if values[build + card] > highest - w.doubt:
-            value = build_value(t, p, w, g, v, card, side, first, v.meadow)
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
             ahead = _build_ahead(t, p, w, g, v, u, work, card, token)
             if ahead > NOTHING:
                 change = w.ahead * (ahead - value)

@@ -16,10 +16,14 @@ __all__ = [
     "hand_value",
     "hold_pair",
     "judge_cards",
+    "most_left",
     "near",
     "release_pair",
     "take_cheapest",
 ]
+
+#: More than what adding up in another order can change.
+_ROUNDING = 1e-9
 
 
 @kernel
@@ -35,7 +39,10 @@ def _plan(t, p, w, g, v, card, first):
     kind = np.int64(t.kind[card])
     for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
-        gain = tile_gain(t, p, w, g, v, card, side)
+        if not (v.asked[card] >> side) & 1:
+            v.adds[card, side] = tile_gain(t, p, w, g, v, card, side)
+            v.asked[card] |= 1 << side
+        gain = v.adds[card, side]
         if gain > best:
             if turn > 1:
                 gain *= w.far
@@ -117,10 +124,26 @@ def take_cheapest(t, v, begin, end, wild, number):
 
 
 @kernel
-def build_value(t, p, w, g, v, card, side, first, coats):
+def most_left(t, p, w, g, v, first):
+    """What the hand that a build leaves is worth at most: with fewer cards and fewer cells no plan gets better."""
+    if (
+        w.clash > 1.0
+        or w.short > 1.0
+        or w.far > 1.0
+        or w.card < 0.0
+        or w.wild_card < 0.0
+        or w.best_plan < w.other_plans
+    ):
+        return -NOTHING  # not with such weights
+    return hand_value(t, p, w, g, v, first) + _ROUNDING
+
+
+@kernel
+def build_value(t, p, w, g, v, card, side, first, coats, least):
     """What building a card now is worth, with the hand that is left; NOTHING if it cannot be done.
 
-    `coats` may be spent at most. Needs the costs of `judge_cards`.
+    `coats` may be spent at most. `least`: NOTHING may also be returned if the tile adds no more. Needs the costs of
+    `judge_cards`.
     """
     gain = tile_gain(t, p, w, g, v, card, side)
     kind = np.int64(t.kind[card])
@@ -132,7 +155,7 @@ def build_value(t, p, w, g, v, card, side, first, coats):
             if other - v.coat - w.spend * v.later > gain:
                 gain, spent = other - v.coat - w.spend * v.later, 1
                 cells = v.cells[kind, (side + turn) % 4]
-    if gain <= NOTHING:
+    if gain <= NOTHING or gain <= least:
         return NOTHING
     number = np.int64(t.number[card]) - 1
     for i in range(v.held_count):
@@ -160,13 +183,17 @@ def build_value(t, p, w, g, v, card, side, first, coats):
 
 
 @kernel
-def best_build(t, p, w, g, v, side, first, coats):
-    """Return (value, card) of the best build from a side, with the hand that it leaves; NOTHING if there is none."""
+def best_build(t, p, w, g, v, side, first, coats, least):
+    """Return (value, card) of the best build from a side, with the hand that it leaves; NOTHING if there is none.
+
+    Builds that are worth no more than `least` may be passed over.
+    """
     best, chosen = NOTHING, np.int64(-1)
+    most = most_left(t, p, w, g, v, first)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and v.hand[card] > 0:
-            value = build_value(t, p, w, g, v, card, side, first, coats)
+            value = build_value(t, p, w, g, v, card, side, first, coats, max(best, least) - most)
             if value > best:
                 best, chosen = value, card
     return best, chosen

@@ -58,7 +58,7 @@ def _turn_value(t, p, w, g, v, space, coats):
     value = draw_value(t, p, w, g, v, space)
     if coats > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
         value = max(value, _draw_and_build(t, p, w, g, v, space, coats))
-    build, card = best_build(t, p, w, g, v, side, first, coats)
+    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING)
     if card >= 0 and coats > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
         build += max(0.0, _second(t, p, w, g, v, card, side, coats))
     return max(value, build)
@@ -74,7 +74,7 @@ def _draw_and_build(t, p, w, g, v, space, coats):
             v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
-    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1)
+    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1, NOTHING)
     v.later = later
     release_pair(g, v, space)
     return value - v.loss_drawn + w.tempo * v.later - _price(v, w.spend)
@@ -174,7 +174,7 @@ def _value_main(t, p, w, g, v, mask, values):
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
-            value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow)
+            value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
             if value > NOTHING and v.meadow > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
                 value += max(0.0, _second(t, p, w, g, v, card, token // 2, v.meadow))
             values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
@@ -264,7 +264,7 @@ def _value_end(t, p, w, g, v, mask, values):
         judge_cards(t, p, w, g, v, first)
         before = hand_value(t, p, w, g, v, first)
         v.usable &= ~(np.int64(1) << again)
-        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1)
+        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1, NOTHING)
         values[use + again] = value - before + w.tempo * v.later - _price(v, w.spend)
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)

@@ -20,7 +20,7 @@ __all__ = ["HeuristicPlayer"]
 def _decide_batch(tables, parts, weights, states, work, views, masks, values, actions):
     t, p, w, v, u = tables[0], parts[0], weights[0], views[0], views[1]
     for b in range(len(states)):
-        v.of_turns = -1.0  # nothing is remembered from one game to the next
+        v.of_turns = u.of_turns = -1.0  # nothing is remembered from one game to the next
         actions[b] = decide_ahead(t, p, w, states[b], v, u, work, masks[b], values)
 
 

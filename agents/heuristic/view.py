@@ -100,6 +100,9 @@ VIEW = np.dtype(
             ("held_count", np.int64),
             ("spare", np.int8, (HELD,)),  # counts of those, kept while a payment is tried
             ("cost", np.float64, (WIDE,)),  # what giving a card away costs
+            # what the tile of a card adds from a side, as far as somebody asked: sides as a set
+            ("asked", np.int8, (WIDE,)),
+            ("adds", np.float64, (WIDE, 4)),
         ],
     )
 )
@@ -155,6 +158,7 @@ def look(t, g, seat, v):
         piece = np.int64(g.tile_piece[seat, tile])
         v.tiles[piece // 32] |= tile_cells(t, piece, g.tile_cell[seat, tile])
     v.taken = 0
+    v.asked[:] = 0
     v.road = 0.0
     if g.bonus_cards != 0 and g.bonus[seat] < 0:
         for card in range(4):

@@ -335,8 +335,9 @@ def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[st
         if open_ones:
             names = ", ".join(f"{_name(one.action)} ({one.deviation:+.1f})" for one in open_ones)
             sentences.append(
-                f"{who}, not decided: {names}. In brackets: games of 100 that being denied it seems to cost more (+) or "
-                "less (-) than being denied the average action; too uncertain, or too different from player to player."
+                f"{who}, not decided: {names}. In brackets: games of 100 that being denied it seems to cost more (+) "
+                "or less (-) than being denied the average action; too uncertain, or too different from player to "
+                "player."
             )
     return sentences
 
