@@ -87,7 +87,7 @@ def test_version(capsys: Output) -> None:
     ("words", "message"),
     [
         (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, replay"),
-        (["simulate", "--players", "gredy"], "greedy, heuristic, mc, ismcts, net, net+search; did you mean 'greedy'?"),
+        (["simulate", "--players", "gredy"], "mc, ismcts, net, net+search, forced; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: games: found 0, expected a whole number of at least 1"),
         (["simulate", "--num-players", "5", "--players", "random"], "num_players: found 5, expected 2, 3 or 4"),

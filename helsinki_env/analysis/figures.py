@@ -192,10 +192,10 @@ def _naive(data: Data) -> bytes | None:
 
 
 def _pairs(data: Data) -> bytes | None:
-    if not data["pairs"]:
+    found = [entry for entry in data["pairs"] if "left_out" not in entry]
+    if not found:
         return None
     names = [_name(action) for action in data["actions"]]
-    found = data["pairs"]
     with drawing(1, len(found), 1.7 + 3.5 * len(found), 4.6, share_y=True) as (figure, axes):
         widest = max(float(np.abs(entry["pair"]).max()) for entry in found) or 1.0
         for axis, entry in zip(axes[0], found, strict=True):

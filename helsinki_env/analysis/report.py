@@ -202,6 +202,9 @@ def _confirm(data: Data) -> Table:
 
 def _pairs(data: Data) -> Iterator[Any]:
     for entry in data["pairs"]:
+        if "left_out" in entry:
+            yield f"Pairs of actions are left out: {entry['left_out']}."
+            continue
         order = sorted(range(len(data["actions"])), key=lambda i: -entry["shapley"][i])
         yield (
             ["action", f"Shapley value, {entry['players']} players, {entry['player']}", "interval"],

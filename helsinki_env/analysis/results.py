@@ -18,6 +18,7 @@ import numpy.typing as npt
 import helsinki_env
 from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
+from agents.rating.errors import RatingError
 from agents.rating.ratings import rate
 from helsinki_env.analysis import interactions
 from helsinki_env.analysis.confirm import WAYS, confirmed
@@ -282,7 +283,11 @@ def _pairs(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
         if not tables:
             continue
         player, table = tables[-1]
-        pairs = interactions.estimate(study_of(table), level=config.level, seed=config.seed)
+        try:
+            pairs = interactions.estimate(study_of(table), level=config.level, seed=config.seed)
+        except RatingError as problem:  # a small study knows less, but knows something
+            found.append({"player": player, "players": n, "left_out": str(problem)})
+            continue
         adjusted = benjamini_hochberg(pairs.pair_p[one, two])
         found.append(
             {
