@@ -322,7 +322,7 @@ def wait_for(folder: Path, chunks: int, process: subprocess.Popen[str]) -> None:
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
 def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
     config = tmp_path / "long.yaml"
-    config.write_text(json.dumps({**TABLES, "tables": [{"seats": 3, "players": ["random", "greedy"], "games": 600}]}))
+    config.write_text(json.dumps({**TABLES, "tables": [{"seats": 3, "players": ["random", "greedy"], "games": 1800}]}))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     with start(config, whole) as process:
         _, errors = process.communicate(timeout=120)
@@ -333,8 +333,8 @@ def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
             wait_for(killed, chunks + more, process)
             stop(process, os.killpg, signal.SIGKILL)
         left = RunFolder.open(killed).missing()
-        chunks = 200 - len(left)
-        assert chunks < 200, "killed too late to say anything"
+        chunks = 600 - len(left)
+        assert chunks < 600, "killed too late to say anything"
         assert not (killed / "games.parquet").exists()
     with start(config, killed) as process:  # the parent alone: its children do not survive it
         wait_for(killed, chunks + 1, process)
@@ -343,7 +343,7 @@ def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
         wait_for(killed, chunks + 10, process)
         _, errors = stop(process, os.kill, signal.SIGINT)
         assert process.returncode == 130
-        assert "of 1,200 games are kept in" in errors
+        assert "of 3,600 games are kept in" in errors
         assert errors.count("\n") == 1, errors
     with start(config, killed) as process:
         shown, errors = process.communicate(timeout=120)
