@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 import helsinki_env
 from agents.arena.load import Table, load_run
-from agents.arena.plan import Plan
+from agents.arena.store import RunFolder
 from agents.rating.errors import RatingError
 from agents.rating.ratings import rate
 from helsinki_env.analysis import interactions
@@ -33,7 +33,7 @@ from helsinki_env.analysis.covers import (
 from helsinki_env.analysis.effects import estimate
 from helsinki_env.analysis.multiplicity import benjamini_hochberg
 from helsinki_env.analysis.replay import Course, replay_run
-from helsinki_env.analysis.run import plan_of, suspects
+from helsinki_env.analysis.run import suspects
 from helsinki_env.analysis.screen import Screened, bits, screened, study_of
 from helsinki_env.analysis.study import (
     GAMES_AS_THEY_ARE,
@@ -108,7 +108,7 @@ def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
     found = findings(measured, ACTIONS, config.level) if measured else []
     data = {
         "study": config.to_dict(),
-        "provenance": _provenance(config, played),
+        "provenance": _provenance(played),
         "actions": list(ACTIONS),
         "gate": _gate(config, played),
         "screen": [
@@ -179,12 +179,11 @@ def _rounded(value: Any) -> Any:
     return None if math.isnan(number) else round(number, _DECIMALS) + 0.0
 
 
-def _provenance(config: StudyConfig, played: _Played) -> dict[str, Any]:
+def _provenance(played: _Played) -> dict[str, Any]:
     parts = {}
     for part in PARTS:
         if played.has(part):
-            plan = plan_of(config, played.folder, part)
-            assert isinstance(plan, Plan)
+            plan = RunFolder.open(played.folder / part).plan
             tables = played.tables(part).values()
             games = sum(len(table) for table in tables)
             parts[part] = {"seed": plan.seed, "plan": plan.digest, "games": games, "missing_games": plan.games - games}
