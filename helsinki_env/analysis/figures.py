@@ -147,7 +147,7 @@ def _labelled(axis: Any, x: Any, y: Any, data: Data, colour: str) -> None:
     for height, i in zip(np.linspace(0.02, 0.98, len(there)), there, strict=True):
         axis.annotate(
             _name(data["actions"][i]), (x[i], y[i]), (1.04, height), textcoords="axes fraction", va="center",
-            fontsize=6.5, arrowprops={"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2},
+            fontsize=6.5, arrowprops={"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2, "relpos": (0, 0.5)},
         )  # fmt: skip
 
 
@@ -289,9 +289,9 @@ def _seats(data: Data) -> bytes | None:
             axis.axhline(100 / n, color="#444444", linewidth=0.8)
             axis.set_xticks(range(n), [f"seat {seat + 1}" for seat in range(n)])
             axis.set_ylabel("games won, %")
-            axis.set_ylim(0, 130 / n)
+            axis.set_ylim(0, 150 / n)
             axis.set_title(f"{n} players", loc="left")
-            axis.legend(frameon=False, fontsize=7, loc="lower right", framealpha=1)
+            axis.legend(frameon=False, fontsize=7, loc="upper center", ncols=2)
         return svg(figure)
 
 
