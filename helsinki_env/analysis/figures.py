@@ -16,6 +16,8 @@ Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
 _GRID = {"color": "#dddddd", "linewidth": 0.6}
+#: The line from a name beside the panel to its point.
+_LEADER: Any = {"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2, "relpos": (0, 0.5)}
 _POINTS = "win-share points (of 100 games)"
 
 
@@ -147,7 +149,7 @@ def _labelled(axis: Any, x: Any, y: Any, data: Data, colour: str) -> None:
     for height, i in zip(np.linspace(0.02, 0.98, len(there)), there, strict=True):
         axis.annotate(
             _name(data["actions"][i]), (x[i], y[i]), (1.04, height), textcoords="axes fraction", va="center",
-            fontsize=6.5, arrowprops={"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2, "relpos": (0, 0.5)},
+            fontsize=6.5, arrowprops=_LEADER,
         )  # fmt: skip
 
 
