@@ -157,6 +157,37 @@ def test_rows_can_be_taken_and_joined() -> None:
     assert_same(Inputs.join(parts), inputs.take(np.r_[40:60, 0:20, 20:40]))
 
 
+def test_choices_can_be_left_out() -> None:
+    observation, mask = rows(80)
+    inputs = Writer().write(observation, mask)
+    generator = np.random.default_rng(4)
+    wanted = generator.random(len(inputs.action)) < 0.4
+    wanted[inputs.first[:-1]] |= np.add.reduceat(wanted, inputs.first[:-1]) == 0  # at least one of each decision
+    kept = inputs.keep(wanted)
+    assert len(kept) == len(inputs)
+    np.testing.assert_array_equal(kept.action, inputs.action[wanted])
+    np.testing.assert_array_equal(kept.advice, inputs.advice[wanted])
+    np.testing.assert_array_equal(kept.row, inputs.row[wanted])
+    for name in ("seats", "table", "ended"):  # every choice leads where it led
+        found, there = getattr(kept, name), getattr(inputs, name)
+        np.testing.assert_array_equal(found[kept.position], there[inputs.position[wanted]])
+    assert sorted(set(kept.position.tolist())) == list(range(len(kept.table)))  # and nothing else is left
+    assert (kept.position >= kept.begin[kept.row]).all()
+    assert (kept.position < kept.begin[kept.row + 1]).all()
+    assert_same(inputs.keep(np.ones(len(wanted), np.bool_)), inputs)
+
+
+def test_what_is_not_looked_at_is_out_of_the_question() -> None:
+    observation, mask = rows(400)
+    few, many = Writer(most=2).write(observation, mask), Writer(most=500).write(observation, mask)
+    np.testing.assert_array_equal(few.action, many.action)
+    looked_at = few.position != few.begin[few.row]
+    looked_at |= few.advice == 0
+    assert (np.add.reduceat(looked_at, few.first[:-1]) <= 2).all()
+    assert (few.advice[~looked_at] == few.advice.min()).all()
+    np.testing.assert_array_equal(few.advice[looked_at], many.advice[looked_at])
+
+
 def test_threads_may_share_a_writer() -> None:
     observation, mask = rows(300)
     writer = Writer()

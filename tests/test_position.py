@@ -134,7 +134,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "denied actions of too few seats": (put("denied", [[], []]), "denied", "((), ())", "one list of actions for each"),
     "expansion of a wrong type": (put("dry_roads", 1), "dry_roads", "1", "True or False"),
     "components": (put("components", ""), "components", "''", "the name of a component file"),
-    "components that are not there": (put("components", "typo"), "components", "'typo'", "one of alternative, default"),
+    "components that are not there": (put("components", "typo"), "components", "'typo'", "one of alternative, "),
     "phase": (put("phase", "DRAW"), "phase", "'DRAW'", "one of START, MOVE, MAIN"),
     "seat to move": (put("to_move", 3), "to_move", "3", "a seat from 0 to 2"),
     "round": (put("round", 0), "round", "0", "from 1"),

@@ -43,7 +43,7 @@ from training.evaluate import GateConfig, gate, measure
 from training.opponents import Pool
 from training.ppo import PPO, PPOConfig
 from training.preset import Preset, PresetError
-from training.rollout import COMPONENTS, Rollout, Stage, by_seat, from_viewer, own_component
+from training.rollout import COMPONENTS, LEAST, LOOKED_AT, Rollout, Stage, by_seat, from_viewer, own_component
 from training.run import Report, RunError, Training
 from training.saved import read
 from training.segments import advantages
@@ -209,7 +209,7 @@ def played() -> tuple[Rollout, npt.NDArray[np.int64]]:
 def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]]) -> None:
     """Every game is played once more on plain environments with the same seeds."""
     rollout, own = played
-    network, writer = opinionated(), Writer()
+    network, writer = opinionated(), Writer(most=LOOKED_AT)
     assert (own >= 0).sum() == 12  # half of them, at tables of all kinds
     assert ((own[:18] >= 0).sum(), (own[18:] >= 0).sum()) == (9, 3)
     begin, met, forced, opponents, seats_had, points = 0, 0, 0, 0, set(), []
@@ -260,18 +260,20 @@ def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]
 
 
 def check_what_was_kept(rollout: Rollout, k: npt.NDArray[np.int64], written: Inputs, network: Network) -> None:
-    kept = rollout.inputs.take(k)
-    for name in ("first", "action", "advice", "position", "seats", "table", "ended"):
-        np.testing.assert_array_equal(getattr(kept, name), getattr(written, name))
     with torch.no_grad():
         x = Tensors.of(written)
         said = network(x.seats, x.table)
         log_probs = network.log_probs(x, said).numpy()
+    tried = (np.exp(log_probs) >= LEAST) | (written.action == rollout.action[k][written.row])
+    kept = rollout.inputs.take(k)
+    for name in ("first", "action", "advice", "position", "seats", "table", "ended"):
+        np.testing.assert_array_equal(getattr(kept, name), getattr(written.keep(tried), name))
     values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).numpy()
     for i, decision in enumerate(k):
         choices = slice(written.first[i], written.first[i + 1])
         at = choices.start + int(np.flatnonzero(written.action[choices] == rollout.action[decision])[0])
-        assert rollout.log_prob[decision] == pytest.approx(log_probs[at], abs=1e-4)
+        among = np.log(np.exp(log_probs[choices])[tried[choices]].sum())  # the others are left out
+        assert rollout.log_prob[decision] == pytest.approx(log_probs[at] - among, abs=1e-4)
         expected = (np.exp(log_probs[choices])[:, None] * values[written.position[choices]]).sum(axis=0)
         n, viewer = int(rollout.players[decision]), int(rollout.viewer[decision])
         for name, value in (("expected", expected), ("after", values[written.position[at]])):
@@ -950,7 +952,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("precision: half", "precision: found 'half', expected auto, float32 or bfloat16"),
         (
             "components: nowhere",
-            "components: found 'nowhere', which is no file; expected .*one of alternative, default",
+            "components: found 'nowhere', which is no file; expected .*one of alternative, .*default",
         ),
         ("ppo: {epochs: 0}", r"ppo\.epochs: found 0, expected a whole number of at least 1"),
         ("ppo: {clip: high}", r"ppo\.clip: found 'high', expected a number of at least 0"),
