@@ -157,7 +157,7 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
         ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected numbers of games"),
         ({"classes": [{"player": "random"}]}, r"classes\[0\]: .*games"),
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "not in the list yet"),
-        ({"gate": {"bords": 3}}, "gate.bords: found 3, expected no such key, but one of .*boards"),
+        ({"gate": {"gams": 3}}, "gate.gams: found 3, expected no such key, but one of .*games"),
         ({"screen": {"copies": 0}}, "screen.copies: found 0"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
         ({"sead": 3}, "sead: found 3, expected no such key"),

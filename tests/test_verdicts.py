@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +14,13 @@ from agents.arena.designs import ACTIONS, Screen
 from helsinki_env.analysis.effects import Study, estimate
 from helsinki_env.analysis.verdicts import (
     Finding,
-    Judgement,
     Measured,
     Verdict,
     VerdictError,
     deviations,
     findings,
-    from_json,
     judge,
     summary,
-    to_json,
 )
 from helsinki_env.components import ACTIONS as NAMES
 
@@ -223,24 +221,28 @@ def some_findings() -> list[Finding]:
     ]
 
 
+def read(found: Any) -> Any:
+    """What is left of plain dataclasses when they have been written as JSON and read."""
+    return json.loads(json.dumps([asdict(one) for one in found], allow_nan=False))
+
+
 def test_verdicts_follow_from_the_json() -> None:
     given = some_findings()
-    judgement = Judgement(1.0, 0.95, tuple(given), tuple(judge(given, 1.0, 0.95)))
-    again = from_json(json.loads(json.dumps(to_json(judgement), allow_nan=False)))
-    assert again == judgement
-    assert tuple(judge(again.findings, again.band, again.level)) == judgement.verdicts
-    assert summary(again.verdicts, again.findings) == summary(judgement.verdicts, given)
-    assert {type(value) for row in to_json(judgement)["verdicts"] for value in row.values()} <= {int, float, str}
+    verdicts = judge(given, 1.0, 0.95)
+    again = [Finding(**row) for row in read(given)]
+    assert again == list(given)
+    assert judge(again, 1.0, 0.95) == verdicts
+    assert summary(verdicts, again) == summary(verdicts, given)
+    assert {type(value) for row in read(verdicts) for value in row.values()} <= {int, float, str}
     # a table that was tampered with is found out
-    wrong = replace(again.findings[0], low=-9.0)
-    assert tuple(judge((wrong, *again.findings[1:]), again.band, again.level)) != judgement.verdicts
+    wrong = replace(again[0], low=-9.0)
+    assert judge([wrong, *again[1:]], 1.0, 0.95) != verdicts
 
 
 def test_measured_findings_are_plain_numbers() -> None:
     measured = [Measured(2, player, i, np.linspace(0, 9, 15), np.eye(15)) for i, player in enumerate(("a", "b"))]
     found = findings(measured, NAMES)
-    judgement = Judgement(1.0, 0.95, tuple(found), tuple(judge(found)))
-    assert from_json(json.loads(json.dumps(to_json(judgement)))) == judgement
+    assert [Finding(**row) for row in read(found)] == found
 
 
 def test_the_summary_can_be_read_without_statistics() -> None:

@@ -77,9 +77,22 @@ def _order(data: Data) -> Any:
     return np.argsort(np.mean([_column(_of(data, n)[-1], "deviation") for n in _counts(data)], axis=0), kind="stable")
 
 
-def _plain(axis: Any) -> None:
+def _intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
+    """Draw estimates with their ends, one row for each action, the one `number` of `count` that share the rows."""
+    middle, low, high = values
+    rows = np.arange(len(middle)) + 0.7 * ((number + 0.5) / count - 0.5)
+    axis.hlines(rows, low, high, linewidth=1.5, **style)
+    axis.plot(middle, rows, MARKERS[number % len(MARKERS)], markersize=4.5, label=label, zorder=3, **style)
+
+
+def _name_rows(axis: Any, data: Data, order: Any, title: str) -> None:
+    axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
+    axis.set_ylim(-0.6, len(order) - 0.4)
+    axis.set_title(title, loc="left")
+    axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
     axis.grid(axis="x", **_GRID)
     axis.set_axisbelow(True)
+    axis.legend(frameon=False, fontsize=7.5, loc="lower right")
 
 
 def _forest(data: Data) -> bytes | None:
@@ -95,22 +108,11 @@ def _forest(data: Data) -> bytes | None:
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
-            entries = _of(data, n)
-            for i, entry in enumerate(entries):
-                rows = np.arange(len(order)) + 0.7 * ((i + 0.5) / len(entries) - 0.5)
-                middle, low, high = (_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high"))
-                colour = OF_PLAYERS[n]
+            for i, entry in enumerate(entries := _of(data, n)):
+                values = [_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high")]
                 fade = 0.4 + 0.6 * (i + 1) / len(entries)
-                axis.hlines(rows, low, high, color=colour, linewidth=1.5, alpha=fade)
-                axis.plot(
-                    middle, rows, MARKERS[i], color=colour, markersize=4.5, alpha=fade, label=entry["player"], zorder=3
-                )
-            axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
-            axis.set_ylim(-0.6, len(order) - 0.4)
-            axis.set_title(f"{n} players", loc="left")
-            axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
-            _plain(axis)
-            axis.legend(frameon=False, fontsize=7.5, loc="lower right")
+                _intervals(axis, values, i, len(entries), entry["player"], color=OF_PLAYERS[n], alpha=fade)
+            _name_rows(axis, data, order, f"{n} players")
         return svg(figure)
 
 
@@ -230,19 +232,9 @@ def _variants(data: Data) -> bytes | None:
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
             for entry in (entry for entry in found if entry["players"] == n):
                 i = names.index(entry["components"])
-                rows = np.arange(len(order)) + 0.7 * ((i + 0.5) / len(names) - 0.5)
-                middle, low, high = (np.array(entry[key])[order] for key in ("deviation", "low", "high"))
-                colour = LINES[i % len(LINES)]
-                axis.hlines(rows, low, high, color=colour, linewidth=1.2)
-                axis.plot(
-                    middle, rows, MARKERS[i % len(MARKERS)], color=colour, markersize=4, label=entry["components"]
-                )
-            axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
-            axis.set_ylim(-0.6, len(order) - 0.4)
-            axis.set_title(f"{n} players, {found[0]['player']}", loc="left")
-            axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
-            _plain(axis)
-            axis.legend(frameon=False, fontsize=7, loc="lower right")
+                values = [np.array(entry[key])[order] for key in ("deviation", "low", "high")]
+                _intervals(axis, values, i, len(names), entry["components"], color=LINES[i % len(LINES)])
+            _name_rows(axis, data, order, f"{n} players, {found[0]['player']}")
         return svg(figure)
 
 

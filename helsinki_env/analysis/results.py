@@ -31,7 +31,6 @@ from helsinki_env.analysis.covers import (
     measures,
 )
 from helsinki_env.analysis.effects import estimate
-from helsinki_env.analysis.multiplicity import benjamini_hochberg
 from helsinki_env.analysis.replay import Course, replay_run
 from helsinki_env.analysis.run import suspects
 from helsinki_env.analysis.screen import Screened, bits, screened, study_of
@@ -287,7 +286,7 @@ def _pairs(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
         except RatingError as problem:  # a small study knows less, but knows something
             found.append({"player": player, "players": n, "left_out": str(problem)})
             continue
-        adjusted = benjamini_hochberg(pairs.pair_p[one, two])
+        adjusted = pairs.pair_adjusted[one, two]
         found.append(
             {
                 "player": player,

@@ -60,14 +60,12 @@ class Gate:
 
     Attributes:
         reference: whom they meet.
-        games: on the full board, and as many on random boards.
-        boards: random boards, on which every seat is denied five actions of its own.
+        games: on the full board, and as many in which every seat is denied five actions of its own, by the design.
         lost: a player is refused whose rating above the reference falls by surely more Elo points than this.
     """
 
     reference: str = "heuristic"
     games: int = 2000
-    boards: int = 50
     lost: float = 50.0
 
 
@@ -214,7 +212,6 @@ class StudyConfig:
             _fail("classes", names, "games of at least one class for 2, 3 or 4 players")
         for key, value, least in (
             ("gate.games", self.gate.games, 0),
-            ("gate.boards", self.gate.boards, 1),
             ("covers.again", self.covers.again, 1),
             ("covers.again_decks", self.covers.again_decks, 2),
             ("confirm.suspects", self.confirm.suspects, 0),

@@ -25,9 +25,9 @@ Letters in shapes: A actions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,17 +37,14 @@ from helsinki_env.analysis.multiplicity import holm
 
 __all__ = [
     "Finding",
-    "Judgement",
     "Measured",
     "Verdict",
     "VerdictError",
     "Word",
     "deviations",
     "findings",
-    "from_json",
     "judge",
     "summary",
-    "to_json",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -127,23 +124,6 @@ class Verdict:
     why: str
     p: float
     adjusted: float
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Verdicts with everything they follow from.
-
-    Attributes:
-        band: half width of the band in which deviations do not matter, points of a hundred of the share of games won.
-        level: probability that all intervals together contain the truth.
-        findings: what was judged.
-        verdicts: what came out: `judge(findings, band, level)`.
-    """
-
-    band: float
-    level: float
-    findings: tuple[Finding, ...]
-    verdicts: tuple[Verdict, ...]
 
 
 def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
@@ -354,24 +334,4 @@ def _costs(one: Finding) -> str:
     return (
         f"being denied {_name(one.action)} costs {abs(one.deviation):.1f} of 100 games {how} than being denied the "
         f"average action ({low:.1f} to {high:.1f})"
-    )
-
-
-def to_json(judgement: Judgement) -> dict[str, Any]:
-    """Return a judgement as dictionaries, lists, numbers and words, fit for `json.dumps`."""
-    return {
-        "band": judgement.band,
-        "level": judgement.level,
-        "findings": [asdict(one) for one in judgement.findings],
-        "verdicts": [asdict(one) for one in judgement.verdicts],
-    }
-
-
-def from_json(document: Mapping[str, Any]) -> Judgement:
-    """Return the judgement that `to_json` wrote; verdicts are read, not made: `judge` makes them anew."""
-    return Judgement(
-        band=document["band"],
-        level=document["level"],
-        findings=tuple(Finding(**one) for one in document["findings"]),
-        verdicts=tuple(Verdict(**one) for one in document["verdicts"]),
     )
