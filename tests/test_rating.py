@@ -36,7 +36,7 @@ def two_players(results: list[tuple[int, int, int]]) -> Simulated:
     places = np.stack([place, 1 - place], axis=1)
     return Simulated(
         "two", ("a", "b"), np.stack([player, 1 - player], axis=1), np.arange(len(rows)), places.astype(np.int8),
-        (5 * (1 - places)).astype(np.int16),
+        (5 * (1 - places)).astype(np.int16), np.zeros(places.shape, np.int16),
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def test_the_parts_of_units_add_up_to_the_whole() -> None:
 def test_the_likelihood_of_one_game_is_what_the_model_says() -> None:
     games = Simulated(
         "one", ("a", "b", "c"), np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]]), np.arange(3),
-        np.array([[2, 0, 1]] * 3, np.int8), np.zeros((3, 3), np.int16),
+        np.array([[2, 0, 1]] * 3, np.int8), *np.zeros((2, 3, 3), np.int16),
     )  # fmt: skip
     model = build_model(games.players, games.seating, games.places, games.deck, virtual_games=0.0)
     theta = np.array([0.4, -0.7, 0.2, 0.1])
@@ -221,7 +221,7 @@ def test_the_cross_table_counts_who_was_ahead() -> None:
 def test_the_ratings_expect_shares_by_strength_and_seat() -> None:
     seating = np.array([[0, 1, 2], [1, 0, 0]])
     strengths, seats = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5, 0.0, -0.5])
-    found = expected_shares(seating, strengths, seats)
+    found = expected_shares(4, seating, strengths[seating] + seats)
     odds = [-1 + 0.5, -1 - 0.5, -1 - 1.0]  # of player 0 against player 1 in each meeting
     assert found[0, 1] == pytest.approx(np.mean([1 / (1 + math.exp(-difference)) for difference in odds]))
     assert found[1, 0] == pytest.approx(1 - found[0, 1])
@@ -232,6 +232,35 @@ def test_where_the_model_holds_the_cross_table_is_what_the_ratings_expect() -> N
     ratings = rate(played(3, decks=100), resamples=100)
     off = ~np.eye(5, dtype=bool)
     assert np.abs(ratings.pairs.share - ratings.expected)[off].max() < 0.05
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_what_seats_are_denied_is_taken_out_of_ratings(seats: int) -> None:
+    worth = [0.8, -0.8] * 7 + [0.0]  # far apart: who is denied the right ones mostly loses
+    strengths = [0.0, 0.8, 1.2][:seats]
+    games = simulate(strengths, [0.0] * seats, 4000, np.random.default_rng(4), actions=worth)
+    ratings = rate(games, reference="p0", resamples=100)
+    assert ratings.handicaps
+    for player in range(1, seats):
+        assert ratings.elo[player] == pytest.approx(strengths[player] * ELO, abs=4 * ratings.error[player])
+        assert ratings.low[player] < strengths[player] * ELO < ratings.high[player]
+    # Luck of another kind hides part of what is between them.
+    blind = rate(replace(games, denied=np.zeros_like(games.denied)), reference="p0", resamples=100)
+    assert not blind.handicaps
+    assert blind.elo[1] < ratings.elo[1] - 4 * ratings.error[1]
+    assert np.nanmax(np.abs(ratings.expected - ratings.pairs.share)) < 0.02
+
+
+def test_what_is_denied_stays_in_where_it_cannot_be_told_apart() -> None:
+    games = simulate([0.0, 0.8], [0.0, 0.0], 200, np.random.default_rng(5))
+    handicap = replace(games, denied=np.where(games.seating == 1, 4, 0).astype(np.int16))
+    few = simulate([0.0, 0.8], [0.0, 0.0], 200, np.random.default_rng(5), actions=[0.1] * 15)
+    equal = replace(games, denied=np.full_like(games.denied, 12))
+    for other in (handicap, few, equal):
+        ratings = rate(other, reference="p0", resamples=100)
+        assert not ratings.handicaps
+        assert ratings.elo[1] > 0
+    assert rate(handicap, reference="p0", resamples=100).elo[1] == rate(games, reference="p0", resamples=100).elo[1]
 
 
 def test_groups_that_never_met_are_named() -> None:

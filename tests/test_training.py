@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import os
 import pickle
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ from agents.net.inputs import Inputs, Writer, places, table_parts
 from agents.net.network import Assessment, Network, Tensors
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
+from agents.play import Played, play_games
 from agents.search.desk import new_desk
 from agents.search.settings import Settings
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
@@ -402,6 +405,27 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else() -> None:
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
+def test_what_a_seat_is_denied_at_the_gate_stays_with_the_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    denied, scores = [], []
+
+    def watched(*args: Any, **named: Any) -> Played:
+        played = play_games(*args, **named)
+        denied.append(named["barred"].denied)
+        scores.append(played.scores)
+        return played
+
+    monkeypatch.setattr("training.evaluate.play_games", watched)
+    state = gate(untrained(), untrained(), GameConfig(), GateConfig(decks=32, games=16, denied=5), 1, False)
+    assert state.mean == 0.5
+    sets, points = np.concatenate(denied), np.concatenate(scores)
+    np.testing.assert_array_equal(sets[::2], sets[1::2])
+    np.testing.assert_array_equal(points[::2], points[1::2])  # the same player twice
+    sizes = np.bitwise_count(sets.view(np.uint16)).reshape(-1, 4, 2)
+    assert (sizes[:, :2] == 0).all()
+    assert (sizes[:, 2:] == 5).all()
+    assert len(np.unique(sets)) > 20  # others for every deck and seat
+
+
 def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
     player = NetPlayer(TorchAssessor(untrained()))
     found = measure(player, GameConfig(), ["random", "greedy"], [2, 3], 12, 5)
@@ -720,7 +744,12 @@ def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Pa
     check_same(tmp_path, whole)
 
 
-def test_a_run_that_stops_for_want_of_time_goes_on_with_more(preset: Preset, whole: Path, tmp_path: Path) -> None:
+def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
+    preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Five seconds go by whenever somebody looks, so that the number of stops does not depend on the machine.
+    ticks = itertools.count(0.0, 5.0)
+    monkeypatch.setattr("training.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
     minutes, stops = 0.001, 0
     while True:
         training = Training(replace(preset, minutes=minutes), tmp_path, 5, resume=stops > 0)
@@ -730,7 +759,7 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(preset: Preset, who
         assert summary["standings"][0]["games"] == 4  # what there is plays, and is measured
         assert not json.loads((tmp_path / "summary.json").read_text())["finished"]
         assert load_checkpoint(tmp_path / "best.safetensors")[1]["positions"] == training.warm.positions
-        stops, minutes = stops + 1, minutes + 0.015
+        stops, minutes = stops + 1, minutes + 1.0
     assert stops > 1
     check_same(tmp_path, whole)
     # Whoever resumes what is done gets the table once more.
@@ -781,6 +810,7 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(tiny: Path, who
 WRITER = """
 import os, random, signal, sys, time
 from pathlib import Path
+from types import SimpleNamespace
 import torch
 from agents.net.checkpoint import load_checkpoint, same_weights
 from agents.net.network import Network
@@ -980,6 +1010,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),
+        ("gate: {denied: 16}", r"gate\.denied: found 16, expected a whole number from 0 to 15"),
         ("gate: {elo: 0}", r"gate\.elo: found 0, expected a number above 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\), expected some of 2, 3 and 4"),
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: there is no such file"),

@@ -339,3 +339,21 @@ def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
     )
     assert 0.93 < single < 0.97
     assert together > 0.95 - 3 * np.sqrt(0.05 * 0.95 / len(runs))
+
+
+@pytest.mark.nightly
+def test_null_studies_find_something_as_rarely_as_stated() -> None:
+    """200 studies of fifteen equal actions, judged without any band: whatever they find is false."""
+    repetitions = 200
+    outside, verdicts = 0, 0
+    for seed in range(repetitions):
+        found = studied(np.full(ACTIONS, 0.2), 1000 + seed)
+        outside += any(not one.low <= 0 <= one.high for one in found)
+        verdicts += any(one.verdict in ("overpowered", "underpowered") for one in judge(found, band=0.0))
+    print(
+        f"of {repetitions} null studies {outside} have an interval beside the truth (5 % is stated), "
+        f"{verdicts} a false verdict"
+    )
+    stated = 0.05 + 3 * np.sqrt(0.05 * 0.95 / repetitions)
+    assert 0 < outside / repetitions < stated
+    assert verdicts / repetitions <= 0.05

@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 
 from agents.arena.config import with_seats
-from agents.base import Player
+from agents.arena.designs import random_sets
+from agents.base import Player, first_words
 from agents.match import play_match
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
+from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
 from helsinki_env import GameConfig
+from helsinki_env.components import ACTIONS
 from training.checks import check_numbers
 
 __all__ = ["GateConfig", "gate", "measure"]
@@ -34,15 +37,20 @@ class GateConfig:
         elo: by so many Elo points it should be; none is the other hypothesis.
         decks: after so many decks without an answer the best stays; at least 16.
         games: decks that are played at once.
+        denied: with every other deck each seat is denied so many actions, 0 to 15: who is good at the whole board only
+            is not the best. None of them otherwise.
     """
 
     elo: float = 25.0
     decks: int = 400
     games: int = 100
+    denied: int = 0
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"decks": 16, "games": 1})
+        check_numbers(self, {"decks": 16, "games": 1, "denied": 0})
+        if self.denied > len(ACTIONS):
+            raise ValueError(f"denied: found {self.denied}, expected a whole number from 0 to {len(ACTIONS)}")
         if not 0 < self.elo <= 1000:
             raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
 
@@ -77,14 +85,30 @@ def measure(
 
 
 def gate(candidate: Network, best: Network, game: GameConfig, config: GateConfig, seed: int, fast: bool) -> State:
-    """Let a candidate meet the best of two-player games, deck by deck, until the test says something."""
+    """Let a candidate meet the best of two-player games, deck by deck, until the test says something.
+
+    What a seat is denied stays with the seat: in the two games of a deck each of them has it once.
+    """
     table = with_seats(game, 2)
     players = [NetPlayer(TorchAssessor(net, fast), table, name) for net, name in ((candidate, "new"), (best, "best"))]
     test = SequentialTest(config.hypotheses)
+    seating = np.tile([[0, 1], [1, 0]], (config.games, 1))
     for part in range(-(-config.decks // config.games)):
-        results = play_match(players, table, games=2 * config.games, seed=seed + part)
-        won = (results.places == 0) & (results.seating == 0)
-        state = test.update(won.any(axis=1).reshape(-1, 2).mean(axis=1).astype(np.float64))
+        block = (part * config.games + np.arange(config.games)).repeat(2)
+        streams = np.stack([first_words(seed, 2 * block + np.arange(len(block)) % 2, seat) for seat in (0, 1)], axis=1)
+        barred = _denied(config, seed, part)
+        played = play_games(players, table, seating, deck_seeds(seed, block), streams, barred=barred)
+        won = ((played.places == 0) & (seating == 0)).any(axis=1)
+        state = test.update(won.reshape(-1, 2).mean(axis=1).astype(np.float64))
         if state.verdict != "running":
             break
     return state
+
+
+def _denied(config: GateConfig, seed: int, part: int) -> Barred:
+    """What each seat is denied in a part of the gate's games."""
+    generator = np.random.default_rng([seed, part])
+    sets = random_sets(2 * config.games, config.denied, config.denied, generator).reshape(config.games, 2, -1)
+    sets[::2] = False
+    denied = (sets @ (1 << np.arange(len(ACTIONS)))).astype(np.int16).repeat(2, axis=0)
+    return Barred(np.zeros(len(denied), np.int16), denied)

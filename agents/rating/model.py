@@ -32,6 +32,7 @@ class Model:
         virtual: one virtual draw between players who met, and one between seats (`VirtualDraws`).
         player_map: ``player_map @ theta`` are the players' strengths, float64 (P, K).
         seat_map: ``seat_map @ theta`` are the seats' effects, float64 (S, K).
+        covariate_map: ``covariate_map @ theta`` are the coefficients of the covariates, float64 (C, K).
         units: names (numbers) of the independent units in ascending order, int64 (D,).
     """
 
@@ -39,6 +40,7 @@ class Model:
     virtual: VirtualDraws
     player_map: Array
     seat_map: Array
+    covariate_map: Array
     units: npt.NDArray[np.int64]
 
 
@@ -103,7 +105,8 @@ def build_model(
     pairs = [player_map[i] - player_map[j] for i, j in zip(*np.nonzero(np.triu(met, 1)), strict=True)]
     pairs += [seat_map[i] - seat_map[j] for i in range(seats) for j in range(i + 1, seats)]
     virtual = VirtualDraws.of(np.array(pairs), virtual_games)
-    return Model(rankings, virtual, player_map, seat_map, names.astype(np.int64))
+    covariate_map = np.eye(parameters)[parameters - extra :]
+    return Model(rankings, virtual, player_map, seat_map, covariate_map, names.astype(np.int64))
 
 
 def _check(players: Sequence[str], seating: Integers, places: Integers, units: Integers) -> None:

@@ -19,14 +19,17 @@ from agents.rating.bootstrap import (
     stronger_probabilities,
 )
 from agents.rating.errors import RatingError
-from agents.rating.model import build_model
+from agents.rating.model import Model, build_model
 from agents.rating.plackett_luce import fit
 from agents.rating.shares import Pairs, Standings, expected_shares, pairs, standings
+from helsinki_env.components import ACTIONS
 
 __all__ = ["ELO", "Games", "Ratings", "rate"]
 
 Array = npt.NDArray[np.float64]
 
+#: So many decks there must be for each action that some are denied and others are not, to tell what it costs.
+_DECKS_FOR_ACTION = 20
 #: Elo points of one natural logarithm.
 ELO = 400 / math.log(10)
 
@@ -41,6 +44,7 @@ class Games(Protocol):
         deck: which deck was dealt, (G,).
         places: places by seat, 0 is first, (G, S).
         scores: points by seat, (G, S).
+        denied: actions that each seat could not use, (G, S), bit i for action i.
     """
 
     @property
@@ -55,6 +59,8 @@ class Games(Protocol):
     def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
     @property
     def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+    @property
+    def denied(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Ratings:
         seat: effects of the seats, which add up to zero, float64 (S,).
         seat_low: lower ends of their 95 % intervals.
         seat_high: upper ends.
+        handicaps: whether what seats were denied, and others in the same game were not, was taken out like the seats.
         rank: share of resamples in which a player (row) has a rank (column), float64 (P, P).
         stronger: share of resamples in which the row's player is rated above the column's, float64 (P, P).
         pairs: the cross-table.
@@ -97,6 +104,7 @@ class Ratings:
     seat: Array
     seat_low: Array
     seat_high: Array
+    handicaps: bool
     rank: Array
     stronger: Array
     pairs: Pairs
@@ -112,6 +120,10 @@ class Ratings:
 def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
     """Rate the players of a table.
 
+    The effects of seats are taken out, and where seats of a game are denied different actions, those of each action:
+    the rating is how players compare on equal terms. With few decks, or if it cannot be told apart from who plays,
+    what is denied is left alone.
+
     Args:
         games: what was played.
         reference: the player at zero; default: ``random`` if it played, else who was ahead of others least often.
@@ -126,7 +138,7 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
     players = games.players
     against = pairs(len(players), games.seating, games.places, games.deck)
     zero = _reference(players, against, reference)
-    model = build_model(players, games.seating, games.places, games.deck, reference=zero)
+    model, covariates = _model(games, zero)
     fitted = fit(model.rankings, model.virtual)
     units = len(model.units)
     samples = resample(model, fitted, resamples, seed) * ELO
@@ -152,8 +164,35 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
         rank=rank_probabilities(strengths),
         stronger=stronger_probabilities(strengths),
         pairs=against,
-        expected=expected_shares(games.seating, model.player_map @ fitted.theta, model.seat_map @ fitted.theta),
+        handicaps=covariates.shape[2] > 0,
+        expected=expected_shares(
+            len(players),
+            games.seating,
+            (model.player_map @ fitted.theta)[games.seating]
+            + model.seat_map @ fitted.theta
+            + covariates @ (model.covariate_map @ fitted.theta),
+        ),
         standings=standings(len(players), games.seating, games.places, games.scores, games.deck),
+    )
+
+
+def _model(games: Games, reference: int) -> tuple[Model, Array]:
+    """Return the model of games and its covariates, float64 (G, S, C): actions that some seats of a game are denied."""
+    bits = (games.denied.astype(np.int64)[..., None] >> np.arange(len(ACTIONS))) & 1
+    unequal = bits[..., (bits != bits[:, :1]).any(axis=(0, 1))].astype(np.float64)
+    if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
+        unequal = unequal[..., 1:]  # all are denied equally many: what each action costs is only known up to a constant
+    if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):
+        try:
+            return _built(games, reference, unequal), unequal
+        except RatingError:
+            pass  # such as a handicap that only one player has: all that is wrong otherwise is told below
+    return _built(games, reference, None), unequal[..., :0]
+
+
+def _built(games: Games, reference: int, covariates: Array | None) -> Model:
+    return build_model(
+        games.players, games.seating, games.places, games.deck, reference=reference, covariates=covariates
     )
 
 

@@ -45,6 +45,7 @@ def _table(ratings: Ratings) -> dict[str, Any]:
         "decks": ratings.decks,
         "reference": ratings.reference,
         "resamples": ratings.resamples,
+        "handicaps_removed": ratings.handicaps,
         "fair_win_share": _number(stands.fair),
         "players": [
             {
@@ -172,7 +173,10 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
         f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
     )
-    return [*lines, "", f"Effect of the seat in Elo points: {seats}.", "", *_disagreement(entry)]
+    lines += ["", f"Effect of the seat in Elo points: {seats}."]
+    if entry["handicaps_removed"]:
+        lines += ["", "What each seat was denied is taken out of the ratings as well, not out of the games won."]
+    return [*lines, "", *_disagreement(entry)]
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:

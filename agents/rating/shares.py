@@ -125,21 +125,20 @@ def standings(players: int, seating: Integers, places: Integers, scores: Integer
     return Standings(count, share, low, high, 1 / seats, points, place)
 
 
-def expected_shares(seating: Integers, strengths: Array, seats: Array) -> Array:
+def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
     """Return the cross-table's shares that a Plackett-Luce model expects of the same meetings.
 
     Args:
+        players: how many, P.
         seating: who sat where, (G, S).
-        strengths: of the players, natural logarithms, float64 (P,).
-        seats: effects of the seats, alike, float64 (S,).
+        utility: the natural logarithm of the worth of every seat of every game, float64 (G, S).
 
     Returns:
         float64 (P, P); NaN for players who never met.
     """
-    players = len(strengths)
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
-        difference = strengths[seating[games, one]] - strengths[seating[games, two]] + seats[one] - seats[two]
+        difference = utility[games, one] - utility[games, two]
         total += np.bincount(cell, 1 / (1 + np.exp(-difference)), minlength=players**2)
         number += np.bincount(cell, minlength=players**2)
     with np.errstate(invalid="ignore"):

@@ -35,6 +35,8 @@ GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
 }
 """What the rulebook offers, as keys of a game configuration."""
 _PLAYERS = (2, 3, 4)
+#: Games of a chunk: studies have so many that larger batches pay, which networks like.
+_CHUNK_GAMES = 480
 
 
 class StudyError(ValueError):
@@ -244,7 +246,9 @@ class StudyConfig:
         if not tables:
             return None
         # Every part has decks of its own.
-        return plan_from_dict({"seed": self.seed * len(PARTS) + PARTS.index(part), "tables": tables})
+        return plan_from_dict(
+            {"seed": self.seed * len(PARTS) + PARTS.index(part), "chunk": _CHUNK_GAMES, "tables": tables}
+        )
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}

@@ -21,6 +21,7 @@ class Simulated:
     deck: npt.NDArray[np.int64]
     places: npt.NDArray[np.int8]
     scores: npt.NDArray[np.int16]
+    denied: npt.NDArray[np.int16]
 
 
 def simulate(
@@ -33,6 +34,7 @@ def simulate(
     player_luck: float = 0.3,
     names: Sequence[str] | None = None,
     lineups: Sequence[Sequence[int]] | None = None,
+    actions: Sequence[float] | None = None,
 ) -> Simulated:
     """Play every deck once for each rotation of every line-up.
 
@@ -40,6 +42,7 @@ def simulate(
     Plackett-Luce exactly, for each game on its own (Yellott 1977). Luck is a normal variable brought into that shape,
     and parts of the normal variable's variance are shared by all games of a deck: `seat_luck` by the same seat (good
     cards), `player_luck` by the same player (cards that suit it).
+    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deck.
     """
     size, count = len(seats), len(strengths)
     meeting = np.array(list(combinations(range(count), size)) if lineups is None else lineups)
@@ -52,6 +55,11 @@ def simulate(
         + np.sqrt(1 - seat_luck - player_luck) * rng.standard_normal(seating.shape)
     )
     worth = np.asarray(strengths)[seating] + np.asarray(seats) - np.log(-np.log(ndtr(normal)))
+    missing = np.zeros((*seating.shape, 15), np.bool_)
+    if actions is not None:
+        ranks = rng.random((decks, count, 15)).argsort(axis=2).argsort(axis=2)
+        missing = (ranks < 5)[deck[:, None], seating]
+        worth -= missing @ np.asarray(actions)
     places = np.argsort(np.argsort(-worth, axis=1), axis=1)
     return Simulated(
         name=f"{size} players",
@@ -60,4 +68,5 @@ def simulate(
         deck=deck,
         places=places.astype(np.int8),
         scores=(10 * (size - places)).astype(np.int16),
+        denied=(missing @ (1 << np.arange(15))).astype(np.int16),
     )
