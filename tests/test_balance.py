@@ -73,6 +73,11 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     assert [gate["player"] for gate in data["gate"]] == ["greedy"]
     assert len(data["verdicts"]) == len(ACTIONS)
     assert {entry["game"] for entry in data["quality"]} == {"base game", "first game", "dry roads"}
+    ladder = [(entry["game"], entry["weaker"], entry["stronger"], entry["games"]) for entry in data["skill"]]
+    assert ladder == [(kind, "random", "greedy", 8) for kind in ("base game", "first game", "dry roads")]
+    for entry in data["skill"]:
+        assert entry["win_share"] == 1.0  # nobody loses to random
+        assert 0 < entry["low"] < entry["rating"] < entry["high"]
     assert [entry["way"] for entry in data["confirm"]] == ["denied", "forced"]  # with two, alone is denied mirrored
     assert [entry["components"] for entry in data["variants"]] == ["coats_inside"]
     parts = data["provenance"]["parts"]

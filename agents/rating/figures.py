@@ -72,7 +72,7 @@ def draw_ratings(tables: list[Ratings]) -> bytes:
 
 def _title(ratings: Ratings) -> str:
     seats = f"{len(ratings.seat)} players"
-    return seats if ratings.table == seats else f"{ratings.table} ({seats})"
+    return ratings.table if ratings.table.startswith(seats) else f"{ratings.table} ({seats})"
 
 
 def draw_pairs(ratings: Ratings) -> bytes:
@@ -95,7 +95,9 @@ def draw_pairs(ratings: Ratings) -> bytes:
         axis.set_yticks(range(n), names)
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
-        axis.set_title(f"{_title(ratings)}: how often the row\nfinished ahead of the column, in %", loc="left")
+        figure.suptitle(
+            f"{_title(ratings)}\nHow often the row finished\nahead of the column, in %", x=0.02, ha="left", fontsize=10
+        )
         figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
         return svg(figure)
 

@@ -34,6 +34,7 @@ def figures(data: Data) -> dict[str, tuple[str, bytes]]:
         "seats": _seats(data),
         "covers": _covers(data),
         "scores": _scores(data),
+        "skill": _skill(data),
     }
     return {name: (_CAPTIONS[name], picture) for name, picture in drawn.items() if picture is not None}
 
@@ -53,6 +54,8 @@ _CAPTIONS = {
     "seats": "Games won by each seat when nobody is denied anything, with 95 % intervals; the line is the fair share.",
     "covers": "All 3,003 ways of covering five actions for all. Line: the set that is covered in a first game.",
     "scores": "Points of a seat at the end of the game.",
+    "skill": "The ladder of players in the games of the rulebook: how far each is above the weakest, with 95 % "
+    "intervals. A steeper ladder leaves more room for skill.",
 }
 
 
@@ -335,4 +338,30 @@ def _scores(data: Data) -> bytes | None:
             axis.set_title(f"{n} players, {own[-1]['player'] if own else ''}", loc="left")
             axis.grid(**_GRID)
             axis.legend(frameon=False, fontsize=7.5)
+        return svg(figure)
+
+
+def _skill(data: Data) -> bytes | None:
+    found = data["skill"]
+    if not found:
+        return None
+    kinds = list(dict.fromkeys(entry["game"] for entry in found))
+    counts = sorted({entry["players"] for entry in found})
+    with drawing(1, len(kinds), 1 + 2.6 * len(kinds), 3.0, share_y=True) as (figure, axes):
+        for axis, kind in zip(axes[0], kinds, strict=True):
+            for n in counts:
+                steps = [entry for entry in found if (entry["game"], entry["players"]) == (kind, n)]
+                names = [steps[0]["weaker"], *(step["stronger"] for step in steps)]
+                rating = np.cumsum([0.0, *(step["rating"] for step in steps)])
+                error = 1.96 * np.sqrt(np.cumsum([0.0, *(step["error"] ** 2 for step in steps)]))
+                at = np.arange(len(names)) + 0.06 * (n - 3)
+                axis.errorbar(
+                    at, rating, yerr=error, color=OF_PLAYERS[n], marker=MARKERS[n - 2], markersize=4, linewidth=1.2,
+                    capsize=2, label=f"{n} players",
+                )  # fmt: skip
+            axis.set_xticks(range(len(names)), names)
+            axis.set_ylabel(f"Elo points above {names[0]}")
+            axis.set_title(kind, loc="left")
+            axis.grid(axis="y", **_GRID)
+            axis.legend(frameon=False, fontsize=7.5, loc="upper left")
         return svg(figure)

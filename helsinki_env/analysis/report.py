@@ -73,7 +73,7 @@ def _sections(data: Data, command: str, name: str) -> Iterator[tuple[str, list[A
     if data["covers"]:
         yield "Covering five actions", [_COVERS, "@covers", *_again(data)]
     if data["quality"]:
-        yield "The game as it is", ["@scores", _quality(data)]
+        yield "The game as it is", ["@scores", _quality(data), "@skill", *_skill(data)]
     yield "Where the numbers come from", [*_provenance(data, command, name)]
 
 
@@ -281,6 +281,25 @@ def _quality(data: Data) -> Table:
         ]
         for entry in data["quality"]
     ]
+
+
+def _skill(data: Data) -> Iterator[Any]:
+    if data["skill"]:
+        yield (
+            ["game", "players", "one seat", "against", "games", "games won, %", "Elo points above (95 %)"],
+            [
+                [
+                    entry["game"],
+                    str(entry["players"]),
+                    entry["stronger"],
+                    entry["weaker"],
+                    f"{entry['games']:,}",
+                    _n(100 * entry["win_share"]),
+                    f"{_n(entry['rating'], 0)} ({_n(entry['low'], 0)} to {_n(entry['high'], 0)})",
+                ]
+                for entry in data["skill"]
+            ],
+        )
 
 
 def _provenance(data: Data, command: str, name: str) -> Iterator[Any]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from helsinki_env.analysis.study import (
     gate_table,
     quality_table,
     screen_table,
+    skill_table,
     variant_table,
 )
 from helsinki_env.analysis.verdicts import Finding, Measured, findings, judge, summary
@@ -117,6 +119,7 @@ def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
         "pairs": _pairs(config, played),
         "variants": _variants(config, played),
         "quality": _quality(config, played),
+        "skill": _skill(config, played),
         "covers": _covers(config, played),
         "confirm": _confirm(config, played),
     }
@@ -365,6 +368,34 @@ def _quality(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
                         "usage_entropy": float(entropy(table, alike, 1)[0]),
                         "seats": fairness(table),
                         "scores": scores,
+                    }
+                )
+    return found
+
+
+def _skill(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
+    """How far each class is above the next weaker one in the games as they are."""
+    found = []
+    for kind in GAMES_AS_THEY_ARE:
+        for n in config.players:
+            for weaker, stronger in pairwise(config.names(n)):
+                table = played.tables("quality").get(skill_table(kind, weaker, stronger, n))
+                if table is None:
+                    continue
+                ratings = rate(table, reference=weaker, seed=config.seed)
+                i = ratings.players.index(stronger)
+                found.append(
+                    {
+                        "game": kind,
+                        "players": n,
+                        "weaker": weaker,
+                        "stronger": stronger,
+                        "games": len(table),
+                        "rating": float(ratings.elo[i]),
+                        "error": float(ratings.error[i]),
+                        "low": float(ratings.low[i]),
+                        "high": float(ratings.high[i]),
+                        "win_share": float(ratings.standings.win_share[i]),
                     }
                 )
     return found

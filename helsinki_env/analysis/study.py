@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from itertools import pairwise
 from math import comb
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +24,7 @@ from helsinki_env.config import GameConfig
 from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 
 __all__ = ["GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig", "StudyError",
-           "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table",
+           "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table", "skill_table",
            "variant_table"]  # fmt: skip
 
 PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
@@ -131,7 +132,8 @@ class StudyConfig:
         level: probability that all intervals of the study hold together.
         screen: the design.
         gate, covers, variants, confirm: see there.
-        quality: games of each kind of game as it is, of every class and number of players.
+        quality: games of each kind of game as it is, for every number of players: of every class against itself, and of
+            every class but the weakest in one seat against the next weaker in the others.
     """
 
     name: str
@@ -151,6 +153,10 @@ class StudyConfig:
     def players(self) -> tuple[int, ...]:
         """Numbers of players that the screen is played with, ascending."""
         return tuple(n for n in _PLAYERS if any(entry.games.get(n) for entry in self.classes))
+
+    def names(self, players: int) -> list[str]:
+        """Return who plays with so many players, weakest first."""
+        return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> StudyConfig:
@@ -300,18 +306,17 @@ class StudyConfig:
         ]
 
     def _quality(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": quality_table(kind, entry.player, n),
-                "players": [entry.player],
-                "games": self.quality,
-                "game": self._game(n, **changes),
-            }
-            for kind, changes in GAMES_AS_THEY_ARE.items()
-            for entry in self.classes
-            for n in self.players
-            if self.quality and entry.games.get(n)
-        ]
+        tables = []
+        for kind, changes in GAMES_AS_THEY_ARE.items():
+            for n in self.players if self.quality else ():
+                common = {"games": self.quality, "game": self._game(n, **changes)}
+                names = self.names(n)
+                tables += [{"name": quality_table(kind, name, n), "players": [name], **common} for name in names]
+                tables += [
+                    {"name": skill_table(kind, one, other, n), "lineups": [[one] * (n - 1) + [other]], **common}
+                    for one, other in pairwise(names)
+                ]
+        return tables
 
     def _covers(self) -> list[dict[str, Any]]:
         c, sets = self.covers, comb(len(ACTIONS), 5)
@@ -402,6 +407,11 @@ def variant_table(components: str, players: int) -> str:
 def quality_table(kind: str, player: str, players: int) -> str:
     """Name of a table of games as they are."""
     return f"{kind}, {player}, {players} players"
+
+
+def skill_table(kind: str, weaker: str, stronger: str, players: int) -> str:
+    """Name of a table of games as they are, with a stronger player in one seat."""
+    return f"{kind}, {stronger} against {weaker}, {players} players"
 
 
 def cover_table(players: int) -> str:

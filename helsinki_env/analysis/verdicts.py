@@ -283,55 +283,57 @@ def _open_question(strongest: Sequence[Finding], band: float) -> str:
 def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[str]:
     """Return sentences for a reader who knows the game and no statistics.
 
-    For each number of players: a sentence for every action that is too strong, then too weak (the largest deviation
-    first), one for all that are balanced, and one for all that are not decided (`Verdict.why` says why). Numbers are
-    those of the strongest class.
+    For each verdict and the numbers of players with which it holds a sentence that names the actions, those farthest
+    from the average first, and one at the end that says what the numbers are: deviations of the strongest class with
+    their simultaneous intervals (`Verdict.why` has those of both of the strongest).
 
     Args:
         verdicts: as `judge` returns them.
         findings: what was judged.
     """
-    strongest: dict[tuple[int, str], Finding] = {}
+    strongest: dict[tuple[str, int], Finding] = {}
     for one in findings:
-        known = strongest.get((one.players, one.action))
+        known = strongest.get((one.action, one.players))
         if known is None or one.strength > known.strength:
-            strongest[one.players, one.action] = one
+            strongest[one.action, one.players] = one
     sentences = []
-    for players in dict.fromkeys(verdict.players for verdict in verdicts):
-        own = [(verdict, strongest[players, verdict.action]) for verdict in verdicts if verdict.players == players]
-        own.sort(key=lambda pair: -abs(pair[1].deviation))
-        who = f"With {_COUNTS.get(players, players)} players"
-        for word, called in (("overpowered", "too strong"), ("underpowered", "too weak")):
-            sentences += [f"{who}, {_costs(one)}: {called}." for verdict, one in own if verdict.verdict == word]
-        balanced = [one for verdict, one in own if verdict.verdict == "balanced"]
-        if balanced:
-            most = max(max(abs(one.low), abs(one.high)) for one in balanced)
-            names = ", ".join(_name(one.action) for one in balanced)
-            sentences.append(
-                f"{who}, balanced: {names}. Being denied one of them instead of the average action makes a difference "
-                f"of at most {most:.1f} of 100 games."
-            )
-        open_ones = [one for verdict, one in own if verdict.verdict == "undecided"]
-        if open_ones:
-            names = ", ".join(f"{_name(one.action)} ({one.deviation:+.1f})" for one in open_ones)
-            sentences.append(
-                f"{who}, not decided: {names}. In brackets: games of 100 that being denied it seems to cost more (+) "
-                "or less (-) than being denied the average action; too uncertain, or too different from player to "
-                "player."
-            )
+    for word, called in _CALLED.items():
+        counts: dict[str, tuple[int, ...]] = {}
+        for verdict in verdicts:
+            if verdict.verdict == word:
+                counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
+        for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
+            told = {
+                action: [strongest[action, players] for players in together]
+                for action, own in counts.items()
+                if own == together
+            }
+            names = sorted(told, key=lambda action: -abs(sum(one.deviation for one in told[action])))
+            listed = ", ".join(f"{_name(name)} ({', '.join(map(_amount, told[name]))})" for name in names)
+            sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
+    if sentences:
+        sentences.append(
+            "In brackets: how many more (+) or fewer (-) of 100 games having the action wins than having the average "
+            "action, in the order of the numbers of players, with the interval."
+        )
     return sentences
+
+
+_CALLED: dict[Word, str] = {
+    "overpowered": "Too strong",
+    "underpowered": "Too weak",
+    "balanced": "Balanced",
+    "undecided": "Not decided, as too uncertain or too different from player to player,",
+}
+
+
+def _amount(one: Finding) -> str:
+    return f"{one.deviation:+.1f} ± {(one.high - one.low) / 2:.1f}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
 
 
 def _name(action: str) -> str:
     return f"'{action.replace('_', ' ')}'"
-
-
-def _costs(one: Finding) -> str:
-    """Say what being denied an action costs, with the interval turned so that it reads in the direction of the verb."""
-    more = one.deviation > 0
-    low, high = (one.low, one.high) if more else (-one.high, -one.low)
-    how = "more" if more else "less"
-    return (
-        f"being denied {_name(one.action)} costs {abs(one.deviation):.1f} of 100 games {how} than being denied the "
-        f"average action ({low:.1f} to {high:.1f})"
-    )
