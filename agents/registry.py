@@ -14,6 +14,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from agents.base import Player
@@ -21,7 +22,7 @@ from helsinki_env import GameConfig
 from helsinki_env.components import ACTIONS
 from helsinki_env.yaml_files import one_of
 
-__all__ = ["GROUP", "PlayerError", "make_player", "player_names"]
+__all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 
 GROUP = "helsinki.players"
 
@@ -128,6 +129,18 @@ def make_player(spec: str, config: GameConfig | None = None) -> Player:
     if not isinstance(player, Player):
         raise PlayerError(f"player {spec!r}: {type(player).__name__} has no name or no act(observation, mask, words)")
     return player
+
+
+def player_files(spec: str) -> tuple[Path, ...]:
+    """Return the files that a player is read from: who plays under a name depends on what is in them."""
+    name, _, argument = spec.strip().partition(":")
+    if name == "forced":
+        return player_files(argument.partition(":")[2])
+    if name not in ("net", "net+search"):
+        return ()
+    from agents.net.make import network_path
+
+    return (network_path(argument.partition(":")[2] if name == "net+search" else argument),)
 
 
 def _factory(name: str) -> Callable[[str, GameConfig], Any]:

@@ -241,6 +241,24 @@ def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Pat
             assert getattr(copied, name).dtype == array.dtype
 
 
+def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests.support.networks import opinionated, saved
+
+    path = saved(tmp_path / "mine.safetensors", opinionated())
+    lineups = [["random", f"net:{path}"], ["random", f"forced:any_side:net:{path}"]]
+    plan = plan_from_dict({"tables": [{"lineups": lineups, "games": 2}]})
+    with RunFolder.create(tmp_path / "run", plan) as folder:
+        networks = folder.networks
+    assert set(networks) == {f"net:{path}", f"forced:any_side:net:{path}"}
+    saved(path, opinionated(seed=1))
+    with pytest.raises(ArenaError, match=rf"{networks[f'net:{path}']} here, found .*bring the former back"):
+        run_arena(plan, tmp_path / "run", processes=1)
+    saved(path, opinionated())
+    run_arena(plan, tmp_path / "run", processes=1)
+    assert RunFolder.open(tmp_path / "run").networks == networks
+
+
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
     changes: list[tuple[dict[str, Any], str]] = [
         ({"seed": 4}, "holds another run: seed: found 3 there, expected 4 (choose another --out, or remove"),

@@ -29,12 +29,15 @@ import numpy as np
 from agents.arena.chunk import ChunkGames
 from agents.arena.parquet import parquet_bytes, read_parquet, rows_of, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
+from agents.registry import player_files
 from helsinki_env import GameConfig
 from helsinki_env.components import ACTIONS
 from helsinki_env.files import held, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
 __all__ = ["RunFolder"]
+
+_NETWORKS = "networks.json"
 
 
 class RunFolder:
@@ -62,8 +65,8 @@ class RunFolder:
             cls._begin(path, plan)
             yield cls(path, plan)
 
-    @staticmethod
-    def _begin(path: Path, plan: Plan) -> None:
+    @classmethod
+    def _begin(cls, path: Path, plan: Plan) -> None:
         manifest = path / "run.json"
         if manifest.exists():
             different = _difference(_read_manifest(path), plan.to_dict())
@@ -73,6 +76,15 @@ class RunFolder:
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none (choose another --out)")
         for folder in (path, path / "chunks"):
             remove_leftovers(folder)
+        now, before = _networks(plan), cls(path, plan).networks
+        for player, digest in now.items():
+            if before.get(player, digest) != digest:
+                raise ArenaError(
+                    f"{path}: {player} played with the network {before[player]} here, found {digest} now (bring the "
+                    "former back, or choose another --out)"
+                )
+        if before | now != before:
+            write_json(path / _NETWORKS, before | now)
         if not manifest.exists():
             write_json(manifest, plan.to_dict())
 
@@ -84,6 +96,13 @@ class RunFolder:
             ArenaError: if there is none, or this version cannot read it.
         """
         return cls(path, Plan.from_dict(_read_manifest(path)))
+
+    @property
+    def networks(self) -> dict[str, str]:
+        """Which network is behind a player's name: 16 hexadecimal digits of its file."""
+        path = self.path / _NETWORKS
+        found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return found
 
     def save(self, chunk: Chunk, games: ChunkGames) -> None:
         """Write the games of a chunk."""
@@ -202,6 +221,16 @@ def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameC
     sets = {"covered": actions(covered), "denied": [actions(bits) for bits in denied]}
     config = GameConfig.from_dict({**table.config.to_dict(), **sets})
     return table.config if config == table.config else config
+
+
+def _networks(plan: Plan) -> dict[str, str]:
+    """The networks of a plan's players as they are now."""
+    found = {}
+    for player in sorted({name for table in plan.tables for name in table.players}):
+        contents = [path.read_bytes() for path in player_files(player) if path.is_file()]
+        if contents:
+            found[player] = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
+    return found
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from agents.net.player import Assessor, NetPlayer
 from agents.net.search import NetSearchPlayer
 from helsinki_env import GameConfig
 
-__all__ = ["SHIPPED", "make", "make_with_search"]
+__all__ = ["SHIPPED", "make", "make_with_search", "network_path"]
 
 SHIPPED = Path(__file__).parent / "shipped.safetensors"
 """The trained network that comes with the package; docs/model-card.md says what it is."""
@@ -51,10 +51,14 @@ def make_with_search(argument: str, config: GameConfig) -> NetSearchPlayer:
     return NetSearchPlayer(int(budget), _assessor(path, config, fast=True), config, f"net+search:{argument}")
 
 
-def _assessor(argument: str, config: GameConfig, fast: bool) -> Assessor:
+def network_path(argument: str) -> Path:
+    """Return the file of a network, by an argument as for `make`."""
     path = Path(argument) if argument else SHIPPED
-    if path.is_dir():
-        path = path / "best.safetensors"
+    return path / "best.safetensors" if path.is_dir() else path
+
+
+def _assessor(argument: str, config: GameConfig, fast: bool) -> Assessor:
+    path = network_path(argument)
     assessor, description = _load_onnx(path) if path.suffix == ".onnx" else _load(path, fast)
     if description["types"] != config.loaded.types:
         raise CheckpointError(

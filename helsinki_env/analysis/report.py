@@ -305,7 +305,13 @@ def _skill(data: Data) -> Iterator[Any]:
 def _provenance(data: Data, command: str, name: str) -> Iterator[Any]:
     p = data["provenance"]
     versions = f"helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
-    yield f"Made by `{command}`; {p['environment']}, {versions}."
+    yield (
+        f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by `{command}`; "
+        f"{p['environment']}, {versions}."
+    )
+    if p["networks"]:
+        files = ", ".join(f"`{player}` is the file {digest}…" for player, digest in p["networks"].items())
+        yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
     yield f"All numbers, and everything that the verdicts follow from: {name}.json."
     yield (
         ["part", "seed", "plan", "games", "missing"],

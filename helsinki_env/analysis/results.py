@@ -182,10 +182,13 @@ def _rounded(value: Any) -> Any:
 
 
 def _provenance(played: _Played) -> dict[str, Any]:
-    parts = {}
+    parts: dict[str, Any] = {}
+    networks: dict[str, str] = {}
     for part in PARTS:
         if played.has(part):
-            plan = RunFolder.open(played.folder / part).plan
+            run = RunFolder.open(played.folder / part)
+            plan = run.plan
+            networks |= run.networks
             tables = played.tables(part).values()
             games = sum(len(table) for table in tables)
             parts[part] = {"seed": plan.seed, "plan": plan.digest, "games": games, "missing_games": plan.games - games}
@@ -194,6 +197,7 @@ def _provenance(played: _Played) -> dict[str, Any]:
         "package": helsinki_env.__version__,
         "numpy": version("numpy"),
         "scipy": version("scipy"),
+        "networks": networks,
         "parts": parts,
     }
 
