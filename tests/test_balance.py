@@ -20,7 +20,7 @@ from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.analysis.covers import FIRST_GAME, by_set, ends, measures, number_of
 from helsinki_env.analysis.report import report_files
-from helsinki_env.analysis.results import results, verdicts_of
+from helsinki_env.analysis.results import _Played, results, verdicts_of
 from helsinki_env.analysis.run import open_study, play_part, read_study
 from helsinki_env.analysis.screen import bits, naive
 from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, screen_table
@@ -33,12 +33,14 @@ from helsinki_env.record import positions
 TINY: dict[str, Any] = {
     "name": "tiny",
     "seed": 3,
-    "classes": [{"player": "random", "games": {2: 240}}, {"player": "greedy", "games": {2: 400}}],
+    "classes": [{"player": "random", "games": {2: 240}}, {"player": "greedy", "games": {2: 600}}],
     "gate": {"reference": "random", "games": 24},
     "quality": 8,
     "confirm": {"suspects": 1, "decks": 20},
     "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 200}},
 }
+#: Of the second class in the screen.
+SECOND_CHUNK = "01-00000-00001.parquet"
 
 
 def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> StudyConfig:
@@ -60,7 +62,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     _, _, data = study
     assert [(entry["player"], entry["players"], entry["games"]) for entry in data["screen"]] == [
         ("random", 2, 240),
-        ("greedy", 2, 400),
+        ("greedy", 2, 600),
     ]
     for entry in data["screen"]:
         assert [action["action"] for action in entry["actions"]] == list(ACTIONS)
@@ -79,7 +81,9 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
         assert entry["win_share"] == 1.0  # nobody loses to random
         assert 0 < entry["low"] < entry["rating"] < entry["high"]
     assert [entry["way"] for entry in data["confirm"]] == ["denied", "forced"]  # with two, alone is denied mirrored
-    assert [entry["components"] for entry in data["variants"]] == ["coats_inside"]
+    assert [entry["components"] for entry in data["variants"]] == ["default", "coats_inside"]
+    own = data["variants"][0]["deviation"]  # of greedy
+    assert own == [action["deviation"] for action in data["screen"][1]["actions"]]
     parts = data["provenance"]["parts"]
     assert set(parts) == set(PARTS) - {"covers", "again"}
     assert len({part["seed"] for part in parts.values()}) == len(parts)  # decks of their own
@@ -134,12 +138,23 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     partial = results(config, tmp_path)
     assert partial["screen"] == data["screen"]
     assert partial["gate"] == []
-    for path in (tmp_path / "screen" / "chunks").iterdir():
-        if path.name.endswith("3.parquet"):
-            path.unlink()  # as if it had been stopped there
+    (tmp_path / "screen" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
     played(tmp_path)
     again = results(config, tmp_path)
     assert report_files(again, "x") == report_files(data, "x")
+
+
+def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) -> None:
+    config = played(tmp_path, ("screen",))
+    chunk = tmp_path / "screen" / "chunks" / SECOND_CHUNK
+    kept = chunk.read_bytes()
+    chunk.unlink()
+    (tmp_path / "screen" / "games.parquet").unlink()
+    reading = _Played(config, tmp_path)
+    assert len(reading.tables("screen")) == 2
+    chunk.write_bytes(kept)
+    with pytest.raises(StudyError, match="screen: games came in while they were read"):
+        reading.courses("screen")
 
 
 def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _n(value: float | None, digits: int = 1, sign: bool = False) -> str:
 
 def _sections(data: Data, command: str, name: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield title and content: text, lists (tuples of text), tables (header, rows), or names of figures (``@name``)."""
-    games = sum(part["games"] for part in data["provenance"]["parts"].values())
+    games = sum(entry["games"] for entry in data["screen"])
     missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
     yield "Which actions of the action board are too strong?", [*_answer(data, games, missing)]
     if data["verdicts"]:
@@ -91,8 +91,8 @@ _PAIRS = (
     "player. Pairs are tested with control of the false discovery rate."
 )
 _VARIANTS = (
-    "Some facts of the box are reconstructed. The screen was played again with other component files; a verdict that "
-    "holds in all of them does not hang on the reconstruction."
+    "Some facts of the box are reconstructed. The screen was played again with other component files; what holds with "
+    "all of them does not hang on the reconstruction."
 )
 _COVERS = (
     "The rulebook lets you cover actions for all players. Every set of five was played with the same number of decks. "
@@ -125,8 +125,12 @@ def _verdicts(data: Data) -> Table:
     counts = sorted({verdict["players"] for verdict in data["verdicts"]})
     cells = {(verdict["players"], verdict["action"]): verdict for verdict in data["verdicts"]}
     strongest = {entry["players"]: entry for entry in data["screen"]}  # the last of each number of players
+    sums = dict.fromkeys(data["actions"], 0.0)
+    for entry in strongest.values():
+        for found in entry["actions"]:
+            sums[found["action"]] += found["deviation"]
     rows = []
-    for action in data["actions"]:
+    for action in sorted(sums, key=lambda action: -sums[action]):
         row = [_label(action)]
         for n in counts:
             found = next(one for one in strongest[n]["actions"] if one["action"] == action)
@@ -231,7 +235,7 @@ def _held(data: Data) -> Iterator[Any]:
         above = [a for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
         below = [a for i, a in enumerate(data["actions"]) if all(entry["high"][i] < 0 for entry in own)]
         yield (
-            f"With {n} players, in all {len(own)} variants above the average action: "
+            f"With {n} players, with all {len(own)} component files above the average action: "
             f"{', '.join(map(_label, above)) or 'none'}; below it: {', '.join(map(_label, below)) or 'none'}."
         )
 

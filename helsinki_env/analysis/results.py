@@ -39,6 +39,7 @@ from helsinki_env.analysis.study import (
     GAMES_AS_THEY_ARE,
     PARTS,
     StudyConfig,
+    StudyError,
     cover_table,
     gate_table,
     quality_table,
@@ -80,7 +81,13 @@ class _Played:
         """What happened in the games of the tables of a part, by name."""
         if part not in self._courses:
             # Lines and superstructures only count at the end: who leads is told by the score as if it were now.
-            self._courses[part] = replay_run(self.folder / part, standing="score") if self.has(part) else {}
+            found = replay_run(self.folder / part, standing="score") if self.has(part) else {}
+            if any(len(found[name].turns) != len(table) for name, table in self.tables(part).items()):
+                raise StudyError(
+                    f"{self.folder / part}: games came in while they were read; make the report once more, best when "
+                    "nothing is being played"
+                )
+            self._courses[part] = found
         return self._courses[part]
 
 
@@ -94,6 +101,7 @@ def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
     Raises:
         ArenaError: if a part cannot be read.
         RatingError: if it has too few games.
+        StudyError: if games were added meanwhile.
     """
     played = _Played(config, folder)
     screen = {
@@ -320,21 +328,22 @@ def _pairs(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
 
 
 def _variants(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
-    """Deviations with other component files."""
+    """Deviations with other component files, after those with the study's own if the same player was asked."""
     found = []
-    for components in config.variants.components:
+    player = config.variants.player
+    for components in (config.components, *config.variants.components):
         for n in config.players:
-            table = played.tables("variants").get(variant_table(components, n))
-            if table is None:
+            own = components == config.components
+            part, name = ("screen", screen_table(player, n)) if own else ("variants", variant_table(components, n))
+            table = played.tables(part).get(name)
+            if table is None or not config.plan("variants"):
                 continue
             effects = estimate(study_of(table))
-            judged = findings(
-                [Measured(n, config.variants.player, 0, effects.power, effects.covariance)], ACTIONS, config.level
-            )
+            judged = findings([Measured(n, player, 0, effects.power, effects.covariance)], ACTIONS, config.level)
             found.append(
                 {
                     "components": Path(components).stem,
-                    "player": config.variants.player,
+                    "player": player,
                     "players": n,
                     "games": len(table),
                     "deviation": [one.deviation for one in judged],
