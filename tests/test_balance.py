@@ -285,21 +285,29 @@ def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, P
 
 @pytest.mark.nightly
 def test_a_planted_action_is_found_and_nothing_else(tmp_path: Path) -> None:
-    """`two_points` gives five points, and whoever plays knows it: it must come out far above all others."""
-    games = {2: 12_000}
-    classes = [{"player": "greedy", "games": games}, {"player": "heuristic", "games": games}]
+    """`two_points` gives five points, and whoever plays knows it.
+
+    Other actions are too strong in the game as it is, too: what the plant changes is the difference to that.
+    """
+    games = {2: 24_000}
     changes = {
-        "components": "two_points_worth_five",
-        "classes": classes,
+        "classes": [{"player": "greedy", "games": games}, {"player": "heuristic", "games": games}],
         "seed": 11,
         "variants": {},
         "gate": {"games": 0},
     }
-    config = played(tmp_path, ("screen",), **changes)
-    data = results(config, tmp_path)
-    for entry in data["screen"]:
-        deviation = {action["action"]: action["deviation"] for action in entry["actions"]}
-        assert max(deviation, key=lambda action: deviation[action]) == "two_points"
-    verdict = {one["action"]: one["verdict"] for one in data["verdicts"]}
-    print(verdict)
+    found = {}
+    for components in ("default", "two_points_worth_five"):
+        config = played(tmp_path / components, ("screen",), components=components, **changes)
+        found[components] = results(config, tmp_path / components)
+    verdict = {one["action"]: one["verdict"] for one in found["two_points_worth_five"]["verdicts"]}
     assert verdict["two_points"] == "overpowered"
+    for before, after in zip(*(data["screen"] for data in found.values()), strict=True):
+        rise = {
+            b["action"]: a["deviation"] - b["deviation"]
+            for b, a in zip(before["actions"], after["actions"], strict=True)
+        }
+        others = [value for action, value in rise.items() if action != "two_points"]
+        print(before["player"], {action: round(value, 1) for action, value in rise.items()})
+        assert rise["two_points"] > 5
+        assert max(others) < 1  # win-share points: the band within which differences do not count
