@@ -313,8 +313,9 @@ def _provenance(data: Data, command: str, name: str) -> Iterator[Any]:
         f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by `{command}`; "
         f"{p['environment']}, {versions}."
     )
-    if p["networks"]:
-        files = ", ".join(f"`{player}` is the file {digest}…" for player, digest in p["networks"].items())
+    networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
+    if networks:
+        files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
         yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
     yield f"All numbers, and everything that the verdicts follow from: {name}.json."
     yield (
