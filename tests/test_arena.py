@@ -357,12 +357,18 @@ def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
     with start(config, killed) as process:  # the parent alone: its children do not survive it
         wait_for(killed, chunks + 1, process)
         stop(process, os.kill, signal.SIGKILL)
-    with start(config, killed) as process:
-        wait_for(killed, chunks + 10, process)
-        _, errors = stop(process, os.kill, signal.SIGINT)
-        assert process.returncode == 130
-        assert "of 3,600 games are kept in" in errors
-        assert errors.count("\n") == 1, errors
+    before = killed
+    for attempt in range(5):  # on a busy machine a run may end before the signal comes through
+        killed = tmp_path / f"interrupted{attempt}"
+        shutil.copytree(before, killed)
+        with start(config, killed) as process:
+            wait_for(killed, chunks + 10, process)
+            _, errors = stop(process, os.kill, signal.SIGINT)
+        if process.returncode:
+            break
+    assert process.returncode == 130
+    assert "of 3,600 games are kept in" in errors
+    assert errors.count("\n") == 1, errors
     with start(config, killed) as process:
         shown, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
