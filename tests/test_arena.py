@@ -257,6 +257,9 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
     saved(path, opinionated())
     run_arena(plan, tmp_path / "run", processes=1)
     assert RunFolder.open(tmp_path / "run").networks == networks
+    (tmp_path / "run" / "networks.json").write_text("{")
+    with pytest.raises(ArenaError, match=r"networks\.json: cannot be read .* remove it"):
+        run_arena(plan, tmp_path / "run", processes=1)
 
 
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:

@@ -101,7 +101,10 @@ class RunFolder:
     def networks(self) -> dict[str, str]:
         """Which network is behind a player's name: 16 hexadecimal digits of its file."""
         path = self.path / _NETWORKS
-        found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        try:
+            found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except ValueError as problem:
+            raise ArenaError(f"{path}: cannot be read ({problem}); remove it to go on without") from None
         return found
 
     def save(self, chunk: Chunk, games: ChunkGames) -> None:

@@ -329,6 +329,8 @@ def _pairs(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
 
 def _variants(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
     """Deviations with other component files, after those with the study's own if the same player was asked."""
+    if not played.has("variants"):
+        return []
     found = []
     player = config.variants.player
     for components in (config.components, *config.variants.components):
@@ -336,7 +338,7 @@ def _variants(config: StudyConfig, played: _Played) -> list[dict[str, Any]]:
             own = components == config.components
             part, name = ("screen", screen_table(player, n)) if own else ("variants", variant_table(components, n))
             table = played.tables(part).get(name)
-            if table is None or not config.plan("variants"):
+            if table is None:
                 continue
             effects = estimate(study_of(table))
             judged = findings([Measured(n, player, 0, effects.power, effects.covariance)], ACTIONS, config.level)
