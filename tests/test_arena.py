@@ -20,7 +20,8 @@ import pytest
 
 from agents.arena.chunk import play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
-from agents.arena.load import load_run, pooled, records
+from agents.arena.designs import Boards, as_sets
+from agents.arena.load import load_run, records
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
@@ -440,10 +441,9 @@ def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:
 
 def test_the_example_is_what_it_says() -> None:
     plan = plan_from_yaml("example")
-    two, chosen, *boards = plan.tables
-    assert (two.name, chosen.name) == ("two players", "chosen line-ups")
-    assert [board.name for board in boards] == [f"random boards, board {i}" for i in (1, 2, 3, 4)]
-    assert {(board.group, board.blocks) for board in boards} == {("random boards", 5)}
+    two, chosen, boards = plan.tables
+    assert [table.name for table in plan.tables] == ["two players", "chosen line-ups", "random boards"]
+    assert (boards.boards, boards.blocks) == (Boards((0, 5), (0, 3)), 20)
     assert (two.config, two.players, two.lineups, two.blocks) == (GameConfig(), ("random", "greedy"), ((0, 1),), 100)
     assert chosen.config == GameConfig(num_players=3, dry_roads=True)
     assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
@@ -452,18 +452,27 @@ def test_the_example_is_what_it_says() -> None:
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
-def test_random_boards_come_from_the_seed_and_keep_to_their_ranges() -> None:
-    def boards(seed: int) -> list[GameConfig]:
-        ranges = {"count": 40, "covered": [1, 3], "denied": [0, 2]}
-        table = {"seats": 3, "players": ["random"], "games": 120, "boards": ranges}
-        return [table.config for table in plan_from_dict({"seed": seed, "tables": [table]}).tables]
-
-    found = boards(5)
-    assert found == boards(5)
-    assert found != boards(6)
-    assert {len(board.covered) for board in found} == {1, 2, 3}
-    assert {len(denied) for board in found for denied in board.denied} == {0, 1, 2}
-    assert {action for board in found for action in board.covered} == set(range(len(ACTIONS)))
+def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) -> None:
+    boards = {"covered": [1, 3], "denied": [0, 2]}
+    table = {"lineups": [["random"] * 3, ["random", "random", "greedy"]], "games": 120, "boards": boards}
+    for seed in (5, 6):
+        plan = plan_from_dict({"seed": seed, "tables": [table]})
+        assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+        run_arena(plan, tmp_path / str(seed), processes=1)
+    played, other = (load_run(tmp_path / seed)[0] for seed in ("5", "6"))
+    covered, denied = as_sets(played.covered), as_sets(played.denied)
+    assert set(covered.sum(axis=1).tolist()) == {1, 2, 3}
+    assert set(denied.sum(axis=2).ravel().tolist()) == {0, 1, 2}
+    assert covered.any(axis=0).all(), "any action may be covered"
+    first = np.arange(0, 120, 3)
+    assert len(np.unique(played.denied[first], axis=0)) > 30, "another board in every block"
+    assert len({record.seed for record in records(tmp_path / "5")}) == 40, "and another deck"
+    for game in range(120):
+        block = 3 * (game // 3)
+        assert played.denied[game].tolist() == played.denied[block].tolist(), "what a seat is denied stays with it"
+    assert played.denied[:120].tolist() == played.denied[120:].tolist(), "all line-ups have the same boards"
+    assert played.covered[:120].tolist() == played.covered[120:].tolist()
+    assert played.denied.tolist() != other.denied.tolist(), "another seed, other boards"
 
 
 def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records(tmp_path: Path) -> None:
@@ -487,20 +496,13 @@ def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records
         replay(record)  # nothing was used that was denied
 
 
-def test_boards_of_a_table_are_rated_together(tmp_path: Path) -> None:
-    table = {"name": "both", "players": ["random", "greedy"], "games": 8, "boards": {"count": 2, "covered": [0, 9]}}
-    plain = {"name": "plain", "players": ["random", "greedy"], "games": 4}
-    run_arena(plan_from_dict({"tables": [table, plain]}), tmp_path / "run", processes=1)
-    one, two, last = load_run(tmp_path / "run")
-    both, alone = pooled([one, two, last])
-    assert (both.name, both.missing, both.boards) == ("both", 0, (one.config.digest, two.config.digest))
-    assert both.scores.tolist() == one.scores.tolist() + two.scores.tolist()
-    assert len(set(both.deck.tolist())) == len(set(one.deck.tolist())) + len(set(two.deck.tolist()))
-    assert alone is last
-    times = RunFolder.open(tmp_path / "run").times()
-    assert [(entry["table"], entry["player"]) for entry in times] == [
-        (table, player) for table in ("both", "plain") for player in ("random", "greedy")
-    ]
+def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> None:
+    game = {"covered": ["two_points"], "denied": [["move_back"], []]}
+    table = {"players": ["random", "greedy"], "games": 4, "game": game}
+    run_arena(plan_from_dict({"tables": [table]}), tmp_path / "run", processes=1)
+    played = load_run(tmp_path / "run")[0]
+    assert set(played.covered.tolist()) == {1 << ACTIONS.index("two_points")}
+    assert {tuple(row) for row in played.denied.tolist()} == {(1 << ACTIONS.index("move_back"), 0)}
 
 
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
@@ -537,9 +539,13 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a'], expected a list of at least 2"),
         ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a'], expected 2"),
         ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a'], expected a"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 3]}}]}, "tables[0].boards.count: found None"),
-        ({"tables": [{"players": ["a"], "boards": {"count": 2, "covered": [4, 3]}}]}, "boards.covered: found [4, 3]"),
-        ({"tables": [{"players": ["a"], "boards": {"count": 2, "denied": 16}}]}, "boards.denied: found 16, expected"),
+        ({"tables": [{"players": ["a"], "boards": {"count": 2}}]}, "tables[0].boards.count: found 2, expected no such"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3], expected how"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 16]}}]}, "boards.covered: found [0, 16], expected"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered: found 1.5, expected a"),
+        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16, expected how many"),
+        ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover'], expected one of"),
+        ({"tables": [{"players": ["a"], "screen": {}, "handicap": {"denied": [[], []]}}]}, "['screen', 'handicap']"),
         ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a name that no other"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agents.arena.config import plan_from_dict
-from agents.arena.designs import DesignError, Handicap
+from agents.arena.designs import DesignError, Handicap, as_sets
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
@@ -22,7 +22,7 @@ from helsinki_env.analysis.covers import FIRST_GAME, by_set, ends, measures, num
 from helsinki_env.analysis.report import report_files
 from helsinki_env.analysis.results import _Played, results, verdicts_of
 from helsinki_env.analysis.run import open_study, play_part, read_study
-from helsinki_env.analysis.screen import bits, naive
+from helsinki_env.analysis.screen import naive
 from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, screen_table
 from helsinki_env.cli import main
 from helsinki_env.components import ACTIONS
@@ -218,7 +218,7 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
     table = {"players": ["random"], "games": 12, "seats": 3, "handicap": {"denied": [["two_points", 3], [], [14]]}}
     plan = plan_from_dict({"tables": [table]})
     run_arena(plan, tmp_path, processes=1)
-    denied = bits(load_run(tmp_path)[0].denied)
+    denied = as_sets(load_run(tmp_path)[0].denied)
     assert denied.sum(axis=2).tolist() != [[2, 0, 1]] * 12
     for game in denied:
         assert sorted(np.flatnonzero(seat).tolist() for seat in game) == [[], [3, 14], [14]]
@@ -270,7 +270,7 @@ def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, P
     _, folder, _ = study
     table = load_run(folder / "screen")[1]
     share, usage = naive(table)
-    used, denied = bits(table.used), bits(table.denied)
+    used, denied = as_sets(table.used), as_sets(table.denied)
     for action in (1, 14):
         won = {True: [0, 0], False: [0, 0]}
         for g in range(len(table)):

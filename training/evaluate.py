@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agents.arena.config import with_seats
-from agents.arena.designs import random_sets
+from agents.arena.designs import as_bits, random_sets
 from agents.base import Player, first_words
 from agents.match import play_match
 from agents.net.network import Network
@@ -110,5 +110,5 @@ def _denied(config: GateConfig, seed: int, part: int) -> Barred:
     generator = np.random.default_rng([seed, part])
     sets = random_sets(2 * config.games, config.denied, config.denied, generator).reshape(config.games, 2, -1)
     sets[::2] = False
-    denied = (sets @ (1 << np.arange(len(ACTIONS)))).astype(np.int16).repeat(2, axis=0)
+    denied = as_bits(sets).repeat(2, axis=0)
     return Barred(np.zeros(len(denied), np.int16), denied)

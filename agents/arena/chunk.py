@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.designs import ACTIONS
+from agents.arena.designs import ACTIONS, as_bits
 from agents.arena.plan import Chunk, TablePlan, block_seating
 from agents.base import Player, decide, first_words
 from agents.play import Barred, Played, deck_seeds, play_games
@@ -20,8 +19,8 @@ __all__ = ["ChunkGames", "play_chunk", "ready_player"]
 
 #: Where the seeds of line-ups come from, apart from decks and the players' streams.
 _LINEUPS = 2**33
-#: What stands for an action in a set of them.
-_BITS = 1 << np.arange(ACTIONS)
+#: Where the seeds of random action boards come from, likewise.
+_BOARDS = 2**34
 
 
 @dataclass(frozen=True)
@@ -82,27 +81,37 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     players = [ready_player(table.players[i], table.config) for i in members.tolist()]
     seating = member[places]
     streams = np.take_along_axis(by_place, places, axis=1)
-    barred = _barred(table, lineup_seed, blocks, places)
+    boards_seed = int(first_words(seed, [chunk.table], _BOARDS)[0])
+    barred = _barred(table, boards_seed, lineup_seed, blocks, places)
     played = play_games(players, table.config, seating, seeds, streams, barred=barred)
     return ChunkGames(block, game, seeds, members[seating], members, barred, played)
 
 
-def _barred(table: TablePlan, seed: int, blocks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Barred:
-    """Return what may not be used in the games of some blocks; what a place is denied moves with it."""
+def _barred(
+    table: TablePlan, boards_seed: int, lineup_seed: int, blocks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
+) -> Barred:
+    """Return what may not be used in the games of some blocks.
+
+    What a place of the line-up is denied moves with it through the seats; what a seat is denied stays there. All
+    line-ups of a table have the same random boards.
+    """
     seats, config = table.seats, table.config
-    covered = np.full(len(places), _bits([config.covered])[0], np.int16)
-    denied = np.tile(_bits(config.denied), (len(places), 1))
+    covered = np.zeros((len(blocks), ACTIONS), np.bool_)
+    covered[:, list(config.covered)] = True
+    by_seat = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
+    for seat, actions in enumerate(config.denied):
+        by_seat[:, seat, list(actions)] = True
+    by_place = None
+    if table.boards is not None:
+        covered, by_seat = table.boards.sets(boards_seed % 2**53, blocks, seats)
     if table.cover is not None:
-        covered = np.repeat(table.cover.sets(blocks) @ _BITS, seats)
+        covered = table.cover.sets(blocks)
     if table.screen is not None:
-        by_place = table.screen.sets(seed % 2**53, blocks, seats) @ _BITS
-        denied = np.take_along_axis(np.repeat(by_place, seats, axis=0), places, axis=1)
+        by_place = table.screen.sets(lineup_seed % 2**53, blocks, seats)
     elif table.handicap is not None:
-        by_place = table.handicap.sets(blocks, seats) @ _BITS
-        denied = np.take_along_axis(np.repeat(by_place, seats, axis=0), places, axis=1)
-    return Barred(covered.astype(np.int16), denied.astype(np.int16))
-
-
-def _bits(sets: Sequence[Iterable[int]]) -> npt.NDArray[np.int16]:
-    """Sets of actions as numbers, bit i for action i."""
-    return np.array([sum(1 << action for action in actions) for actions in sets], np.int16)
+        by_place = table.handicap.sets(blocks, seats)
+    if by_place is None:
+        denied = np.repeat(as_bits(by_seat), seats, axis=0)
+    else:
+        denied = np.take_along_axis(np.repeat(as_bits(by_place), seats, axis=0), places, axis=1)
+    return Barred(np.repeat(as_bits(covered), seats), denied)

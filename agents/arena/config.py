@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
-from agents.arena.designs import Cover, DesignError, Handicap, Screen
+from agents.arena.designs import Boards, Cover, DesignError, Handicap, Screen
 from agents.arena.plan import CHUNK_GAMES, ArenaError, Plan, TablePlan, lineups_of
-from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
 from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 
@@ -19,8 +17,12 @@ __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 
 _KEYS = ("seed", "chunk", "tables")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards", "screen", "cover", "handicap")
-_BOARD_KEYS = ("count", "covered", "denied")
-_MOST_BOARDS = 10_000
+_DESIGNS: tuple[tuple[str, Any], ...] = (
+    ("boards", Boards),
+    ("screen", Screen),
+    ("cover", Cover),
+    ("handicap", Handicap),
+)
 _GAMES = 2000
 
 
@@ -55,9 +57,7 @@ def plan_from_dict(data: Mapping[str, Any]) -> Plan:
     found = data.get("tables")
     if not isinstance(found, list) or not found:
         _fail("tables", found, "a list of at least one table")
-    tables = tuple(
-        board for i, table in enumerate(found) for board in _boards(table, _table(table, f"tables[{i}]", i), seed, i)
-    )
+    tables = tuple(_table(table, f"tables[{i}]", i) for i, table in enumerate(found))
     for i, table in enumerate(tables):
         if table.name in [other.name for other in tables[:i]]:
             _fail(f"tables[{i}].name", table.name, "a name that no other table has")
@@ -95,13 +95,10 @@ def _table(data: Any, path: str, number: int) -> TablePlan:
             if sorted(lineup) in [sorted(other) for other in lineups[:i]]:
                 _fail(f"{path}.lineups[{i}]", meeting[i], "a line-up that is not there yet (raise games instead)")
     games = _whole(data.get("games", _GAMES), f"{path}.games", 1)
-    barred = {
-        key: _design(part, data[key], f"{path}.{key}")
-        for key, part in (("screen", Screen), ("cover", Cover), ("handicap", Handicap))
-        if key in data
-    }
-    if "screen" in barred and "handicap" in barred:
-        _fail(path, ["screen", "handicap"], "one of them: both say what is denied to whom")
+    barred = {key: _design(part, data[key], f"{path}.{key}") for key, part in _DESIGNS if key in data}
+    for one, other in combinations(barred, 2):
+        if {one, other} != {"cover", "screen"} and {one, other} != {"cover", "handicap"}:
+            _fail(path, [one, other], "one of them: both say which actions may not be used")
     if "handicap" in barred and len(barred["handicap"].denied) != config.num_players:
         _fail(f"{path}.handicap.denied", data["handicap"]["denied"], f"{config.num_players} lists, one for each seat")
     return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
@@ -114,45 +111,6 @@ def _design(part: Any, data: Any, path: str) -> Any:
         return part(**data)
     except (DesignError, TypeError) as problem:
         raise ArenaError(f"{path}.{problem}") from None
-
-
-def _boards(data: Mapping[str, Any], table: TablePlan, seed: int, number: int) -> list[TablePlan]:
-    """Return a table for each of its random boards, or the table itself.
-
-    A board is a set of covered actions and a set of denied ones for each seat, drawn uniformly from those of a size
-    that is itself drawn uniformly. The games of the table are divided among them.
-    """
-    boards = data.get("boards")
-    if boards is None:
-        return [table]
-    path = f"tables[{number}].boards"
-    _known(boards, _BOARD_KEYS, path)
-    count = _whole(boards.get("count"), f"{path}.count", 1)
-    if count > _MOST_BOARDS:
-        _fail(f"{path}.count", count, f"at most {_MOST_BOARDS:,}")
-    ranges = {name: _range(boards.get(name, [0, 0]), f"{path}.{name}") for name in ("covered", "denied")}
-    generator = np.random.default_rng([seed, number])
-
-    def drawn(name: str) -> list[int]:
-        low, high = ranges[name]
-        return sorted(generator.permutation(len(ACTIONS))[: generator.integers(low, high + 1)].tolist())
-
-    found = []
-    for board in range(count):
-        sets = {"covered": drawn("covered"), "denied": [drawn("denied") for _ in range(table.seats)]}
-        config = GameConfig.from_dict({**table.config.to_dict(), **sets})
-        name, blocks = f"{table.name}, board {board + 1}", -(-table.blocks // count)
-        found.append(TablePlan(name, config, table.players, table.lineups, blocks, table.name))
-    return found
-
-
-def _range(value: Any, key: str) -> tuple[int, int]:
-    if not isinstance(value, list) or len(value) != 2:
-        _fail(key, value, f"how many actions, [from, to], each 0 to {len(ACTIONS)}")
-    low, high = (_whole(number, key, 0) for number in value)
-    if not low <= high <= len(ACTIONS):
-        _fail(key, value, f"how many actions, [from, to], each 0 to {len(ACTIONS)}")
-    return low, high
 
 
 def _config(data: Mapping[str, Any], path: str) -> GameConfig:

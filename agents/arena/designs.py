@@ -22,10 +22,13 @@ from helsinki_env.yaml_files import one_of
 
 __all__ = [
     "ACTIONS",
+    "Boards",
     "Cover",
     "DesignError",
     "Handicap",
     "Screen",
+    "as_bits",
+    "as_sets",
     "base_design",
     "check_balance",
     "pairs_identified",
@@ -43,6 +46,18 @@ _MODULUS = 14
 _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 
 Sets = npt.NDArray[np.bool_]
+
+
+def as_bits(sets: Sets) -> npt.NDArray[np.int16]:
+    """Return sets of actions, bool (..., 15), as numbers, int16 (...): bit i for action i."""
+    numbers: npt.NDArray[np.int16] = (sets @ (1 << np.arange(ACTIONS))).astype(np.int16)
+    return numbers
+
+
+def as_sets(numbers: npt.NDArray[np.integer]) -> Sets:
+    """Return what `as_bits` made numbers of."""
+    sets: Sets = (numbers.astype(np.int64)[..., None] >> np.arange(ACTIONS)) & 1 > 0
+    return sets
 
 
 class DesignError(ValueError):
@@ -162,6 +177,46 @@ class Screen:
 @lru_cache(maxsize=64)
 def _order(seed: int, place: int, turn: int, runs: int) -> npt.NDArray[np.int64]:
     return np.random.default_rng([seed, 2, place, turn]).permutation(runs)
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Every block has an action board of its own: a set of actions covered for all, and one denied to each seat.
+
+    What a seat is denied stays with the seat, so in the games of a block everybody has it once.
+
+    Attributes:
+        covered: how many are covered, (low, high), each number equally likely; so are the sets of a size.
+        denied: how many are denied to each seat, likewise.
+    """
+
+    covered: tuple[int, int] = (0, 0)
+    denied: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("covered", "denied"):
+            sizes = getattr(self, name)
+            if not isinstance(sizes, list | tuple) or len(sizes) != 2:
+                raise DesignError(f"{name}: found {sizes!r}, expected how many actions, [from, to]")
+            for size in sizes:
+                _whole(name, size, 0)
+            if not sizes[0] <= sizes[1] <= ACTIONS:
+                raise DesignError(f"{name}: found {sizes!r}, expected how many actions, [from, to], 0 to {ACTIONS}")
+            object.__setattr__(self, name, tuple(sizes))
+
+    def sets(self, seed: int, blocks: npt.NDArray[np.int64], seats: int) -> tuple[Sets, Sets]:
+        """Return what is covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
+
+        It depends on seed and number of the block alone.
+        """
+        covered = np.zeros((len(blocks), ACTIONS), np.bool_)
+        denied = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
+        for i, block in enumerate(blocks.tolist()):
+            generator = np.random.default_rng([seed, 3, block])
+            covered[i] = random_sets(1, *self.covered, generator)[0]
+            denied[i] = random_sets(seats, *self.denied, generator)
+        return covered, denied
 
 
 @dataclass(frozen=True)

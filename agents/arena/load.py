@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from agents.arena.store import RunFolder
 from helsinki_env import GameConfig
 from helsinki_env.record import Record
 
-__all__ = ["Table", "load_run", "pooled", "records"]
+__all__ = ["Table", "load_run", "records"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,6 @@ class Table:
         denied: those that each seat could not use, int16 (G, S), likewise.
         used: those that each seat had used at the end, int16 (G, S), likewise.
         missing: games of the plan that have not been played yet; 0 for a finished run.
-        group: see `TablePlan`.
-        boards: digests of the configurations that were played.
     """
 
     name: str
@@ -55,8 +53,6 @@ class Table:
     denied: npt.NDArray[np.int16]
     used: npt.NDArray[np.int16]
     missing: int = 0
-    group: str = ""
-    boards: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -79,36 +75,6 @@ def load_run(path: str | Path) -> list[Table]:
     if not any(played.values()):
         raise ArenaError(f"{path}: found a run of which no game has been played yet (go on with helsinki arena)")
     return [_table(plan, played[number]) for number, plan in enumerate(folder.plan.tables)]
-
-
-def pooled(tables: list[Table]) -> list[Table]:
-    """Return tables with those of each group joined into one, named as the group.
-
-    Its configuration is that of the first; decks and blocks of different boards stay apart.
-    """
-    found: dict[str, list[Table]] = {}
-    for table in tables:
-        found.setdefault(table.group or table.name, []).append(table)
-    return [_pool(name, members) if members[0].group else members[0] for name, members in found.items()]
-
-
-def _pool(name: str, tables: list[Table]) -> Table:
-    def apart(column: str) -> npt.NDArray[np.int64]:
-        ends = np.cumsum([0, *(int(getattr(table, column).max(initial=-1)) + 1 for table in tables)])
-        return np.concatenate([getattr(table, column) + end for table, end in zip(tables, ends, strict=False)])
-
-    def joined(column: str) -> Any:
-        return np.concatenate([getattr(table, column) for table in tables])
-
-    return replace(
-        tables[0],
-        name=name,
-        block=apart("block"),
-        deck=apart("deck"),
-        **{column: joined(column) for column in ("seating", "places", "scores", "rounds", "covered", "denied", "used")},
-        missing=sum(table.missing for table in tables),
-        boards=tuple(board for table in tables for board in table.boards),
-    )
 
 
 def records(path: str | Path) -> Iterator[Record]:
@@ -139,8 +105,6 @@ def _table(plan: TablePlan, played: list[Any]) -> Table:
         denied=_joined(played, "denied", plan.seats).astype(np.int16),
         used=_joined(played, "used", plan.seats).astype(np.int16),
         missing=plan.games - len(deck),
-        group=plan.group,
-        boards=(plan.config.digest,),
     )
 
 

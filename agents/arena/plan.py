@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
-from agents.arena.designs import Cover, Handicap, Screen
+from agents.arena.designs import Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
 from helsinki_env.position import VERSION
 
@@ -89,8 +89,8 @@ class TablePlan:
         players: as `make_player` takes them, each once.
         lineups: who meets, indices of players, one for each seat.
         blocks: blocks of each line-up.
-        group: tables of one group are rated together; empty: this one is rated by itself.
-        screen: what the places of a line-up are denied, block by block; None: what the configuration says.
+        boards: random action boards, one for each block; None: what the configuration says.
+        screen: what the places of a line-up are denied, block by block, likewise.
         cover: what is covered for all, likewise.
         handicap: what each place of a line-up is denied in all blocks, likewise.
     """
@@ -100,7 +100,7 @@ class TablePlan:
     players: tuple[str, ...]
     lineups: tuple[tuple[int, ...], ...]
     blocks: int
-    group: str = ""
+    boards: Boards | None = None
     screen: Screen | None = None
     cover: Cover | None = None
     handicap: Handicap | None = None
@@ -128,7 +128,7 @@ class TablePlan:
             "players": list(self.players),
             "lineups": [list(lineup) for lineup in self.lineups],
             "blocks": self.blocks,
-            **({"group": self.group} if self.group else {}),
+            **({"boards": {key: list(sizes) for key, sizes in asdict(self.boards).items()}} if self.boards else {}),
             **({"screen": asdict(self.screen) | {"sizes": list(self.screen.sizes)}} if self.screen else {}),
             **({"cover": asdict(self.cover) | {"only": list(self.cover.only)}} if self.cover else {}),
             **({"handicap": {"denied": [list(place) for place in self.handicap.denied]}} if self.handicap else {}),
@@ -148,11 +148,12 @@ class TablePlan:
                 f"the component file {config.components!r} is not the one that was played with (bring that one back)"
             )
         lineups = tuple(tuple(lineup) for lineup in data["lineups"])
+        boards = Boards(**data["boards"]) if "boards" in data else None
         screen = Screen(**data["screen"]) if "screen" in data else None
         cover = Cover(**data["cover"]) if "cover" in data else None
         handicap = Handicap(**data["handicap"]) if "handicap" in data else None
-        players, group = tuple(data["players"]), data.get("group", "")
-        return cls(data["name"], config, players, lineups, data["blocks"], group, screen, cover, handicap)
+        players = tuple(data["players"])
+        return cls(data["name"], config, players, lineups, data["blocks"], boards, screen, cover, handicap)
 
 
 @dataclass(frozen=True, order=True)

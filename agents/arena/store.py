@@ -168,18 +168,18 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return for each player of each table, or group of tables, its decisions and the time it took for them."""
-        names = [table.group or table.name for table in self.plan.tables]
+        """Return for each player of each table its decisions and the time it took for them."""
         sums: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
         for chunk in self.plan.chunks:
             for entry in (_read_note(self._path(chunk, "json")) or {}).get("times", []):
-                total = sums[names.index(names[chunk.table]), entry["player"]]
+                total = sums[chunk.table, entry["player"]]
                 total[0] += entry["seconds"]
                 total[1] += entry["decisions"]
+        tables = self.plan.tables
         return [
             {
-                "table": names[table],
-                "player": self.plan.tables[table].players[player],
+                "table": tables[table].name,
+                "player": tables[table].players[player],
                 "seconds": seconds,
                 "decisions": decisions,
             }

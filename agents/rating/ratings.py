@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.designs import as_sets
 from agents.rating.bootstrap import (
     percentiles,
     rank_probabilities,
@@ -22,7 +23,6 @@ from agents.rating.errors import RatingError
 from agents.rating.model import Model, build_model
 from agents.rating.plackett_luce import fit
 from agents.rating.shares import Pairs, Standings, expected_shares, pairs, standings
-from helsinki_env.components import ACTIONS
 
 __all__ = ["ELO", "Games", "Ratings", "rate"]
 
@@ -178,8 +178,8 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
 
 def _model(games: Games, reference: int) -> tuple[Model, Array]:
     """Return the model of games and its covariates, float64 (G, S, C): actions that some seats of a game are denied."""
-    bits = (games.denied.astype(np.int64)[..., None] >> np.arange(len(ACTIONS))) & 1
-    unequal = bits[..., (bits != bits[:, :1]).any(axis=(0, 1))].astype(np.float64)
+    denied = as_sets(games.denied)
+    unequal = denied[..., (denied != denied[:, :1]).any(axis=(0, 1))].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # all are denied equally many: what each action costs is only known up to a constant
     if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):

@@ -13,9 +13,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.designs import as_sets
 from agents.arena.load import Table
 from agents.rating.sequential import Hypotheses, State, evaluate, log_ratios
-from helsinki_env.analysis.screen import bits
 from helsinki_env.analysis.study import Confirmation, Suspect
 from helsinki_env.components import ACTIONS
 
@@ -58,7 +58,7 @@ def _worth_by_block(table: Table, suspect: Suspect, way: str) -> Array:
     if way == "forced":
         special = table.seating == 0
     else:
-        special = bits(table.denied)[..., ACTIONS.index(suspect.action)] == (way == "denied")
+        special = as_sets(table.denied)[..., ACTIONS.index(suspect.action)] == (way == "denied")
     won = ((table.places == 0) & special).sum(axis=1) - special.sum(axis=1) / seats
     _, of_block = np.unique(table.block, return_inverse=True)
     means: Array = np.bincount(of_block.ravel(), won) / np.bincount(of_block.ravel())

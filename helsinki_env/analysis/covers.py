@@ -14,10 +14,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.designs import subsets
+from agents.arena.designs import as_sets, subsets
 from agents.arena.load import Table
 from helsinki_env.analysis.replay import Course
-from helsinki_env.analysis.screen import bits
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
 
@@ -130,12 +129,12 @@ def ends(table: Table, count: int, generator: np.random.Generator) -> tuple[int,
 
 def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
     """Return how evenly the actions that are there are used, 0 to 1, float64 (N,): entropy over its largest value."""
-    used = bits(table.used).sum(axis=1)
+    used = as_sets(table.used).sum(axis=1)
     found = np.zeros((count, len(ACTIONS)))
     np.add.at(found, group, used)
     share = found / np.maximum(1e-12, found.sum(axis=1, keepdims=True))
     there = np.zeros((count, len(ACTIONS)), np.bool_)
-    there[group] = ~bits(table.covered)
+    there[group] = ~as_sets(table.covered)
     chaos = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
     result: Array = chaos / np.log(np.maximum(2, there.sum(axis=1)))
     return result

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
+from agents.arena.designs import as_sets
 from agents.arena.load import Table, load_run
 from agents.arena.store import RunFolder
 from agents.rating.errors import RatingError
@@ -34,7 +35,7 @@ from helsinki_env.analysis.covers import (
 from helsinki_env.analysis.effects import estimate
 from helsinki_env.analysis.replay import Course, replay_run
 from helsinki_env.analysis.run import suspects
-from helsinki_env.analysis.screen import Screened, bits, screened, study_of
+from helsinki_env.analysis.screen import Screened, screened, study_of
 from helsinki_env.analysis.study import (
     GAMES_AS_THEY_ARE,
     PARTS,
@@ -249,7 +250,7 @@ def _screen(
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
-    had = ~bits(table.denied)
+    had = ~as_sets(table.denied)
     actions = []
     for i, action in enumerate(ACTIONS):
         uses = first[..., i][had[..., i] & ~np.isnan(first[..., i])]

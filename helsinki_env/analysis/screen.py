@@ -7,25 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.designs import as_sets
 from agents.arena.load import Table
 from helsinki_env.analysis import margins
 from helsinki_env.analysis.effects import Effects, Study, estimate
 from helsinki_env.components import ACTIONS
 
-__all__ = ["Screened", "bits", "naive", "screened", "study_of"]
+__all__ = ["Screened", "naive", "screened", "study_of"]
 
 Array = npt.NDArray[np.float64]
 
 
-def bits(sets: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
-    """Return sets of actions, numbers (...,) with bit i for action i, as bool (..., 15)."""
-    members: npt.NDArray[np.bool_] = (sets[..., None].astype(np.int64) >> np.arange(len(ACTIONS)) & 1).astype(np.bool_)
-    return members
-
-
 def study_of(table: Table) -> Study:
     """Return who was denied what and who finished where."""
-    return Study(bits(table.denied), table.places, table.block)
+    return Study(as_sets(table.denied), table.places, table.block)
 
 
 @dataclass(frozen=True)
@@ -69,8 +64,8 @@ def screened(table: Table) -> Screened:
 
 def naive(table: Table) -> tuple[Array, Array]:
     """Return the naive figure of each action and how often it was used by those who had it, float64 (15,) each."""
-    used = bits(table.used)
-    had = ~bits(table.denied) & ~bits(table.covered)[:, None]
+    used = as_sets(table.used)
+    had = ~as_sets(table.denied) & ~as_sets(table.covered)[:, None]
     won = np.broadcast_to((table.places == 0)[..., None], used.shape)
     with_it, without = used, had & ~used
     share = np.full(len(ACTIONS), np.nan)

@@ -132,11 +132,11 @@ def _one_table(
 
 def _tables(out: Path) -> Iterator[Table]:
     """Yield a table for each table of a finished run."""
-    from agents.arena.load import load_run, pooled
+    from agents.arena.load import load_run
     from agents.standing import standing
 
     times = {(entry["table"], entry["player"]): entry for entry in json.loads((out / "times.json").read_text())}
-    for games in pooled(load_run(out)):
+    for games in load_run(out):
         table = Table(title=f"{games.name} ({len(games):,} games)")
         for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")

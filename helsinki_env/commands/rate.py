@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -89,12 +88,12 @@ def rate_run(
         ArenaError: if there is no run that can be read.
         RatingError: if its games allow no ratings.
     """
-    from agents.arena.load import load_run, pooled
+    from agents.arena.load import load_run
     from agents.arena.store import RunFolder
     from agents.rating.ratings import rate
 
     plan = RunFolder.open(run).plan
-    played = pooled(load_run(run))
+    played = load_run(run)
     rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
     provenance = {
         "environment": f"helsinki_v{VERSION}",
@@ -106,17 +105,9 @@ def rate_run(
         "games": sum(len(table) for table in played),
         "missing_games": sum(table.missing for table in played),
         "resampling": {"seed": seed, "resamples": resamples},
-        "tables": {table.name: _configuration(table) for table in played},
+        "tables": {table.name: {"configuration": table.config.digest} for table in played},
     }
     return rated, provenance
-
-
-def _configuration(table: Played) -> dict[str, Any]:
-    """What was played at a table: the digest of its configuration, or of those of all its boards."""
-    if len(table.boards) == 1:
-        return {"configuration": table.config.digest}
-    digest = hashlib.sha256(" ".join(table.boards).encode()).hexdigest()[:16]
-    return {"configuration": digest, "boards": len(table.boards)}
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
@@ -184,12 +175,12 @@ def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: 
 
 def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> None:
     """Print what the sequential test says of each table in which both players sat."""
-    from agents.arena.load import load_run, pooled
+    from agents.arena.load import load_run
 
     names = [name.strip() for name in better.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"--better: found {better!r}, expected two players, A,B")
-    played = pooled(load_run(run))
+    played = load_run(run)
     chosen = [table for table in played if set(names) <= set(table.players)]
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
