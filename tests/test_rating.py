@@ -234,11 +234,11 @@ def test_where_the_model_holds_the_cross_table_is_what_the_ratings_expect() -> N
     assert np.abs(ratings.pairs.share - ratings.expected)[off].max() < 0.05
 
 
-@pytest.mark.parametrize("seats", [2, 3])
-def test_what_seats_are_denied_is_taken_out_of_ratings(seats: int) -> None:
+@pytest.mark.parametrize(("seats", "covered"), [(2, 0), (3, 0), (2, 12)])
+def test_what_seats_are_denied_is_taken_out_of_ratings(seats: int, covered: int) -> None:
     worth = [0.8, -0.8] * 7 + [0.0]  # far apart: who is denied the right ones mostly loses
     strengths = [0.0, 0.8, 1.2][:seats]
-    games = simulate(strengths, [0.0] * seats, 4000, np.random.default_rng(4), actions=worth)
+    games = simulate(strengths, [0.0] * seats, 4000, np.random.default_rng(4), actions=worth, covered=covered)
     ratings = rate(games, reference="p0", resamples=100)
     assert ratings.handicaps
     for player in range(1, seats):

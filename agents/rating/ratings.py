@@ -44,7 +44,8 @@ class Games(Protocol):
         deck: which deck was dealt, (G,).
         places: places by seat, 0 is first, (G, S).
         scores: points by seat, (G, S).
-        denied: actions that each seat could not use, (G, S), bit i for action i.
+        covered: actions that nobody could use, (G,), bit i for action i.
+        denied: those that each seat could not use, (G, S), likewise.
     """
 
     @property
@@ -59,6 +60,8 @@ class Games(Protocol):
     def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
     @property
     def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+    @property
+    def covered(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
     @property
     def denied(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
 
@@ -178,7 +181,7 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
 
 def _model(games: Games, reference: int) -> tuple[Model, Array]:
     """Return the model of games and its covariates, float64 (G, S, C): actions that some seats of a game are denied."""
-    denied = as_sets(games.denied)
+    denied = as_sets(games.denied & ~games.covered[:, None])  # what nobody could use is no handicap
     unequal = denied[..., (denied != denied[:, :1]).any(axis=(0, 1))].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # all are denied equally many: what each action costs is only known up to a constant

@@ -21,6 +21,7 @@ class Simulated:
     deck: npt.NDArray[np.int64]
     places: npt.NDArray[np.int8]
     scores: npt.NDArray[np.int16]
+    covered: npt.NDArray[np.int16]
     denied: npt.NDArray[np.int16]
 
 
@@ -35,6 +36,7 @@ def simulate(
     names: Sequence[str] | None = None,
     lineups: Sequence[Sequence[int]] | None = None,
     actions: Sequence[float] | None = None,
+    covered: int = 0,
 ) -> Simulated:
     """Play every deck once for each rotation of every line-up.
 
@@ -42,7 +44,8 @@ def simulate(
     Plackett-Luce exactly, for each game on its own (Yellott 1977). Luck is a normal variable brought into that shape,
     and parts of the normal variable's variance are shared by all games of a deck: `seat_luck` by the same seat (good
     cards), `player_luck` by the same player (cards that suit it).
-    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deck.
+    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deck;
+    the first `covered` are covered for all in every other deck, and to be denied them costs nothing there.
     """
     size, count = len(seats), len(strengths)
     meeting = np.array(list(combinations(range(count), size)) if lineups is None else lineups)
@@ -59,7 +62,9 @@ def simulate(
     if actions is not None:
         ranks = rng.random((decks, count, 15)).argsort(axis=2).argsort(axis=2)
         missing = (ranks < 5)[deck[:, None], seating]
-        worth -= missing @ np.asarray(actions)
+        usable = np.ones((decks, 15), np.bool_)
+        usable[::2, :covered] = False
+        worth -= (missing & usable[deck][:, None]) @ np.asarray(actions)
     places = np.argsort(np.argsort(-worth, axis=1), axis=1)
     return Simulated(
         name=f"{size} players",
@@ -68,5 +73,6 @@ def simulate(
         deck=deck,
         places=places.astype(np.int8),
         scores=(10 * (size - places)).astype(np.int16),
+        covered=np.where(deck % 2 == 0, (1 << covered) - 1, 0).astype(np.int16),
         denied=(missing @ (1 << np.arange(15))).astype(np.int16),
     )
