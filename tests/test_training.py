@@ -392,11 +392,12 @@ def contrary() -> Network:
     return network
 
 
-def test_the_gate_lets_through_who_is_better_and_nobody_else() -> None:
-    config = GateConfig(decks=48, games=16)
+@pytest.mark.parametrize("players", [(2,), (3,), (4,), (2, 3, 4)])
+def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
+    config = GateConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
     equal = gate(untrained(), untrained(), GameConfig(), config, 1, False)
     assert equal.verdict in ("not better", "undecided")
-    assert equal.mean == 0.5  # both win every deck once
+    assert equal.mean == 0.5  # both win every deck equally often
     better = gate(untrained(), contrary(), GameConfig(), config, 1, False)
     assert better.verdict == "better"
     assert better.blocks < 48  # it does not go on for nothing
@@ -405,25 +406,34 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else() -> None:
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
-def test_what_a_seat_is_denied_at_the_gate_stays_with_the_seat(monkeypatch: pytest.MonkeyPatch) -> None:
-    denied, scores = [], []
+def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
 
     def watched(*args: Any, **named: Any) -> Played:
         played = play_games(*args, **named)
-        denied.append(named["barred"].denied)
-        scores.append(played.scores)
+        found.append((args[2], args[3], named["barred"], played.scores))
         return played
 
     monkeypatch.setattr("training.evaluate.play_games", watched)
-    state = gate(untrained(), untrained(), GameConfig(), GateConfig(decks=32, games=16, denied=5), 1, False)
-    assert state.mean == 0.5
-    sets, points = np.concatenate(denied), np.concatenate(scores)
-    np.testing.assert_array_equal(sets[::2], sets[1::2])
-    np.testing.assert_array_equal(points[::2], points[1::2])  # the same player twice
-    sizes = np.bitwise_count(sets.view(np.uint16)).reshape(-1, 4, 2)
-    assert (sizes[:, :2] == 0).all()
-    assert (sizes[:, 2:] == 5).all()
-    assert len(np.unique(sets)) > 20  # others for every deck and seat
+    config = GateConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
+    assert gate(untrained(), untrained(), GameConfig(), config, 1, False).mean == 0.5
+    assert len(found) == 6  # three player counts, twice
+    seeds, boards = set(), set()
+    for seating, deck, barred, scores in found:
+        seats, times = seating.shape[1], {2: 2, 3: 6, 4: 4}[seating.shape[1]]
+        assert len(seating) == 6 * times
+        assert (seating.reshape(6, times, seats).mean(axis=1) == 0.5).all(), "each has each seat equally often"
+        for values in (deck, barred.covered, barred.denied, scores):  # the same player twice: the same game
+            by_deck = values.reshape(6, times, -1)
+            assert (by_deck == by_deck[:, :1]).all()
+        assert len({row.tobytes() for row in seating}) == times, "no game is played twice"
+        seeds |= set(deck.tolist())
+        boards |= set(barred.denied.ravel().tolist())
+        sizes = np.bitwise_count(barred.denied.view(np.uint16)).reshape(6, times * seats)
+        assert (sizes == np.array([0, 5] * 3)[:, None]).all(), "every other deck is played on another board"
+        assert (np.bitwise_count(barred.covered.view(np.uint16)).reshape(6, -1)[1::2] == 2).all()
+    assert len(seeds) == 36
+    assert len(boards) > 40
 
 
 def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
@@ -595,7 +605,7 @@ tables: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 warm: {positions: 1500, games: 12}
 ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
-gate: {decks: 16, games: 16}
+gate: {decks: 16, at_once: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
 
@@ -1010,7 +1020,10 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),
-        ("gate: {denied: 16}", r"gate\.denied: found 16, expected a whole number from 0 to 15"),
+        ("gate: {denied: 5}", r"gate\.denied: found 5, expected how many actions, \[from, to\]"),
+        ("gate: {covered: [0, 16]}", r"gate\.covered: found \[0, 16\], expected how many actions"),
+        ("gate: {players: [2, 5]}", r"gate\.players: found \[2, 5\], expected some of 2, 3 and 4"),
+        ("gate: {players: 2}", r"gate\.players: found 2, expected some of 2, 3 and 4"),
         ("gate: {elo: 0}", r"gate\.elo: found 0, expected a number above 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\), expected some of 2, 3 and 4"),
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: there is no such file"),

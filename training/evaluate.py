@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.arena.config import with_seats
-from agents.arena.designs import as_bits, random_sets
+from agents.arena.designs import Boards, as_bits
 from agents.base import Player, first_words
 from agents.match import play_match
 from agents.net.network import Network
@@ -23,7 +24,6 @@ from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
 from helsinki_env import GameConfig
-from helsinki_env.components import ACTIONS
 from training.checks import check_numbers
 
 __all__ = ["GateConfig", "gate", "measure"]
@@ -36,23 +36,36 @@ class GateConfig:
     Args:
         elo: by so many Elo points it should be; none is the other hypothesis.
         decks: after so many decks without an answer the best stays; at least 16.
-        games: decks that are played at once.
-        denied: with every other deck each seat is denied so many actions, 0 to 15: who is good at the whole board only
-            is not the best. None of them otherwise.
+        at_once: decks that are played at once.
+        players: player counts that take turns, deck by deck.
+        covered: with every other deck so many actions are covered for all, (low, high): who is good at the whole board
+            only is not the best.
+        denied: and so many denied to each seat, likewise.
     """
 
     elo: float = 25.0
     decks: int = 400
-    games: int = 100
-    denied: int = 0
+    at_once: int = 120
+    players: tuple[int, ...] = (2,)
+    covered: tuple[int, int] = (0, 0)
+    denied: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"decks": 16, "games": 1, "denied": 0})
-        if self.denied > len(ACTIONS):
-            raise ValueError(f"denied: found {self.denied}, expected a whole number from 0 to {len(ACTIONS)}")
+        check_numbers(self, {"decks": 16, "at_once": 1})
+        players: Any = self.players
+        if not isinstance(players, list | tuple) or not players or any(count not in (2, 3, 4) for count in players):
+            raise ValueError(f"players: found {players!r}, expected some of 2, 3 and 4")
+        object.__setattr__(self, "players", tuple(players))
+        object.__setattr__(self, "covered", self.boards.covered)
+        object.__setattr__(self, "denied", self.boards.denied)
         if not 0 < self.elo <= 1000:
             raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
+
+    @property
+    def boards(self) -> Boards:
+        """The action boards of every other deck."""
+        return Boards(self.covered, self.denied)
 
     @property
     def hypotheses(self) -> Hypotheses:
@@ -85,30 +98,56 @@ def measure(
 
 
 def gate(candidate: Network, best: Network, game: GameConfig, config: GateConfig, seed: int, fast: bool) -> State:
-    """Let a candidate meet the best of two-player games, deck by deck, until the test says something.
+    """Let a candidate meet the best, deck by deck, until the test says something.
 
-    What a seat is denied stays with the seat: in the two games of a deck each of them has it once.
+    With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
+    played in all rotations: whoever is as good wins half of the games of a deck, whatever cards and actions its seats
+    have got.
     """
-    table = with_seats(game, 2)
-    players = [NetPlayer(TorchAssessor(net, fast), table, name) for net, name in ((candidate, "new"), (best, "best"))]
+    tables = [_Table(candidate, best, game, count, config.boards, seed, fast) for count in config.players]
     test = SequentialTest(config.hypotheses)
-    seating = np.tile([[0, 1], [1, 0]], (config.games, 1))
-    for part in range(-(-config.decks // config.games)):
-        block = (part * config.games + np.arange(config.games)).repeat(2)
-        streams = np.stack([first_words(seed, 2 * block + np.arange(len(block)) % 2, seat) for seat in (0, 1)], axis=1)
-        barred = _denied(config, seed, part)
-        played = play_games(players, table, seating, deck_seeds(seed, block), streams, barred=barred)
-        won = ((played.places == 0) & (seating == 0)).any(axis=1)
-        state = test.update(won.reshape(-1, 2).mean(axis=1).astype(np.float64))
+    for first in range(0, config.decks, config.at_once):
+        decks = np.arange(first, min(config.decks, first + config.at_once))
+        won = np.zeros(len(decks))
+        for number, table in enumerate(tables):
+            mine = decks % len(tables) == number
+            won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
+        state = test.update(won)
         if state.verdict != "running":
             break
     return state
 
 
-def _denied(config: GateConfig, seed: int, part: int) -> Barred:
-    """What each seat is denied in a part of the gate's games."""
-    generator = np.random.default_rng([seed, part])
-    sets = random_sets(2 * config.games, config.denied, config.denied, generator).reshape(config.games, 2, -1)
-    sets[::2] = False
-    denied = as_bits(sets).repeat(2, axis=0)
-    return Barred(np.zeros(len(denied), np.int16), denied)
+class _Table:
+    """Where a candidate meets the best with one number of players."""
+
+    def __init__(
+        self, candidate: Network, best: Network, game: GameConfig, players: int, boards: Boards, seed: int, fast: bool
+    ) -> None:
+        self.game, self.boards, self.seed = with_seats(game, players), boards, seed
+        networks = (candidate, "new"), (best, "best")
+        self.players = [NetPlayer(TorchAssessor(network, fast), self.game, name) for network, name in networks]
+        half = np.arange(players) >= players // 2
+        lineups = [half] if players % 2 == 0 else [half, ~half]
+        rotations = (np.arange(players)[:, None] + np.arange(players)) % players
+        self.seating = np.concatenate([lineup[rotations] for lineup in lineups]).astype(np.int64)
+
+    def play(self, decks: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """Return the part of the games with each deck that the candidate wins, float64 (D,).
+
+        Args:
+            decks: their numbers, int64 (D,).
+            other_boards: whether actions are covered and denied with each, bool (D,).
+        """
+        times, seats = self.seating.shape
+        deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
+        streams = np.stack([first_words(self.seed, np.arange(len(deck)), seat) for seat in range(seats)], axis=1)
+        covered, denied = self.boards.sets(self.seed, decks, seats)
+        barred = Barred(
+            as_bits(covered & other_boards[:, None]).repeat(times),
+            as_bits(denied & other_boards[:, None, None]).repeat(times, axis=0),
+        )
+        played = play_games(self.players, self.game, seating, deck_seeds(self.seed, deck), streams, barred=barred)
+        won = ((played.places == 0) & (seating == 0)).any(axis=1)
+        shares: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
+        return shares
