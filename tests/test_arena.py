@@ -324,6 +324,7 @@ def start(config: Path, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*COMMAND, str(config), "--out", str(folder)], start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
 
 
