@@ -146,9 +146,16 @@ def _page(data: Mapping[str, Any], command: str, name: str, figures: Sequence[st
     return "\n".join(lines)
 
 
+def _fact(key: str, value: Any) -> str:
+    """Return a fact about a table as text; a design has facts of its own."""
+    if isinstance(value, Mapping):
+        return f"{key} ({', '.join(_fact(*item) for item in value.items())})"
+    return f"{key} {value}"
+
+
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
     """Return the lines of one table."""
-    facts = "".join(f", {key} {value}" for key, value in provenance.get("tables", {}).get(entry["name"], {}).items())
+    facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
     played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} decks{facts}."
     lines = [
         f"{played} Equal players would win {entry['fair_win_share']:.1%}.",
