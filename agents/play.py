@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.designs import as_bits
 from agents.base import Player, first_words, next_words
 from agents.registry import PlayerError
 from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
@@ -24,8 +25,6 @@ __all__ = ["Barred", "Played", "deck_seeds", "play_games"]
 
 #: Where the decks' seeds come from, apart from the players' streams.
 _DECKS = 2**32
-#: What stands for an action in a set of them.
-_BITS = 1 << np.arange(len(ACTIONS), dtype=np.int16)
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _used(
     observation: npt.NDArray[np.int8], start: int, viewer: npt.NDArray[np.int64], seats: int
 ) -> npt.NDArray[np.int16]:
     """Return the actions used by seat, int16 (B, S), from what the seats `viewer`, int64 (B,), see at the end."""
-    seen = observation[:, start : start + seats * len(ACTIONS)].reshape(-1, seats, len(ACTIONS)) @ _BITS
+    seen = as_bits(observation[:, start : start + seats * len(ACTIONS)].reshape(-1, seats, len(ACTIONS)) > 0)
     from_viewer = (np.arange(seats) - viewer[:, None]) % seats
     return np.take_along_axis(seen, from_viewer, axis=1)
 

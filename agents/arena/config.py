@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NoReturn
 
-from agents.arena.designs import Boards, Cover, DesignError, Handicap, Screen
+from agents.arena.designs import DESIGNS, DesignError
 from agents.arena.plan import CHUNK_GAMES, ArenaError, Plan, TablePlan, lineups_of
 from helsinki_env.config import GameConfig
 from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
@@ -16,13 +16,7 @@ from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 
 _KEYS = ("seed", "chunk", "tables")
-_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", "boards", "screen", "cover", "handicap")
-_DESIGNS: tuple[tuple[str, Any], ...] = (
-    ("boards", Boards),
-    ("screen", Screen),
-    ("cover", Cover),
-    ("handicap", Handicap),
-)
+_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _GAMES = 2000
 
 
@@ -95,7 +89,7 @@ def _table(data: Any, path: str, number: int) -> TablePlan:
             if sorted(lineup) in [sorted(other) for other in lineups[:i]]:
                 _fail(f"{path}.lineups[{i}]", meeting[i], "a line-up that is not there yet (raise games instead)")
     games = _whole(data.get("games", _GAMES), f"{path}.games", 1)
-    barred = {key: _design(part, data[key], f"{path}.{key}") for key, part in _DESIGNS if key in data}
+    barred = {key: _design(part, data[key], f"{path}.{key}") for key, part in DESIGNS.items() if key in data}
     for one, other in combinations(barred, 2):
         if {one, other} != {"cover", "screen"} and {one, other} != {"cover", "handicap"}:
             _fail(path, [one, other], "one of them: both say which actions may not be used")

@@ -9,10 +9,12 @@ pairs of actions apart that one copy confounds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from helsinki_env.yaml_files import one_of
 
 __all__ = [
     "ACTIONS",
+    "DESIGNS",
     "Boards",
     "Cover",
     "DesignError",
@@ -271,6 +274,10 @@ class Handicap:
         for place, actions in enumerate(self.denied):
             found[:, place, list(actions)] = True
         return found
+
+
+#: What a table may deny or cover from block to block, by the key that says so in a file.
+DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
 
 
 def _action(value: object) -> int:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
-from agents.arena.designs import Boards, Cover, Handicap, Screen
+from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
 from helsinki_env.position import VERSION
 
@@ -128,11 +128,14 @@ class TablePlan:
             "players": list(self.players),
             "lineups": [list(lineup) for lineup in self.lineups],
             "blocks": self.blocks,
-            **({"boards": {key: list(sizes) for key, sizes in asdict(self.boards).items()}} if self.boards else {}),
-            **({"screen": asdict(self.screen) | {"sizes": list(self.screen.sizes)}} if self.screen else {}),
-            **({"cover": asdict(self.cover) | {"only": list(self.cover.only)}} if self.cover else {}),
-            **({"handicap": {"denied": [list(place) for place in self.handicap.denied]}} if self.handicap else {}),
+            **self.designs,
         }
+
+    @property
+    def designs(self) -> dict[str, Any]:
+        """What is denied or covered from block to block, as plain data by its key in a file."""
+        found = {name: getattr(self, name) for name in DESIGNS}
+        return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TablePlan:
@@ -148,12 +151,15 @@ class TablePlan:
                 f"the component file {config.components!r} is not the one that was played with (bring that one back)"
             )
         lineups = tuple(tuple(lineup) for lineup in data["lineups"])
-        boards = Boards(**data["boards"]) if "boards" in data else None
-        screen = Screen(**data["screen"]) if "screen" in data else None
-        cover = Cover(**data["cover"]) if "cover" in data else None
-        handicap = Handicap(**data["handicap"]) if "handicap" in data else None
-        players = tuple(data["players"])
-        return cls(data["name"], config, players, lineups, data["blocks"], boards, screen, cover, handicap)
+        designs = {name: design(**data[name]) for name, design in DESIGNS.items() if name in data}
+        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"], **designs)
+
+
+def _plain(value: Any) -> Any:
+    """Return values with lists in place of tuples, as JSON gives them back."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, order=True)

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from agents.arena.chunk import ChunkGames
+from agents.arena.designs import as_sets
 from agents.arena.parquet import parquet_bytes, read_parquet, rows_of, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
 from agents.registry import player_files
 from helsinki_env import GameConfig
-from helsinki_env.components import ACTIONS
 from helsinki_env.files import held, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
@@ -217,12 +217,8 @@ def _records(plan: Plan, chunks: Iterable[tuple[Chunk, Any]]) -> Iterator[Record
 @lru_cache(maxsize=4096)
 def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameConfig:
     """The configuration of a game whose actions are barred by these sets, bit i for action i."""
-
-    def actions(bits: int) -> list[int]:
-        return [action for action in range(len(ACTIONS)) if bits >> action & 1]
-
-    sets = {"covered": actions(covered), "denied": [actions(bits) for bits in denied]}
-    config = GameConfig.from_dict({**table.config.to_dict(), **sets})
+    for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
+    config = GameConfig.from_dict({**table.config.to_dict(), "covered": for_all, "denied": by_seat})
     return table.config if config == table.config else config
 
 

@@ -15,7 +15,6 @@ from helsinki_env.position import VERSION
 
 if TYPE_CHECKING:
     from agents.arena.load import Table as Played
-    from agents.arena.plan import TablePlan
     from agents.rating.ratings import Ratings
     from agents.rating.sequential import Hypotheses
 
@@ -106,17 +105,9 @@ def rate_run(
         "games": sum(len(table) for table in played),
         "missing_games": sum(table.missing for table in played),
         "resampling": {"seed": seed, "resamples": resamples},
-        "tables": {table.name: _played_at(table) for table in plan.tables},
+        "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
     }
     return rated, provenance
-
-
-def _played_at(table: TablePlan) -> dict[str, Any]:
-    """What was played at a table: the digest of its configuration, and what was covered and denied by design."""
-    designs = {
-        name: value for name, value in table.to_dict().items() if name in ("boards", "screen", "cover", "handicap")
-    }
-    return {"configuration": table.config.digest} | designs
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
