@@ -957,7 +957,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
 # presets
 
 
-@pytest.mark.parametrize("name", ["quick", "standard"])
+@pytest.mark.parametrize("name", ["quick", "standard", "strong"])
 def test_the_presets_are_valid_and_come_back_from_plain_data(name: str) -> None:
     preset = Preset.from_yaml(name)
     assert preset.warm.positions > 100_000
