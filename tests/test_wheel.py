@@ -15,7 +15,6 @@ from pathlib import Path
 import helsinki_env, agents, training
 import agents.arena.config, agents.heuristic.tune
 from agents.match import play_match
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig
 from helsinki_env.components import load_components
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
@@ -24,8 +23,7 @@ while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
 assert (Path(agents.__file__).parent / "rating" / "model.py").exists()  # which needs an extra
-assert [make_player(name).name for name in ("mc:2", "ismcts:2")] == ["mc:2", "ismcts:2"]  # playing takes long
-assert len(play_match(["heuristic", "greedy", "random"], games=3)) == 3
+assert len(play_match(["heuristic", "mc:2", "ismcts:2"], games=3)) == 3
 print("winner", game.ranking()[0])
 """
 
