@@ -13,7 +13,7 @@ import pytest
 from helsinki_env.core.kernel import JIT
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("test_agreement", "test_golden", "test_kernels", "test_notation")
+TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation")
 LEAST = 98.0
 
 

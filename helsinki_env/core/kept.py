@@ -1,0 +1,274 @@
+"""Where the machine code of the kernels is kept between processes.
+
+Numba's own cache names its files by the path of a source file and notices changes of that file only, not of the kernels
+that it calls: yesterday's rules would go on running, and another clone would compile everything again.
+Here a folder is named by a digest of all sources of the rules, and a file by what its machine code depends on beyond
+them: kernel, types of the arguments, processor. So all that have the same sources share it, processes that
+compile at the same time do not get into each other's way, and nothing is found that is out of date. Players, ours and
+others', have folders of their own in it: a change of their kernels does not make the rules compile anew.
+
+Machine code is run as it is found. So it is kept only where nobody else can write, and what is damaged counts as none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import pickle
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import sigutils
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_PLAYERS = _PACKAGE.parent / "agents"
+#: Files with kernels that kernels of other files call, and the constants that are compiled into them. Kernels elsewhere
+#: (`bench`, `record`, `analysis.replay`) are called from Python alone: those notice changes of their own file.
+_SOURCES = (
+    "core/*.py",
+    "envs/episodes.py",
+    "envs/kernels.py",
+    "envs/rewards.py",
+    "envs/seat_kernels.py",
+    "observation.py",
+    "playout.py",
+    "redeal.py",
+    "restore.py",
+)
+
+#: The file in a folder whose age says when it was last used, and after how many days it may go.
+_USED = "used"
+_DAYS = 30
+_DAY = 24 * 60 * 60
+
+
+def source_digest(*flags: object) -> str:
+    """Return 16 hexadecimal digits that change with any source of the rules, any of the flags and the compiler."""
+    versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
+    digest = hashlib.sha256(repr((versions, flags)).encode())
+    for pattern in _SOURCES:
+        for path in sorted(_PACKAGE.glob(pattern)):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Folders
+
+
+def wanted_folder() -> str:
+    """Return where the user wants compiled code to be kept."""
+    users = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("HELSINKI_CACHE_DIR") or os.path.join(users, "helsinki-env")
+
+
+def open_folder(name: str) -> str:
+    """Return the folder `name` among what is kept, or a temporary one if that cannot be trusted or made."""
+    base = os.path.realpath(wanted_folder())
+    folder = os.path.join(base, name)
+    try:
+        os.makedirs(base, mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not (_is_safe(base, shared=True) and _is_safe(folder)):
+            raise PermissionError
+    except OSError:
+        return _temporary_folder(name)
+    _note_use(folder)
+    return folder
+
+
+def _is_safe(folder: str, shared: bool = False) -> bool:
+    """Return whether nobody but this user and the administrator can put a file into a folder, or exchange it.
+
+    Args:
+        folder: a path; a link is not safe wherever it leads, because others may have made it.
+        shared: whether others may write as long as they cannot touch what is not theirs (the sticky bit).
+    """
+    if not hasattr(os, "geteuid"):  # pragma: no cover  # Windows: a user's cache folder is a user's own
+        return True
+    found = os.lstat(folder)
+    if shared and found.st_mode & stat.S_ISVTX:
+        return True
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid in (0, os.geteuid())
+        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _temporary_folder(name: str) -> str:
+    """Return a new folder that this process and those that it starts use, and that goes when it ends."""
+    base, process = tempfile.mkdtemp(prefix="helsinki-env-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # not where a fork ends
+            shutil.rmtree(base, ignore_errors=True)
+
+    atexit.register(remove)
+    os.environ["HELSINKI_CACHE_DIR"] = base
+    folder = os.path.join(base, name)
+    os.mkdir(folder, mode=0o700)
+    return folder
+
+
+def _note_use(folder: str) -> None:
+    """Note once a day that a folder is in use, and then remove those beside it that nobody has used for long."""
+    marker = os.path.join(folder, _USED)
+    now = time.time()
+    try:
+        try:
+            if now - os.stat(marker).st_mtime < _DAY:
+                return
+            os.utime(marker)
+        except FileNotFoundError:
+            Path(marker).touch(mode=0o600)
+        for other in os.scandir(os.path.dirname(folder)):
+            if re.fullmatch(r"(.+-)?[0-9a-f]{16}", other.name) and other.is_dir(follow_symlinks=False):
+                _remove_unused(other.path, now)
+    except OSError:  # a folder that can only be read, or somebody else tidies up at this moment
+        pass
+
+
+def _remove_unused(folder: str, now: float) -> None:
+    try:
+        if now - os.stat(os.path.join(folder, _USED)).st_mtime < _DAYS * _DAY:
+            return
+        # away at once: who begins to use it at this moment finds nothing, rather than half of it
+        leaving = f"{folder}.{os.getpid()}"
+        os.rename(folder, leaving)
+    except OSError:  # without a marker it is not one of ours
+        return
+    shutil.rmtree(leaving, ignore_errors=True)
+
+
+def _kernel_files(package: Path) -> list[Path]:
+    return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
+
+
+@cache
+def folder_for(source: str, rules: str) -> str:
+    """Return where the machine code of the kernels of a source file is kept.
+
+    Kernels of other packages call each other across files, too: theirs go into a folder of their own, named by a digest
+    of all kernel files of their package and of the project's players, which they may call. A file that is in no package
+    may call kernels of any file beside it: it shares with nothing that lies elsewhere.
+
+    Args:
+        source: the path of the file.
+        rules: the folder of the rules.
+    """
+    path = Path(source).resolve()
+    if path.is_relative_to(_PACKAGE):
+        return rules
+    package = path.parent
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+    digest = hashlib.sha256()
+    if (package / "__init__.py").exists():
+        files = [(package, file) for file in _kernel_files(package)]
+    else:
+        files = [(package, path)]
+        digest.update(str(package).encode())
+    if package != _PLAYERS:
+        files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]
+    for root, file in files:
+        digest.update(f"{file.relative_to(root.parent)}\n".encode() + file.read_bytes())
+    folder = os.path.join(rules, f"{package.stem}-{digest.hexdigest()[:16]}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError:  # then nothing is kept, as in a folder that can only be read
+        return folder
+    _note_use(folder)
+    return folder
+
+
+# Files
+
+
+@cache
+def _digest_of(source: str) -> str:
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+
+
+class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
+    """The machine code of one kernel in a folder: a file for each combination of types that it was compiled for.
+
+    Numba asks it for machine code before it compiles, and gives it what it has compiled. Whatever goes wrong with files
+    (damage, a full disk, a folder that can only be read) means compiling in memory.
+
+    Args:
+        function: the kernel as Python; its file must exist.
+        folder: where to keep it.
+    """
+
+    def __init__(self, function: Callable[..., Any], folder: str) -> None:
+        code = function.__code__
+        self.folder = folder
+        self.name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}".replace("<locals>.", "")
+        enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
+        self.identity = (self.name, _digest_of(code.co_filename), code.co_code, dumps(enclosed) if enclosed else b"")
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return self.folder
+
+    def _path(self, signature: Any, codegen: Any) -> str:
+        types = tuple(str(part) for part in sigutils.normalize_signature(signature))
+        key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
+        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}")
+
+    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+        """Return what was compiled for a signature, None if there is nothing that can be used."""
+        target_context.refresh()
+        path = self._path(signature, target_context.codegen())
+        try:
+            with open(path, "rb") as file:
+                digest, data = file.read(32), file.read()
+        except OSError:
+            return None
+        try:
+            if hashlib.sha256(data).digest() == digest:
+                result = CompileResult._rebuild(target_context, *pickle.loads(data))
+                if result.signature.args == sigutils.normalize_signature(signature)[0]:
+                    return result
+        except Exception:  # whatever is in it, it is not what was put there
+            pass
+        _remove(path)
+        return None
+
+    def save_overload(self, signature: Any, result: CompileResult) -> None:
+        """Keep what was compiled for a signature."""
+        if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
+            return  # holds addresses of this process
+        data = dumps(result._reduce())
+        temporary = ""
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)  # may have been removed since
+            handle, temporary = tempfile.mkstemp(prefix="new-", dir=self.folder)
+            with open(handle, "wb") as file:
+                file.write(hashlib.sha256(data).digest() + data)
+            os.replace(temporary, self._path(signature, result.codegen))
+        except OSError:
+            if temporary:
+                _remove(temporary)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.remove(path)

@@ -1,0 +1,339 @@
+"""Where machine code is kept: shared by whoever has the same sources, out of reach of others, no reason to fail."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import pickle
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helsinki_env.core import kept, kernel
+
+with_compiler = pytest.mark.skipif(not kernel.JIT, reason="nothing is compiled")
+
+KERNEL = "from helsinki_env.core.kernel import kernel\n\n@kernel\ndef f(x):\n    return x + {}\n"
+CALLS = "from helsinki_env.core.kernel import kernel\nfrom theirs.a import f\n\n@kernel\ndef g(x):\n    return f(x)\n"
+
+
+def write(path: Path, text: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("latin-1"))
+    return path
+
+
+# The digest
+
+
+def test_the_digest_of_the_sources_changes_with_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = write(tmp_path / "core" / "rules.py")
+    monkeypatch.setattr(kept, "_PACKAGE", tmp_path)
+    digests = {kept.source_digest()}
+    for text in ("a = 1\n", "a = 2\n"):
+        rules.write_text(text)
+        digests.add(kept.source_digest())
+        assert kept.source_digest() in digests
+    digests.add(kept.source_digest("debug=True"))
+    assert len(digests) == 4
+    assert all(len(digest) == 16 for digest in digests)
+
+
+def test_kernels_that_others_call_are_part_of_the_digest() -> None:
+    """Kernels notice changes of their own file; one outside the digest must not be called from another file."""
+    package = kept._PACKAGE
+    listed = {path for pattern in kept._SOURCES for path in package.glob(pattern)}
+    using = {path for path in package.rglob("*.py") if "core.kernel import kernel" in path.read_text()}
+    assert listed & using
+    for path in using - listed:
+        name = ".".join(("helsinki_env", *path.relative_to(package).with_suffix("").parts))
+        assert not [other.name for other in using - {path} if f"from {name} import" in other.read_text()]
+
+
+# Folders
+
+
+@pytest.fixture
+def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the user wants, not there yet."""
+    folder = tmp_path / "wanted"
+    monkeypatch.setenv("HELSINKI_CACHE_DIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    return folder
+
+
+NAME = "0123456789abcdef"
+
+
+def test_compiled_code_is_kept_where_one_says_and_nobody_else_writes_there(wanted: Path) -> None:
+    folder = Path(kept.open_folder(NAME))
+    assert folder == wanted / NAME
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert kept.open_folder(NAME) == str(folder), "and again"
+
+
+def belonging_to_another(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(parents=True)
+    if os.geteuid() == 0:
+        os.chown(folder, 12345, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+
+
+def written_by_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o770)
+
+
+def linked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.symlink_to(folder.parent)
+
+
+def a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder)
+
+
+@pytest.mark.parametrize("trap", [belonging_to_another, written_by_others, linked, a_file])
+def test_machine_code_is_not_read_from_where_others_can_write(
+    wanted: Path, trap: Callable[[Path, pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trap(wanted / NAME, monkeypatch)
+    folder = Path(kept.open_folder(NAME))
+    assert folder.is_relative_to(wanted.parent / "temporary")
+    assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
+    assert kept.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
+
+
+def test_a_folder_in_which_others_can_exchange_folders_is_none(wanted: Path) -> None:
+    wanted.mkdir()
+    wanted.chmod(0o777)
+    assert not Path(kept.open_folder(NAME)).is_relative_to(wanted)
+    wanted.chmod(0o1777)  # like the shared temporary folder: nobody can touch what is not his own
+
+
+def test_a_temporary_folder_goes_with_its_process_and_a_prepared_one_is_not_used(tmp_path: Path) -> None:
+    blocked = write(tmp_path / "file")
+    temporary = tmp_path / "temporary"
+    write(temporary / "helsinki-env" / "trap")
+    show = "from helsinki_env.core.kept import open_folder; print(open_folder('f'), end='')"
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(blocked), "TMPDIR": str(temporary)}
+    run = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True, check=True)
+    assert Path(run.stdout).parent.parent == temporary
+    assert [path.name for path in temporary.iterdir()] == ["helsinki-env"]
+
+
+def test_what_nobody_has_used_for_a_month_goes(wanted: Path) -> None:
+    old, fresh = Path(kept.open_folder("0" * 16)), Path(kept.open_folder("1" * 16))
+    users = write(wanted / ("2" * 16) / "notes.txt")  # nothing that was put there by us
+    for path, days in ((old / "used", 31), (fresh / "used", 29), (users.parent, 400)):
+        seconds = path.stat().st_mtime - days * 24 * 60 * 60
+        os.utime(path, (seconds, seconds))
+    write(old / "f.0")
+    kept.open_folder("3" * 16)
+    assert sorted(path.name[0] for path in wanted.iterdir()) == ["1", "2", "3"]
+    seconds = fresh.stat().st_mtime - 40 * 24 * 60 * 60
+    os.utime(fresh / "used", (seconds, seconds))
+    kept.open_folder("1" * 16)
+    assert fresh.exists(), "whoever uses it again keeps it"
+
+
+# Folders of players
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for packages of others, with a cache folder and players of its own."""
+    monkeypatch.setattr(kernel, "CACHE_FOLDER", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept, "_PLAYERS", tmp_path / "agents")
+    (tmp_path / "cache").mkdir(mode=0o700)
+    return tmp_path
+
+
+def folder_of(path: Path) -> str:
+    """Where a process that starts now keeps the compiled code of a file."""
+    kept.folder_for.cache_clear()
+    folder = kept.folder_for(str(path), kernel.CACHE_FOLDER)
+    assert os.path.isdir(folder)
+    return folder
+
+
+def test_compiled_code_of_a_package_moves_with_any_of_its_kernels(elsewhere: Path) -> None:
+    for init in ("agents/__init__.py", "agents/search/__init__.py", "theirs/__init__.py"):
+        write(elsewhere / init)
+    tree = write(elsewhere / "agents" / "search" / "tree.py", KERNEL.format(1))
+    greedy = write(elsewhere / "agents" / "greedy.py", KERNEL.format(2))
+    others = write(elsewhere / "theirs" / "player.py", KERNEL.format(3))
+    plain = write(elsewhere / "agents" / "weights.py", "café = 1\n")
+    before, of_others = folder_of(tree), folder_of(others)
+    assert folder_of(greedy) == before
+    assert os.path.dirname(before) == os.path.dirname(of_others) == kernel.CACHE_FOLDER
+    assert of_others != before
+    write(plain, "café = 2\n")
+    assert folder_of(tree) == before, "no kernel has changed"
+    write(others, KERNEL.format(4))
+    assert folder_of(tree) == before, "nobody in it calls what others add"
+    assert folder_of(others) != of_others
+    of_others = folder_of(others)
+    write(greedy, KERNEL.format(5))
+    assert folder_of(tree) == folder_of(greedy) != before
+    assert folder_of(others) != of_others, "theirs may call ours"
+
+
+def test_compiled_code_of_the_rules_stays_where_it_is(elsewhere: Path) -> None:
+    rules = kept._PACKAGE / "redeal.py"
+    assert folder_of(rules) == kernel.CACHE_FOLDER
+    write(elsewhere / "agents" / "__init__.py")
+    write(elsewhere / "agents" / "greedy.py", KERNEL.format(1))
+    assert folder_of(rules) == kernel.CACHE_FOLDER
+
+
+def test_the_same_package_elsewhere_shares_and_a_single_file_does_not(elsewhere: Path) -> None:
+    for clone in ("one", "two"):
+        write(elsewhere / clone / "theirs" / "__init__.py")
+        write(elsewhere / clone / "theirs" / "a.py", KERNEL.format(1))
+        write(elsewhere / clone / "mine.py", KERNEL.format(1))
+    first, second = ((elsewhere / clone / "theirs" / "a.py") for clone in ("one", "two"))
+    assert folder_of(first) == folder_of(second)
+    first, second = ((elsewhere / clone / "mine.py") for clone in ("one", "two"))
+    assert folder_of(first) != folder_of(second), "what it calls may lie beside it, whatever that is"
+
+
+def test_compiled_code_of_a_single_file_is_its_own(elsewhere: Path) -> None:
+    mine = write(elsewhere / "scripts" / "mine.py", KERNEL.format(1))
+    other = write(elsewhere / "scripts" / "other.py", KERNEL.format(2))
+    before = folder_of(mine)
+    assert folder_of(other) != before
+    write(other, KERNEL.format(3))
+    assert folder_of(mine) == before
+    write(mine, KERNEL.format(4))
+    assert folder_of(mine) != before
+
+
+# Files
+
+
+@pytest.fixture
+def load(elsewhere: Path) -> Iterator[Callable[[str, Path], Any]]:
+    """Imports a module as a process does that starts now."""
+    path, modules = sys.path[:], set(sys.modules)
+
+    def forget() -> None:
+        for name in set(sys.modules) - modules:
+            if name.startswith("theirs"):
+                del sys.modules[name]
+        kept.folder_for.cache_clear()
+        kept._digest_of.cache_clear()
+        importlib.invalidate_caches()
+
+    def load(name: str, folder: Path) -> Any:
+        forget()
+        sys.path[:] = [str(folder), *path]
+        return importlib.import_module(name)
+
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    yield load
+    sys.dont_write_bytecode = before
+    sys.path[:] = path
+    forget()
+
+
+def found(function: Any) -> int:
+    """How often machine code of a kernel was found."""
+    return sum(function.stats.cache_hits.values())
+
+
+@with_compiler
+def test_another_clone_of_the_same_sources_compiles_nothing(elsewhere: Path, load: Callable[[str, Path], Any]) -> None:
+    write(elsewhere / "one" / "theirs" / "__init__.py")
+    write(elsewhere / "one" / "theirs" / "a.py", KERNEL.format(1))
+    g = write(elsewhere / "one" / "theirs" / "b.py", CALLS)
+    first = load("theirs.b", elsewhere / "one")
+    assert (first.g(1), found(first.g)) == (2, 0)
+    shutil.copytree(elsewhere / "one", elsewhere / "two")
+    os.utime(elsewhere / "two" / "theirs" / "b.py", (g.stat().st_mtime + 100,) * 2)
+    second = load("theirs.b", elsewhere / "two")
+    assert second is not first
+    assert (second.g(1), found(second.g)) == (2, 1)
+    assert second.g(1.5) == 2.5
+    again = load("theirs.b", elsewhere / "one")
+    assert (again.g(1), again.g(1.5), found(again.g)) == (2, 2.5, 2)
+    write(elsewhere / "two" / "theirs" / "a.py", KERNEL.format(2))  # which g calls, whose file has not changed
+    third = load("theirs.b", elsewhere / "two")
+    assert (third.g(1), found(third.g)) == (3, 0)
+
+
+def signed(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest() + data
+
+
+@with_compiler
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:20],
+        lambda data: data[:-1],
+        lambda data: b"garbage" * 1000,
+        lambda data: data[:500] + bytes([data[500] ^ 1]) + data[501:],
+        lambda data: signed(b"no pickle"),
+        lambda data: signed(pickle.dumps(("wrong", "pickle"))),
+        lambda data: signed(data[32:200]),
+    ],
+)
+def test_a_damaged_file_is_dropped_and_made_anew(
+    elsewhere: Path, load: Callable[[str, Path], Any], damage: Callable[[bytes], bytes]
+) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", KERNEL.format(1))
+    f = load("theirs.a", elsewhere).f
+    assert f(1) == 2
+    (file,) = Path(f.stats.cache_path).glob("theirs.a.f-*")
+    file.write_bytes(damage(file.read_bytes()))
+    for hits in (0, 1):
+        f = load("theirs.a", elsewhere).f
+        assert (f(1), found(f)) == (2, hits)
+
+
+@with_compiler
+def test_where_nothing_can_be_kept_it_is_compiled_in_memory(elsewhere: Path, load: Callable[[str, Path], Any]) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", KERNEL.format(1))
+    f = load("theirs.a", elsewhere).f
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # as on a full disk
+    try:
+        assert f(1) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    folder = Path(f.stats.cache_path)
+    assert [path.name for path in folder.iterdir()] == ["used"], "half a file is no file"
+    shutil.rmtree(folder)
+    write(folder)
+    f = load("theirs.a", elsewhere).f
+    assert f(1) == 2
+
+
+TYPED_IN = """
+from helsinki_env.core import bits
+from helsinki_env.core.kernel import JIT, kernel
+assert JIT
+@kernel
+def f(x):
+    return bits.count(x) + 1
+print(f(7))
+"""
+
+
+@with_compiler
+def test_kernels_without_a_file_are_not_kept(tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-"], input=TYPED_IN, capture_output=True, text=True, check=True)
+    assert run.stdout == "4\n"
