@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +17,15 @@ try:
 except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["held", "remove_leftovers", "replacing", "write_json"]
+__all__ = [
+    "check_folder",
+    "check_writable",
+    "held",
+    "remove_leftovers",
+    "replaced_by",
+    "replacing",
+    "write_json",
+]
 
 
 @contextmanager
@@ -23,34 +33,99 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which takes the place of `path` when the block ends without an error.
 
     Whoever is stopped on the way, even by the loss of power, leaves what was there before, and at worst a temporary
-    file, see `remove_leftovers`. The folder is made if it is missing.
+    file, see `remove_leftovers`. The folder is made if it is missing. A symbolic link stays, and what it leads to is
+    replaced. What is no regular file, such as a pipe or a device, is not replaced but written to straight away.
 
     Raises:
         OSError: if the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        raise IsADirectoryError(21, "it is a folder")
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    target = replaced_by(path)
+    if target is None:
+        number = _open_here(path)
+        with os.fdopen(os.open(path, os.O_WRONLY) if number is None else os.dup(number), "wb") as file:
+            yield file
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
         with os.fdopen(number, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # Temporary files are private; this one becomes what any new file would be.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
+        # Temporary files are private; this one becomes what stood there, or what any new file would be.
+        os.chmod(name, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_mask())
+        os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     with suppress(OSError):  # not every system can open a folder
-        folder = os.open(path.parent, os.O_RDONLY)
+        folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def replaced_by(path: Path) -> Path | None:
+    """Return the file that `replacing` replaces: what the path leads to by links, whether it is there or not.
+
+    None stands for what is not replaced: whatever is no regular file, and what this process has open already, by a
+    name such as /dev/stdout.
+
+    Raises:
+        OSError: if a folder stands there, or links lead round in a circle.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    return Path(os.path.realpath(path)) if stat.S_ISREG(mode) and _open_here(path) is None else None
+
+
+def _open_here(path: Path) -> int | None:
+    """Return the number of the open file of this process that links lead to, as those of /dev/stdout do, or None."""
+    while path.is_symlink():
+        folder = Path(os.path.realpath(path.parent))
+        if folder == Path(f"/proc/{os.getpid()}/fd"):
+            return int(path.name)
+        path = folder / os.readlink(path)
+    return None
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def check_writable(path: Path) -> None:
+    """See to it, before any work, that a file can be written, see `replacing`; nothing is changed.
+
+    Raises:
+        OSError: if it cannot.
+    """
+    target = replaced_by(path)
+    if target is None:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    check_folder(target.parent)
+
+
+def check_folder(path: Path) -> None:
+    """See to it, before any work, that files can be made in a folder, which may be missing yet; nothing is changed.
+
+    Raises:
+        OSError: if they cannot.
+    """
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(path))
+    with tempfile.TemporaryFile(dir=path):  # whoever may do everything is not told the truth by os.access
+        pass
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -69,17 +144,33 @@ def write_json(path: Path, content: Any) -> None:
 def held(path: Path, busy: Exception) -> Iterator[None]:
     """Hold a lock file while the block runs; the system lets it go when the process ends, however it ends.
 
-    Where the system has no such locks nothing is held.
+    The file is removed at the end of the block. Where the system has no such locks nothing is held.
 
     Raises:
         busy: if another process holds it.
         OSError: if the file cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise busy from None
+    if fcntl is None:
         yield
+        return
+    with _locked(path, busy):
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _locked(path: Path, busy: Exception) -> BinaryIO:
+    """Return a lock file that is open and held: the one that stands at the path, not one that was just removed."""
+    while True:
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise busy from None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        file.close()

@@ -51,7 +51,7 @@ from helsinki_env.config import ConfigError, GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.step import apply, write_mask
-from helsinki_env.files import replacing
+from helsinki_env.files import held, replaced_by, replacing
 from helsinki_env.game import Game, IllegalActionError, action_table, as_word
 from helsinki_env.position import VERSION
 
@@ -395,7 +395,8 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
         append: keep what the file holds and write after it; otherwise it is replaced.
 
     Raises:
-        RecordError: if the file cannot be written, or what it holds ends within a line.
+        RecordError: if the file cannot be written, another process is writing to it, or what it holds ends within a
+            line.
     """
     count = 0
     with RecordWriter(path, append=append) as writer:
@@ -408,7 +409,7 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
 class RecordWriter:
     """Writes records one after the other; the file appears, whole, when the block ends without an error.
 
-    One writer for a file at a time. Arguments and errors: see `write_records`.
+    A file has one writer at a time. Arguments and errors: see `write_records`.
 
         with RecordWriter("games.jsonl") as writer:
             writer.write(record)
@@ -423,13 +424,20 @@ class RecordWriter:
         """Open the temporary file."""
         with ExitStack() as stack:
             try:
+                target = replaced_by(self.path)
+                if target is not None:
+                    stack.enter_context(held(target.parent / f".{target.name}.lock", self._busy()))
                 self._file = stack.enter_context(replacing(self.path))
-                if self.append and self.path.exists():
+                if self.append and target is not None and target.exists():
                     self._copy()
             except OSError as problem:
                 raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
             self._stack = stack.pop_all()
         return self
+
+    def _busy(self) -> RecordError:
+        remedy = "wait for it, or choose another file: what both write would be lost to one of them"
+        return RecordError(f"{self.path}: another process is writing to it ({remedy})")
 
     def _copy(self) -> None:
         with self.path.open("rb") as old:

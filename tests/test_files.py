@@ -1,0 +1,181 @@
+"""Files that are whole or not there, whatever stands where they go; and locks."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from helsinki_env import Game
+from helsinki_env.files import check_folder, check_writable, held, remove_leftovers, replacing
+from helsinki_env.record import Record, RecordError, RecordWriter, read_records, write_records
+
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and devices of POSIX")
+
+
+def write(path: Path, text: str = "new\n") -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def record(seed: int = 0) -> Record:
+    return Record.of(Game(seed=seed), seed, ["one", "two"], [])
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write(path, "one\n")
+    path.chmod(0o640)
+    write(path, "two\n")
+    assert path.read_text() == "two\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    with suppress(ZeroDivisionError), replacing(path) as file:
+        file.write(b"three\n")
+        raise ZeroDivisionError
+    assert path.read_text() == "two\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@posix
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, between, link = tmp_path / "far" / "target", tmp_path / "far" / "between", tmp_path / "link"
+    target.write_text("old\n")
+    between.symlink_to("target")
+    link.symlink_to("far/between")
+    before = target.stat().st_ino
+    write(link)
+    assert (os.readlink(link), os.readlink(between)) == ("far/between", "target")
+    assert target.read_text() == "new\n"
+    assert target.stat().st_ino != before, "it was replaced, not written over"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["between", "far", "link", "target"]
+
+
+@posix
+def test_a_link_to_nothing_gets_its_file(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("missing/file")
+    write(link)
+    assert link.is_symlink()
+    assert (tmp_path / "missing" / "file").read_text() == "new\n"
+
+
+@posix
+def test_links_that_go_round_in_a_circle_are_refused(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.symlink_to(two)
+    two.symlink_to(one)
+    for attempt in (write, check_writable):
+        with pytest.raises(OSError, match="symbolic links"):
+            attempt(one)
+    with pytest.raises(RecordError, match="one: cannot be written: Too many levels of symbolic links"):
+        write_records(one, [])
+    assert one.is_symlink()
+    assert two.is_symlink()
+
+
+@posix
+@pytest.mark.parametrize("append", [False, True])
+def test_a_pipe_is_written_to(tmp_path: Path, append: bool) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_records(pipe, [record()], append=append)
+    reader.join()
+    assert read == [record().to_json().encode() + b"\n"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@posix
+def test_a_device_is_written_to(tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o600, os.stat("/dev/null").st_rdev)
+        device.write_bytes(b"")
+    except OSError as problem:
+        pytest.skip(f"this user may have no device here: {problem}")
+    write(device)
+    write_records(device, [record()], append=True)
+    check_writable(device)
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [device]
+
+
+@posix
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only where open files have names")
+def test_what_the_shell_has_opened_is_written_to(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from helsinki_env.files import replacing\n"
+        "print('before', flush=True)\n"
+        "with replacing(Path('/dev/stdout')) as file: file.write(b'new\\n')\n"
+        "print('after')\n"
+    )
+    path = tmp_path / "out"
+    with path.open("w") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert path.read_text() == "before\nnew\nafter\n"
+
+
+def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for attempt in (write, check_writable):
+        with pytest.raises(IsADirectoryError, match="it is a folder"):
+            attempt(tmp_path)
+        with pytest.raises(NotADirectoryError):
+            attempt(tmp_path / "file" / "new")
+    with pytest.raises(NotADirectoryError, match="no folder"):
+        check_folder(tmp_path / "file")
+
+
+def test_checking_changes_nothing(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new" / "file")
+    check_folder(tmp_path / "new" / "folder")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leftovers_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".file.abc.tmp", "file", ".hidden"):
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".hidden", "file"]
+
+
+# locks
+
+
+@posix
+def test_a_lock_is_held_by_one_at_a_time_and_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "lock"
+    with held(path, RuntimeError("busy")):
+        with pytest.raises(RuntimeError, match="busy"), held(path, RuntimeError("busy")):
+            pass
+        assert path.exists(), "who was refused has not removed it"
+    assert not path.exists()
+    with held(path, RuntimeError("busy")):
+        pass
+
+
+@posix
+@pytest.mark.parametrize("append", [False, True])
+def test_two_writers_of_one_file_do_not_lose_each_others_games(tmp_path: Path, append: bool) -> None:
+    path, link = tmp_path / "games.jsonl", tmp_path / "link"
+    link.symlink_to(path)
+    with RecordWriter(path, append=append) as one:
+        one.write(record(1))
+        with (
+            pytest.raises(RecordError, match=r"link: another process is writing to it \(wait"),
+            RecordWriter(link, append=append),
+        ):
+            pass
+    write_records(link, [record(2)], append=True)
+    assert [game.seed for game in read_records(path)] == [1, 2]
+    assert sorted(tmp_path.iterdir()) == [path, link]
