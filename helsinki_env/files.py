@@ -8,7 +8,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -151,14 +151,11 @@ def held(path: Path, busy: Exception) -> Iterator[None]:
         OSError: if the file cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:
+    with ExitStack() as stack:
+        if fcntl is not None:
+            stack.enter_context(_locked(path, busy))
+            stack.callback(path.unlink, missing_ok=True)
         yield
-        return
-    with _locked(path, busy):
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
 
 
 def _locked(path: Path, busy: Exception) -> BinaryIO:
