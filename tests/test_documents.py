@@ -1,37 +1,116 @@
-"""The documentation: its examples run, its generated pages are those of the code, its links lead somewhere."""
+"""The documentation: its code runs, its generated pages are those of the code, its links lead somewhere.
+
+Every fenced block of the README, CONTRIBUTING and docs/ is found and run; a new one needs no entry here. Python runs in
+every run of the tests, the blocks of a page in one folder; shell blocks run nightly, in a copy of the repository. What
+needs other packages is run by tests/test_training_elsewhere.py, the README's first two commands by .ci/run.
+"""
 
 from __future__ import annotations
 
 import doctest
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from agents.registry import player_names
-from helsinki_env.pages import PAGES
+from helsinki_env import helsinki_v0
+from helsinki_env.pages import PAGES as GENERATED
+from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, checkout, run_shell, shortened
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PLAYERS = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")
-EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES_WITH_LINKS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALL = {path.relative_to(ROOT).as_posix(): blocks(path) for path in PAGES}
+#: What is shown, not run.
+SHOWN = {"toml", "text"}
+ELSEWHERE = "docs/training-elsewhere.md"
+HERE = {page: found for page, found in ALL.items() if page != ELSEWHERE}
+PYTHON = [block for found in HERE.values() for block in found if block.language == "python"]
 
 
-@pytest.mark.parametrize(
-    ("page", "number"),
-    [
-        (name, number)
-        for name, text in (("README", README), ("players", PLAYERS))
-        for number in range(text.count("```python"))
-    ],
-)
-def test_the_examples_run(page: str, number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    code = EXAMPLE.findall({"README": README, "players": PLAYERS}[page])[number]
-    exec(compile(code, f"{page} example {number + 1}", "exec"), {"__name__": "example"})
-    if "print(" in code:
+def is_setup(block: Block) -> bool:
+    """Whether it is one of the README's two commands, which .ci/run takes from there, each into a new environment."""
+    return block.text.startswith("python3.11 -m venv .venv && ")
+
+
+SHELL = {
+    page: [block for block in found if block.language == "bash" and not is_setup(block)] for page, found in HERE.items()
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder for each page: later blocks find there what earlier ones made."""
+    return {page: tmp_path_factory.mktemp("page") for page in HERE}
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_python_blocks_run(
+    block: Block, folders: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folders[block.page])
+    exec(compile(block.text, str(block), "exec"), {"__name__": "example"})
+    if "print(" in block.text:
         assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("page", [page for page, found in SHELL.items() if found])
+def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
+    """Each page by itself, its blocks in order, in a copy of the repository; the network in the box is a run there."""
+    folder = checkout(tmp_path)
+    (folder / "runs" / "quick").mkdir(parents=True)
+    if "train --preset quick" not in "".join(block.text for block in SHELL[page]):
+        (folder / "runs/quick/best.safetensors").write_bytes((ROOT / "agents/net/shipped.safetensors").read_bytes())
+    for block in SHELL[page]:
+        run_shell(shortened(block.text), folder)
+
+
+def test_every_block_is_checked_somewhere() -> None:
+    """A block in a language that nothing runs, or a command that hides as an indented block, would never be tried."""
+    setups = [block.text for block in ALL["README.md"] if is_setup(block)]
+    assert len(setups) == 2
+    for found in ALL.values():
+        for block in found:
+            assert block.language in {"python", "bash", *SHOWN}, f"{block}: is it run? Then say in which language"
+            assert not is_setup(block) or block.text in setups, f"{block}: differs from the README's command"
+    written = "".join(block.text for found in ALL.values() for block in found)
+    assert all(re.search(pattern, written) for pattern, _ in SHORTER)
+    for path in PAGES:
+        outside = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        hidden = re.findall(r"^\s*(?:    |\$ )((?:helsinki|pip|python|\.venv/bin/\w+) .*)$", outside, re.MULTILINE)
+        # a ladder says by which command it was made; that takes hours, and test_ladder.py plays a small one
+        assert [line for line in hidden if not line.startswith("helsinki ladder ")] == [], path
+
+
+def test_the_extras_that_are_named_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for path in PAGES:
+        for names in re.findall(r'-e "?\.\[([^\]]*)\]', path.read_text(encoding="utf-8")):
+            assert set(names.split(",")) <= set(extras), f"{path.name} names {names}"
+    for name in extras:
+        assert f"`{name}`" in README, f"the table of extras lacks {name}"
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+
+
+def test_the_fact_tables_are_those_of_the_environment() -> None:
+    env = helsinki_v0.env()
+    agent = env.possible_agents[0]
+    observation = env.observation_space(agent)
+    for page in (README, (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")):
+        assert f"`{env.action_space(agent)}`" in page
+        for name in ("observation", "action_mask"):
+            assert f"`{observation[name].shape}`" in page
+        assert not env.metadata["is_parallelizable"]
+        assert "Parallel API | no" in page
+        assert all(f'`"{reward}"`' in page for reward in ("win", "rank", "margin"))
 
 
 def test_every_player_is_described() -> None:
@@ -40,17 +119,17 @@ def test_every_player_is_described() -> None:
 
 
 def test_the_first_example_is_short() -> None:
-    code = EXAMPLE.findall(README)[0]
+    code = next(block.text for block in PYTHON if block.page == "README.md")
     assert len(code.strip().splitlines()) <= 12
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", GENERATED)
 def test_generated_pages_are_those_of_the_code(name: str) -> None:
     written = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert written == PAGES[name](), f"docs/{name} is stale: python -m helsinki_env.pages docs"
+    assert written == GENERATED[name](), f"docs/{name} is stale: python -m helsinki_env.pages docs"
 
 
-@pytest.mark.parametrize("page", PAGES_WITH_LINKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_to_files_that_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)

@@ -1,0 +1,97 @@
+"""The blocks of code in the documentation: finding them, and running a page's blocks one after the other."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["PAGES", "ROOT", "SHORTER", "Block", "blocks", "checkout", "run_shell", "shortened"]
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "notebooks" / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+#: Commands of the documentation as they are checked: less of it, by options that a user has as well.
+SHORTER = (
+    (r"--games \d+", "--games 12"),
+    (r"--decisions \d+", "--decisions 4000"),
+    (r"(tune .*)--minutes \d+", r"\1--minutes 0.1"),
+    (r"(train --preset \w+)", r"\1 --minutes 0.2"),
+    (r"helsinki bench(?: --seconds [\d.]+)?", "helsinki bench --seconds 0.02"),
+    (r"tensorboard --logdir", "tensorboard --inspect --logdir"),  # what is there, instead of a server
+)
+_FENCE = re.compile(r"^```(\w*).*\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        page: its page, relative to the repository.
+        line: where it begins.
+        language: what stands after the fence; empty if nothing does.
+        text: what stands in it.
+    """
+
+    page: str
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return where it is found."""
+        return f"{self.page}:{self.line}"
+
+
+def blocks(path: Path) -> list[Block]:
+    """Return the fenced blocks of a page, in order."""
+    text = path.read_text(encoding="utf-8")
+    page = path.relative_to(ROOT).as_posix()
+    return [Block(page, text.count("\n", 0, m.start()) + 1, m[1], m[2]) for m in _FENCE.finditer(text)]
+
+
+def shortened(commands: str) -> str:
+    """Return commands that say the same of less."""
+    for pattern, replacement in SHORTER:
+        commands = re.sub(pattern, replacement, commands)
+    return commands
+
+
+def checkout(folder: Path) -> Path:
+    """Copy what is tracked, or would be, into a folder, as a clone has it; return the folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.split("\0")):
+        source, target = ROOT / name, folder / name
+        if source.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    return folder
+
+
+def run_shell(commands: str, folder: Path, seconds: int = 1500) -> str:
+    """Run commands in a folder as a shell that stops at the first error; return what they print.
+
+    Raises:
+        AssertionError: if one of them fails; the message holds what was printed.
+    """
+    scripts = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
