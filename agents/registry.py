@@ -20,7 +20,7 @@ from typing import Any
 from agents.base import Player
 from helsinki_env import GameConfig
 from helsinki_env.components import ACTIONS
-from helsinki_env.yaml_files import one_of
+from helsinki_env.data import one_of
 
 __all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from helsinki_env.yaml_files import one_of
+from helsinki_env.data import one_of
 
 __all__ = ["COMMANDS", "Command", "main"]
 

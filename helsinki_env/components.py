@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
 
-from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
+from helsinki_env.data import Entry, read_yaml
+from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
@@ -209,276 +209,202 @@ def load_components(name_or_path: str | Path = "default") -> Components:
 @lru_cache(maxsize=32)
 def _load(path: Path, _changed_ns: int) -> Components:
     """Read one file. The time of its last change is only part of the key: an edited file is read again."""
-    return _File(path).components()
+    return _components(read_yaml(path, ComponentError), path.stem)
 
 
-class _File:
-    """A component file that is being validated: takes values out of it, and complains in one form."""
+def _components(data: Entry, name: str) -> Components:
+    """Return the validated content of a component file."""
+    data.mapping(("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "bonus_cards", "rules"))
+    tiles = data["tiles"].mapping(("total", "copies", "shapes", "wild"))
+    shapes = _shapes(data["shapes"])
+    cards = data["cards"].mapping(("variants", "wild", "any_removed_2_players", "totals"))
+    variants = _variants(cards["variants"])
+    wild = cards["wild"].mapping(("copies", "removed_3_players", "removed_2_players"))
+    wild_cards = wild["copies"].integer(0, BOX_CARDS)
+    board = data["board"].mapping(("coats", "crosswalks"))
+    points = ("points_row", "points_column", "points_crossing", "points_line", "points_two_points")
+    rules = data["rules"].mapping(("hand_limit", *points))
+    types = len(COLOURS) * len(variants) + 1
+    result = Components(
+        name=name,
+        types=types,
+        wild_type=types - 1,
+        shapes=shapes,
+        tiles=_tiles(tiles["shapes"], shapes),
+        tile_copies=_tile_copies(tiles),
+        variants=variants,
+        wild_cards=wild_cards,
+        wild_removed3=wild["removed_3_players"].integer(0, wild_cards),
+        wild_removed2=wild["removed_2_players"].integer(0, wild_cards),
+        any_removed2_number=cards["any_removed_2_players"].integer(1, 8),
+        wild_tiles=tiles["wild"].integer(0, FREE_CELLS),
+        superstructures=data["superstructures"].integer(0, BOX_CARDS),
+        hand_limit=rules["hand_limit"].integer(1, 20),
+        statue=STATUE,
+        coats=_cells(board["coats"], 8),
+        crosswalks=_cells(board["crosswalks"], 4),
+        bonus_cards=_bonus_cards(data["bonus_cards"]),
+        action_rows=_action_rows(data["action_rows"]),
+        **{key: rules[key].integer(0, 10) for key in points},
+    )
+    _check_decks(result, cards)
+    return result
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.data = read_yaml(path, ComponentError)
 
-    def fail(self, key: str, found: object, expected: str) -> NoReturn:
-        raise ComponentError(f"{self.path}: {key}: found {found!r}, expected {expected}")
+def _integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+    """Return a list of whole numbers, each from low to high."""
+    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
-    def section(self, value: object, key: str, names: Sequence[str]) -> dict[str, Any]:
-        """Return a mapping with exactly these keys."""
-        where = key or "the file"
-        if not isinstance(value, dict):
-            self.fail(where, value, f"a mapping with the keys {', '.join(names)}")
-        for name in value:
-            if name not in names:
-                found = f"no such key (found {value[name]!r})"
-                where = f"{key}.{name}".lstrip(".")
-                raise ComponentError(f"{self.path}: {where}: {found}, expected {one_of(names, name)}")
-        for name in names:
-            if name not in value:
-                self.fail(where, sorted(value), f"the missing key {name!r} as well")
-        return value
 
-    def integer(self, value: object, key: str, low: int, high: int) -> int:
-        """Return a whole number from low to high."""
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fail(key, value, f"a whole number from {low} to {high}")
-        return value
+def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
+    """Return the drawings, each a connected figure without empty margins."""
+    if not data.value or not isinstance(data.value, Mapping):
+        data.fail("a mapping of shape names to drawings such as X./XX")
+    shapes = {}
+    for name, item in data.items():
+        drawing = item.value
+        if not isinstance(name, str):
+            item.fail("a name that is text, such as L3", found=str(name))
+        if not isinstance(drawing, str) or not drawing or set(drawing) - set("X./"):
+            item.fail("a drawing of the characters X and . with / between its rows")
+        rows = tuple(drawing.split("/"))
+        if len({len(row) for row in rows}) != 1:
+            item.fail("rows of the same length")
+        if any("X" not in line for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])):
+            item.fail("no empty row or column at its edges: leave them out")
+        if len(rows) > 5 or len(rows[0]) > 5:
+            item.fail("a drawing of at most 5 rows and 5 columns")
+        if not _connected(rows):
+            item.fail("roofs that are connected edge to edge")
+        if drawing.count("X") not in ROOFS:
+            item.fail("2 to 5 roofs")
+        shapes[name] = rows
+    return shapes
 
-    def listing(self, value: object, key: str, length: int | None, what: str) -> list[Any]:
-        """Return a list, of a given length unless that is None."""
-        if not isinstance(value, list) or (length is not None and len(value) != length):
-            self.fail(key, value, f"a list of {what}" if length is None else f"a list of {length} {what}")
-        return value
 
-    def integers(self, value: object, key: str, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-        """Return a list of whole numbers, each from low to high."""
-        items = self.listing(value, key, length, what)
-        return tuple(self.integer(item, f"{key}[{i}]", low, high) for i, item in enumerate(items))
+def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return the shape name by colour and roofs."""
+    colours = data.mapping(COLOURS)
+    tiles = []
+    for colour in COLOURS:
+        names = colours[colour].entries("shape names", length=len(ROOFS))
+        for roofs, name in zip(ROOFS, names, strict=True):
+            drawn = shapes[name.choice(tuple(shapes), "a shape that is drawn under shapes: ")]
+            if "".join(drawn).count("X") != roofs:
+                name.fail(f"a shape of {roofs} roofs; this one is {'/'.join(drawn)}")
+        tiles.append(tuple(name.value for name in names))
+    return tuple(tiles)
 
-    def components(self) -> Components:
-        """Return the validated content."""
-        names = (
-            "shapes",
-            "tiles",
-            "superstructures",
-            "cards",
-            "board",
-            "action_rows",
-            "bonus_cards",
-            "rules",
-        )
-        top = self.section(self.data, "", names)
-        tiles = self.section(top["tiles"], "tiles", ("total", "copies", "shapes", "wild"))
-        shapes = self.shapes(top["shapes"])
-        cards = self.section(top["cards"], "cards", ("variants", "wild", "any_removed_2_players", "totals"))
-        variants = self.variants(cards["variants"])
-        wild_keys = ("copies", "removed_3_players", "removed_2_players")
-        wild = self.section(cards["wild"], "cards.wild", wild_keys)
-        wild_cards = self.integer(wild["copies"], "cards.wild.copies", 0, BOX_CARDS)
-        wild_removed = [self.integer(wild[key], f"cards.wild.{key}", 0, wild_cards) for key in wild_keys[1:]]
-        board = self.section(top["board"], "board", ("coats", "crosswalks"))
-        points = ("points_row", "points_column", "points_crossing", "points_line", "points_two_points")
-        rules = self.section(top["rules"], "rules", ("hand_limit", *points))
-        types = len(COLOURS) * len(variants) + 1
-        result = Components(
-            name=self.path.stem,
-            types=types,
-            wild_type=types - 1,
-            shapes=shapes,
-            tiles=self.tiles(tiles["shapes"], shapes),
-            tile_copies=self.tile_copies(tiles),
-            variants=variants,
-            wild_cards=wild_cards,
-            wild_removed3=wild_removed[0],
-            wild_removed2=wild_removed[1],
-            any_removed2_number=self.integer(cards["any_removed_2_players"], "cards.any_removed_2_players", 1, 8),
-            wild_tiles=self.integer(tiles["wild"], "tiles.wild", 0, FREE_CELLS),
-            superstructures=self.integer(top["superstructures"], "superstructures", 0, BOX_CARDS),
-            hand_limit=self.integer(rules["hand_limit"], "rules.hand_limit", 1, 20),
-            statue=STATUE,
-            coats=self.cells(board["coats"], "board.coats", 8),
-            crosswalks=self.cells(board["crosswalks"], "board.crosswalks", 4),
-            bonus_cards=self.bonus_cards(top["bonus_cards"]),
-            action_rows=self.action_rows(top["action_rows"]),
-            **{key: self.integer(rules[key], f"rules.{key}", 0, 10) for key in points},
-        )
-        self.check_decks(result, cards["totals"])
-        return result
 
-    def shapes(self, value: object) -> dict[str, tuple[str, ...]]:
-        """Return the drawings, each a connected figure without empty margins."""
-        if not isinstance(value, dict) or not value:
-            self.fail("shapes", value, "a mapping of shape names to drawings such as X./XX")
-        shapes = {}
-        for name, drawing in value.items():
-            key = f"shapes.{name}"
-            if not isinstance(name, str):
-                self.fail(key, name, "a name that is text, such as L3")
-            if not isinstance(drawing, str) or not drawing or set(drawing) - set("X./"):
-                self.fail(key, drawing, "a drawing of the characters X and . with / between its rows")
-            rows = tuple(drawing.split("/"))
-            if len({len(row) for row in rows}) != 1:
-                self.fail(key, drawing, "rows of the same length")
-            if any(
-                "X" not in line for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])
-            ):
-                self.fail(key, drawing, "no empty row or column at its edges: leave them out")
-            if len(rows) > 5 or len(rows[0]) > 5:
-                self.fail(key, drawing, "a drawing of at most 5 rows and 5 columns")
-            if not _connected(rows):
-                self.fail(key, drawing, "roofs that are connected edge to edge")
-            if drawing.count("X") not in ROOFS:
-                self.fail(key, drawing, "2 to 5 roofs")
-            shapes[name] = rows
-        return shapes
+def _tile_copies(tiles: Entry) -> tuple[int, ...]:
+    """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
+    copies = _integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
+    total = len(COLOURS) * sum(copies)
+    if tiles["total"].integer(0, 400) != total:
+        tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
+    most, room = 0, FREE_CELLS
+    for roofs, count in zip(ROOFS, copies, strict=True):
+        fit = min(len(COLOURS) * count, room // roofs)
+        most, room = most + fit, room - fit * roofs
+    if most > MAX_PAVILIONS:
+        tiles["copies"].fail(f"fewer small tiles: {most} of them fit on a board, and a game keeps {MAX_PAVILIONS}")
+    return copies
 
-    def tiles(self, value: object, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-        """Return the shape name by colour and roofs."""
-        colours = self.section(value, "tiles.shapes", COLOURS)
-        for colour in COLOURS:
-            key = f"tiles.shapes.{colour}"
-            for roofs, name in zip(ROOFS, self.listing(colours[colour], key, len(ROOFS), "shape names"), strict=True):
-                where = f"{key}[{roofs - 2}]"
-                if not isinstance(name, str) or name not in shapes:
-                    self.fail(where, name, f"a shape that is drawn under shapes: {one_of(shapes, name)}")
-                if "".join(shapes[name]).count("X") != roofs:
-                    self.fail(where, name, f"a shape of {roofs} roofs; this one is {'/'.join(shapes[name])}")
-        return tuple(tuple(colours[colour]) for colour in COLOURS)
 
-    def tile_copies(self, tiles: Mapping[str, Any]) -> tuple[int, ...]:
-        """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
-        copies = self.integers(tiles["copies"], "tiles.copies", len(ROOFS), 0, 20, "counts by roofs")
-        total = self.integer(tiles["total"], "tiles.total", 0, 400)
-        if total != len(COLOURS) * sum(copies):
-            self.fail(
-                "tiles.total",
-                total,
-                f"{len(COLOURS) * sum(copies)}, which is what tiles.copies gives in five colours",
-            )
-        most, room = 0, FREE_CELLS
-        for roofs, count in zip(ROOFS, copies, strict=True):
-            fit = min(len(COLOURS) * count, room // roofs)
-            most, room = most + fit, room - fit * roofs
-        if most > MAX_PAVILIONS:
-            self.fail(
-                "tiles.copies",
-                list(copies),
-                f"fewer small tiles: {most} of them fit on a board, and a game keeps {MAX_PAVILIONS}",
-            )
-        return copies
+def _variants(data: Entry) -> tuple[CardVariant, ...]:
+    """Return the kinds of coloured cards."""
+    items = data.entries("card variants")
+    if not 1 <= len(items) <= MAX_VARIANTS:
+        data.fail(f"1 to {MAX_VARIANTS} of them", found=f"{len(items)} variants")
+    seen: dict[tuple[int, int, int], int] = {}
+    variants = tuple(_variant(item) for item in items)
+    for i, variant in enumerate(variants):
+        face = (variant.number, variant.roofs, variant.superstructures)
+        if face in seen:
+            expected = f"another face than that of cards.variants[{seen[face]}]: add to its copies"
+            items[i].fail(expected, found=str(face))
+        seen[face] = i
+    return variants
 
-    def variants(self, value: object) -> tuple[CardVariant, ...]:
-        """Return the kinds of coloured cards."""
-        items = self.listing(value, "cards.variants", None, "card variants")
-        if not 1 <= len(items) <= MAX_VARIANTS:
-            self.fail("cards.variants", f"{len(items)} variants", f"1 to {MAX_VARIANTS} of them")
-        variants = tuple(self.variant(item, f"cards.variants[{i}]") for i, item in enumerate(items))
-        seen: dict[tuple[int, int, int], int] = {}
-        for i, variant in enumerate(variants):
-            face = (variant.number, variant.roofs, variant.superstructures)
-            if face in seen:
-                expected = f"another face than that of cards.variants[{seen[face]}]: add to its copies"
-                self.fail(f"cards.variants[{i}]", face, expected)
-            seen[face] = i
-        return variants
 
-    def variant(self, value: object, key: str) -> CardVariant:
-        """Return one kind of coloured card."""
-        names = ("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players")
-        item = self.section(value, key, names)
-        copies = item["copies"]
-        if isinstance(copies, list):
-            copies = self.integers(
-                copies, f"{key}.copies", len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all"
-            )
-        else:
-            copies = (self.integer(copies, f"{key}.copies", 0, BOX_CARDS),) * len(COLOURS)
-        removed = [self.integer(item[name], f"{key}.{name}", 0, BOX_CARDS) for name in names[4:]]
-        for name, count in zip(names[4:], removed, strict=True):
-            if count > min(copies):
-                self.fail(
-                    f"{key}.{name}",
-                    count,
-                    f"at most {min(copies)}: every colour has to have that many copies to remove",
-                )
-        return CardVariant(
-            number=self.integer(item["number"], f"{key}.number", 1, 8),
-            roofs=self.integer(item["roofs"], f"{key}.roofs", ROOFS[0], ROOFS[-1]),
-            superstructures=self.integer(item["superstructures"], f"{key}.superstructures", 0, 5),
-            copies=copies,
-            removed3=removed[0],
-            removed2=removed[1],
-        )
+def _variant(data: Entry) -> CardVariant:
+    """Return one kind of coloured card."""
+    data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
+    if isinstance(data["copies"].value, list):
+        copies = _integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
+    else:
+        copies = (data["copies"].integer(0, BOX_CARDS),) * len(COLOURS)
+    removed = [data[name].integer(0, BOX_CARDS) for name in ("removed_3_players", "removed_2_players")]
+    for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
+        if count > min(copies):
+            data[name].fail(f"at most {min(copies)}: every colour has to have that many copies to remove")
+    return CardVariant(
+        number=data["number"].integer(1, 8),
+        roofs=data["roofs"].integer(ROOFS[0], ROOFS[-1]),
+        superstructures=data["superstructures"].integer(0, 5),
+        copies=copies,
+        removed3=removed[0],
+        removed2=removed[1],
+    )
 
-    def cells(self, value: object, key: str, length: int) -> tuple[int, ...]:
-        """Return different cells of the board, given as [row, column], none of them the statue's."""
-        found: list[int] = []
-        for i, item in enumerate(self.listing(value, key, length, "cells [row, column]")):
-            row, column = self.integers(item, f"{key}[{i}]", 2, 0, SIZE - 1, "numbers, row and column")
-            cell = SIZE * row + column
-            if cell == STATUE:
-                self.fail(f"{key}[{i}]", item, "another cell: the statue stands on this one")
-            if cell in found:
-                self.fail(
-                    f"{key}[{i}]",
-                    item,
-                    f"a cell that is not in the list yet; this one is also {key}[{found.index(cell)}]",
-                )
-            found.append(cell)
-        return tuple(found)
 
-    def bonus_cards(self, value: object) -> tuple[int, ...]:
-        """Return the values of the four bonus cards, ascending."""
-        values = self.integers(value, "bonus_cards", 4, 1, 100, "values")
-        if list(values) != sorted(set(values)):
-            self.fail("bonus_cards", list(values), "four different values in ascending order")
-        return values
+def _cells(data: Entry, length: int) -> tuple[int, ...]:
+    """Return different cells of the board, given as [row, column], none of them the statue's."""
+    found: list[int] = []
+    for item in data.entries("cells [row, column]", length=length):
+        row, column = _integers(item, 2, 0, SIZE - 1, "numbers, row and column")
+        cell = SIZE * row + column
+        if cell == STATUE:
+            item.fail("another cell: the statue stands on this one")
+        if cell in found:
+            also = f"{data.path}[{found.index(cell)}]"
+            item.fail(f"a cell that is not in the list yet; this one is also {also}")
+        found.append(cell)
+    return tuple(found)
 
-    def action_rows(self, value: object) -> tuple[tuple[str, ...], ...]:
-        """Return the three rows of the action board: every action once."""
-        names = ("top", "middle", "bottom")
-        section = self.section(value, "action_rows", names)
-        rows = [self.listing(section[name], f"action_rows.{name}", 5, "action names") for name in names]
-        seen: list[str] = []
-        for name, row in zip(names, rows, strict=True):
-            for i, action in enumerate(row):
-                where = f"action_rows.{name}[{i}]"
-                if action not in ACTIONS:
-                    self.fail(where, action, f"the name of an action: {one_of(ACTIONS, action)}")
-                if action in seen:
-                    missing = [other for other in ACTIONS if not any(other in row for row in rows)]
-                    self.fail(where, action, f"every action once; missing: {', '.join(missing)}")
-                seen.append(action)
-        return tuple(tuple(row) for row in rows)
 
-    def check_decks(self, components: Components, value: object) -> None:
-        """Compare the cards with the totals that the file states, and see that every game can be dealt."""
-        keys = ("per_colour", "players_4", "players_3", "players_2")
-        totals = self.section(value, "cards.totals", keys)
-        stated = {key: self.integer(totals[key], f"cards.totals.{key}", 0, BOX_CARDS) for key in keys}
-        for colour, name in enumerate(COLOURS):
-            count = sum(variant.copies[colour] for variant in components.variants)
-            if count != stated["per_colour"]:
-                self.fail(
-                    "cards.totals.per_colour",
-                    stated["per_colour"],
-                    f"{count}, which is what the copies in {name} add up to",
-                )
-        box = sum(components.deck(4))
-        if box > BOX_CARDS:
-            self.fail("cards", f"{box} cards", f"at most {BOX_CARDS} in all: lower some copies")
-        number = components.any_removed2_number
-        if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
-            self.fail("cards.any_removed_2_players", number, "a number of which a card is left with two players")
-        for players in SEATS:
-            key, size = f"players_{players}", components.deck_size(players)
-            if size != stated[key]:
-                self.fail(f"cards.totals.{key}", stated[key], f"{size}, which is what copies less removals give")
-            if size < DISPLAY + 2 * players:
-                self.fail(
-                    f"cards.totals.{key}",
-                    size,
-                    f"at least {DISPLAY + 2 * players}: the display and two cards a player are dealt",
-                )
+def _bonus_cards(data: Entry) -> tuple[int, ...]:
+    """Return the values of the four bonus cards, ascending."""
+    values = _integers(data, 4, 1, 100, "values")
+    if list(values) != sorted(set(values)):
+        data.fail("four different values in ascending order")
+    return values
+
+
+def _action_rows(data: Entry) -> tuple[tuple[str, ...], ...]:
+    """Return the three rows of the action board: every action once."""
+    data.mapping(("top", "middle", "bottom"))
+    rows = [data[name].entries("action names", length=5) for name in ("top", "middle", "bottom")]
+    seen: list[str] = []
+    for action in (action for row in rows for action in row):
+        if action.choice(ACTIONS, "the name of an action: ") in seen:
+            missing = [name for name in ACTIONS if not any(other.value == name for row in rows for other in row)]
+            action.fail(f"every action once; missing: {', '.join(missing)}")
+        seen.append(action.value)
+    return tuple(tuple(action.value for action in row) for row in rows)
+
+
+def _check_decks(components: Components, cards: Entry) -> None:
+    """Compare the cards with the totals that the file states, and see that every game can be dealt."""
+    totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(SEATS))))
+    per_colour = totals["per_colour"].integer(0, BOX_CARDS)
+    for colour, name in enumerate(COLOURS):
+        count = sum(variant.copies[colour] for variant in components.variants)
+        if count != per_colour:
+            totals["per_colour"].fail(f"{count}, which is what the copies in {name} add up to")
+    box = sum(components.deck(4))
+    if box > BOX_CARDS:
+        cards.fail(f"at most {BOX_CARDS} in all: lower some copies", found=f"{box} cards")
+    number = components.any_removed2_number
+    if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
+        cards["any_removed_2_players"].fail("a number of which a card is left with two players")
+    for players in SEATS:
+        total, size = totals[f"players_{players}"], components.deck_size(players)
+        if total.integer(0, BOX_CARDS) != size:
+            total.fail(f"{size}, which is what copies less removals give")
+        least = DISPLAY + 2 * players
+        if size < least:
+            total.fail(f"at least {least}: the display and two cards a player are dealt")
 
 
 def _connected(rows: Sequence[str]) -> bool:

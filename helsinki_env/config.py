@@ -5,15 +5,16 @@ Frozen and validated: a `GameConfig` that exists can be played.
 
 import hashlib
 import json
-import operator
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from helsinki_env.components import ACTIONS, Components, load_components
-from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
+from helsinki_env.data import Entry, read_yaml
+from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["REWARDS", "ConfigError", "GameConfig"]
 
@@ -68,27 +69,52 @@ class GameConfig:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Check every value and bring it into the form in which it is kept."""
-        players = _players(self.num_players)
+        """Read the component file, check every value and bring it into the form in which it is kept."""
         if not isinstance(self.components, str | Path) or not str(self.components):
-            _fail("components", self.components, "the name of a component file, such as 'default', or a path")
-        if not isinstance(self.dry_roads, bool):
-            _fail("dry_roads", self.dry_roads, "True or False")
-        if not isinstance(self.reward, str) or self.reward not in REWARDS:
-            _fail("reward", self.reward, one_of(REWARDS, self.reward))
-        loaded = load_components(self.components)
-        covered: Any = self.covered
-        if isinstance(covered, str) and covered == "first_game":
-            covered = loaded.action_rows[-1]
+            self._entry("components").fail("the name of a component file, such as 'default', or a path")
+        self._settle(load_components(self.components))
+
+    def _settle(self, loaded: Components) -> None:
+        players = _players(self._entry("num_players"))
+        self._entry("dry_roads").flag()
+        self._entry("reward").choice(REWARDS)
+        covered = self._entry("covered")
+        if isinstance(covered.value, str) and covered.value == "first_game":
+            covered.value = loaded.action_rows[-1]
         keep = {
             "num_players": players,
-            "covered": _actions("covered", covered, " (or 'first_game')"),
-            "denied": _denied(self.denied, players),
+            "covered": _actions(covered, " (or 'first_game')"),
+            "denied": _denied(self._entry("denied"), players),
             "components": str(self.components),
             "_loaded": loaded,
         }
         for name, value in keep.items():
             object.__setattr__(self, name, value)
+
+    def _entry(self, name: str) -> Entry:
+        return Entry(getattr(self, name), ConfigError, name)
+
+    def changed(self, **changes: Any) -> "GameConfig":
+        """Return the configuration with other values, by the keys of `from_dict`.
+
+        The facts stay those that were loaded, whatever has become of the component file, unless another one is named.
+        What is denied to single seats goes with their number, unless it is said anew.
+
+        Raises:
+            ConfigError: for an unknown key or a value that cannot be used.
+            ComponentError: if another component file is at fault.
+        """
+        Entry(changes, ConfigError).mapping(KEYS)
+        if "num_players" in changes:
+            players = _players(Entry(changes["num_players"], ConfigError, "num_players"))
+            changes = {"denied": self.denied if players == self.num_players else None} | changes
+        if str(changes.get("components", self.components)) != self.components:
+            return GameConfig(**{name: getattr(self, name) for name in KEYS} | changes)
+        new = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(new, name, value)
+        new._settle(self._loaded)
+        return new
 
     @property
     def loaded(self) -> Components:
@@ -118,18 +144,13 @@ class GameConfig:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "GameConfig":
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> "GameConfig":
         """Return the configuration with these values; a key that is left out has its default.
 
         Raises:
-            ConfigError: for an unknown key or a value that cannot be used.
+            ConfigError: for an unknown key or a value that cannot be used; the component file is such a value.
         """
-        if not isinstance(data, Mapping):
-            raise ConfigError(f"the configuration: found {data!r}, expected a mapping of some of {', '.join(KEYS)}")
-        for key in data:
-            if key not in KEYS:
-                raise ConfigError(f"{key}: no such key (found {data[key]!r}), expected {one_of(KEYS, key)}")
-        return cls(**data)
+        return Entry.of(data, ConfigError, "the configuration").build(cls)
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> "GameConfig":
@@ -141,12 +162,7 @@ class GameConfig:
         Raises:
             ConfigError: as in `from_dict`, naming the file too.
         """
-        path = find_yaml(name_or_path, "game", ConfigError)
-        data = read_yaml(path, ConfigError)
-        try:
-            return cls.from_dict(data)
-        except ConfigError as problem:
-            raise ConfigError(f"{path}: {problem}") from None
+        return cls.from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))
 
 
 KEYS = tuple(item.name for item in fields(GameConfig) if item.init)
@@ -160,71 +176,46 @@ def _tables(components: Components) -> Any:
     return build_tables(components)
 
 
-def _fail(key: str, found: object, expected: str) -> NoReturn:
-    raise ConfigError(f"{key}: found {found!r}, expected {expected}")
+def _players(data: Entry) -> int:
+    return data.integer(2, 4, "2, 3 or 4")
 
 
-def _integer(value: object) -> int | None:
-    """Return a whole number of any integer type, NumPy's too; None for everything else, truth values too."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # that is the question
-    except TypeError:
-        return None
-
-
-def _players(value: object) -> int:
-    players = _integer(value)
-    if players not in (2, 3, 4):
-        _fail("num_players", value, "2, 3 or 4")
-    return players
-
-
-def _action(key: str, value: object) -> int:
+def _action(data: Entry) -> int:
     """Return the id of an action that is given by id or name."""
-    if isinstance(value, str):
-        if value in ACTIONS:
-            return ACTIONS.index(value)
-        _fail(key, value, f"an action: {one_of(ACTIONS, value)}")
-    action = _integer(value)
-    if action is None or not 0 <= action < len(ACTIONS):
-        _fail(key, value, f"an action: an id from 0 to {len(ACTIONS) - 1} or a name such as {ACTIONS[0]!r}")
-    return action
+    if isinstance(data.value, str):
+        return ACTIONS.index(data.choice(ACTIONS, "an action: "))
+    most = len(ACTIONS) - 1
+    return data.integer(0, most, f"an action: an id from 0 to {most} or a name such as {ACTIONS[0]!r}")
 
 
-def _actions(key: str, value: object, also: str = "") -> tuple[int, ...]:
+def _listed(data: Entry, expected: str) -> list[Entry]:
+    """Return the elements of what may be any collection."""
+    if isinstance(data.value, str | Mapping):
+        data.fail(expected)
+    try:
+        data.value = list(data.value)
+    except TypeError:
+        data.fail(expected)
+    return data.entries(expected)
+
+
+def _actions(data: Entry, also: str = "") -> tuple[int, ...]:
     """Return different actions as ascending ids."""
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        _fail(key, value, f"a list of action ids or names{also}, [] for none")
     found: list[int] = []
-    for i, item in enumerate(value):
-        action = _action(f"{key}[{i}]", item)
+    for item in _listed(data, f"a list of action ids or names{also}, [] for none"):
+        action = _action(item)
         if action in found:
-            _fail(
-                f"{key}[{i}]",
-                item,
-                f"each action once; {ACTIONS[action]} is {key}[{found.index(action)}] already",
-            )
+            item.fail(f"each action once; {ACTIONS[action]} is {data.path}[{found.index(action)}] already")
         found.append(action)
     return tuple(sorted(found))
 
 
-def _denied(value: object, players: int) -> tuple[tuple[int, ...], ...]:
+def _denied(data: Entry, players: int) -> tuple[tuple[int, ...], ...]:
     """Return the denied actions of each seat as ascending ids."""
-    if value is None:
+    if data.value is None:
         return ((),) * players
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        _fail(
-            "denied",
-            value,
-            f"one list of actions for each of the {players} seats, or nothing (None, in YAML null)",
-        )
-    seats = tuple(_actions(f"denied[{seat}]", item) for seat, item in enumerate(value))
+    each = f"one list of actions for each of the {players} seats, or nothing (None, in YAML null)"
+    seats = tuple(_actions(item) for item in _listed(data, each))
     if len(seats) != players:
-        _fail(
-            "denied",
-            seats,
-            f"one list of actions for each seat: {players} with num_players={players}, not {len(seats)}",
-        )
+        data.fail(f"one list of actions for each seat: {players} with num_players={players}, not {len(seats)}")
     return seats

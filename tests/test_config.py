@@ -200,11 +200,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing covered": ({"covered": None}, "covered: found None, expected a list of action ids or names"),
     "one seat of two": (
         {"denied": [[3]]},
-        "denied: found ((3,),), expected one list of actions for each seat: 2",
+        "denied: found [[3]], expected one list of actions for each seat: 2",
     ),
     "three seats of two": (
         {"denied": [[], [], []]},
-        "denied: found ((), (), ()), expected one list of actions",
+        "denied: found [[], [], []], expected one list of actions",
     ),
     "no lists": (
         {"denied": [3, 4]},

@@ -12,7 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: From the bottom up: a module may import from its own layer and those below, never from above.
 LAYERS = (
-    ("helsinki_env.components", "helsinki_env.config", "helsinki_env.files", "helsinki_env.yaml_files"),
+    (
+        "helsinki_env.components",
+        "helsinki_env.config",
+        "helsinki_env.data",
+        "helsinki_env.files",
+        "helsinki_env.yaml_files",
+    ),
     ("helsinki_env.core",),
     ("helsinki_env.observation", "helsinki_env.playout", "helsinki_env.render", "helsinki_env.reference"),
     (

@@ -513,7 +513,7 @@ def test_a_network_that_knows_nothing_goes_by_the_heuristic() -> None:
 def test_a_network_of_bad_sizes_is_refused() -> None:
     bad: list[tuple[str, Any]] = [("width", 0), ("seat", 1.5), ("blocks", -1), ("seat_hidden", True)]
     for name, value in bad:
-        with pytest.raises(ValueError, match=f"{name}: found {value}, expected a whole number of at least"):
+        with pytest.raises(ValueError, match=f"{name}: found {value}, expected a whole number from"):
             NetworkConfig(**{name: value})
     assert len(list(Network(config=NetworkConfig(blocks=0)).blocks)) == 0
 

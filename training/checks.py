@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-__all__ = ["check_numbers"]
+from helsinki_env.data import Entry
+
+__all__ = ["check_numbers", "player_counts"]
 
 
-def check_numbers(config: Any, least: Mapping[str, float]) -> None:
-    """Check that every number of a dataclass is one, whole where it should be, and not below `least` (default 0).
+def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
+    """Check that every number of a dataclass is finite, whole where it should be, and within its bounds.
+
+    Args:
+        config: the dataclass.
+        least: bounds by field; default 0.
+        most: likewise; default: none.
 
     Raises:
         ValueError: naming field, value found and what is expected.
@@ -18,7 +25,17 @@ def check_numbers(config: Any, least: Mapping[str, float]) -> None:
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
-        value, whole, low = getattr(config, item.name), item.type == "int", least.get(item.name, 0)
-        if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= low:
-            kind = "a whole number" if whole else "a number"
-            raise ValueError(f"{item.name}: found {value!r}, expected {kind} of at least {low}")
+        data = Entry(getattr(config, item.name), ValueError, item.name)
+        low, high = least.get(item.name, 0), most.get(item.name)
+        if item.type == "int":
+            data.integer(int(low), None if high is None else int(high))
+        else:
+            data.number(low, high)
+
+
+def player_counts(value: Any) -> tuple[int, ...]:
+    """Return numbers of players, each 2, 3 or 4; ValueError if they are not."""
+    data = Entry(value, ValueError, "players")
+    if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
+        data.fail("some of 2, 3 and 4")
+    return tuple(value)

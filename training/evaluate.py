@@ -24,7 +24,7 @@ from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
 from helsinki_env import GameConfig
-from training.checks import check_numbers
+from training.checks import check_numbers, player_counts
 
 __all__ = ["GateConfig", "gate", "measure"]
 
@@ -52,15 +52,12 @@ class GateConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"decks": 16, "at_once": 1})
-        players: Any = self.players
-        if not isinstance(players, list | tuple) or not players or any(count not in (2, 3, 4) for count in players):
-            raise ValueError(f"players: found {players!r}, expected some of 2, 3 and 4")
-        object.__setattr__(self, "players", tuple(players))
-        object.__setattr__(self, "covered", self.boards.covered)
-        object.__setattr__(self, "denied", self.boards.denied)
+        check_numbers(self, {"decks": 16, "at_once": 1}, {"at_once": 100_000})
         if not 0 < self.elo <= 1000:
             raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
+        object.__setattr__(self, "players", player_counts(self.players))
+        object.__setattr__(self, "covered", self.boards.covered)
+        object.__setattr__(self, "denied", self.boards.denied)
 
     @property
     def boards(self) -> Boards:

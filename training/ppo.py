@@ -37,6 +37,9 @@ __all__ = ["PPO", "PPOConfig"]
 
 State = dict[str, npt.NDArray[Any]]
 
+#: Of what is in memory at once.
+_MOST = {"games": 100_000, "steps": 10_000}
+
 
 @dataclass(frozen=True)
 class PPOConfig:
@@ -80,10 +83,8 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, dict.fromkeys(("games", "steps", "epochs", "batch"), 1))
-        for name in ("apart", "last", "discount", "decay"):
-            if getattr(self, name) > 1:
-                raise ValueError(f"{name}: found {getattr(self, name)}, expected a number from 0 to 1")
+        parts = dict.fromkeys(("apart", "last", "discount", "decay"), 1)
+        check_numbers(self, dict.fromkeys(("games", "steps", "epochs", "batch"), 1), parts | _MOST)
 
 
 class PPO:

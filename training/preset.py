@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from agents.net.network import NetworkConfig
 from agents.registry import make_player
 from helsinki_env.config import GameConfig
-from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
-from training.checks import check_numbers
+from helsinki_env.data import Entry, read_yaml
+from helsinki_env.yaml_files import find_yaml
+from training.checks import check_numbers, player_counts
 from training.evaluate import GateConfig
 from training.ppo import PPOConfig
 from training.tables import TableConfig
 from training.warm import WarmConfig
 
 __all__ = ["EvaluationConfig", "Preset", "PresetError"]
+
+#: Games that are played at once.
+_MOST = 10_000_000
 
 
 class PresetError(ValueError):
@@ -44,11 +49,9 @@ class EvaluationConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"times": 1, "games": 2, "final_games": 2})
+        check_numbers(self, {"times": 1, "games": 2, "final_games": 2}, {"games": _MOST, "final_games": _MOST})
         object.__setattr__(self, "opponents", _listed(self.opponents))
-        object.__setattr__(self, "players", _listed(self.players))
-        if any(isinstance(count, bool) or count not in (2, 3, 4) for count in self.players):
-            raise ValueError(f"players: found {self.players!r}, expected some of 2, 3 and 4")
+        object.__setattr__(self, "players", player_counts(_listed(self.players)))
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,13 @@ class Preset:
     minutes: float = 90.0
     precision: str = "auto"
 
-    @property
+    def __post_init__(self) -> None:
+        """Check what is not checked by its parts."""
+        object.__setattr__(self, "opponents", _listed(self.opponents))
+        Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
+        Entry(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
+
+    @cached_property
     def game(self) -> GameConfig:
         """The games, as far as they are the same at all tables."""
         return GameConfig(components=self.components)
@@ -96,36 +105,20 @@ class Preset:
         Raises:
             PresetError: naming file, key, value and remedy.
         """
-        path = find_yaml(name_or_path, "training", PresetError)
-        content = read_yaml(path, PresetError)
-        try:
-            return cls.from_dict(content)
-        except (PresetError, ValueError, TypeError) as problem:
-            raise PresetError(f"{path}: {problem}") from None
+        return cls.from_dict(read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError))
 
     @classmethod
-    def from_dict(cls, data: Any) -> Preset:
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Preset:
         """Return the preset in plain data; PresetError if something is wrong with it."""
-        _known(data, cls, "")
-        values = dict(data)
-        for name, part in _PARTS.items():
-            content = values.get(name, {})
-            _known(content, part, f"{name}.")
-            values[name] = _made(part, content, name)
-        tables = values.get("tables", [{}])
-        if not isinstance(tables, list) or not tables:
-            raise PresetError(f"tables: found {tables!r}, expected a list of kinds of tables")
-        for i, table in enumerate(tables):
-            _known(table, TableConfig, f"tables[{i}].")
-        values["tables"] = tuple(_made(TableConfig, table, f"tables[{i}]") for i, table in enumerate(tables))
-        values["opponents"] = _listed(values.get("opponents", ("heuristic",)))
-        minutes, precision = values.get("minutes", 90.0), values.get("precision", "auto")
-        if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not minutes > 0:
-            raise PresetError(f"minutes: found {minutes!r}, expected a number above 0")
-        if precision not in ("auto", "float32", "bfloat16"):
-            raise PresetError(f"precision: found {precision!r}, expected auto, float32 or bfloat16")
-        preset = cls(**values)
-        preset._check_players()
+        data = Entry.of(data, PresetError, "the preset").mapping([item.name for item in fields(cls)])
+        parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].given}
+        if data["tables"].given:
+            tables = data["tables"].entries("kinds of tables", least=1)
+            parts["tables"] = tuple(table.build(TableConfig) for table in tables)
+        data.value = {**data.value, **parts}
+        preset = data.build(cls)
+        with data.blamed():
+            preset._check_players()
         return preset
 
     def _check_players(self) -> None:
@@ -144,20 +137,13 @@ class Preset:
             )
 
 
-_PARTS: dict[str, Any] = {
+_PARTS: dict[str, type] = {
     "network": NetworkConfig,
     "warm": WarmConfig,
     "ppo": PPOConfig,
     "gate": GateConfig,
     "evaluation": EvaluationConfig,
 }
-
-
-def _made(part: Any, content: Mapping[str, Any], path: str) -> Any:
-    try:
-        return part(**content)
-    except (ValueError, TypeError) as problem:
-        raise PresetError(f"{path}.{problem}") from None
 
 
 def _listed(value: Any) -> tuple[Any, ...]:
@@ -170,13 +156,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _known(data: object, part: Any, path: str) -> None:
-    names = [item.name for item in fields(part)]
-    if not isinstance(data, Mapping):
-        where = path.rstrip(".") or "the preset"
-        raise PresetError(f"{where}: found {data!r}, expected a mapping of some of {', '.join(names)}")
-    for key in data:
-        if key not in names:
-            raise PresetError(f"{path}{key}: found {data[key]!r}, no such key; expected {one_of(names, key)}")

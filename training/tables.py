@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from helsinki_env.data import Entry
 from helsinki_env.envs.episodes import RandomEpisodes
+from training.checks import player_counts
 
 __all__ = ["TableConfig", "divide"]
 
@@ -32,11 +34,11 @@ class TableConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or self.share <= 0:
-            raise ValueError(f"share: found {self.share!r}, expected a number above 0")
+        Entry(self.share, ValueError, "share").number(0, inside=True)
         for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
+        player_counts(self.players)
         try:
             _ = self.episodes
         except ValueError as problem:

@@ -72,10 +72,8 @@ class WarmConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"games": 1, "batch": 1})
-        for name in ("share", "stray", "last"):
-            if getattr(self, name) > 1:
-                raise ValueError(f"{name}: found {getattr(self, name)}, expected a number from 0 to 1")
+        parts = dict.fromkeys(("share", "stray", "last"), 1)
+        check_numbers(self, {"games": 1, "batch": 1}, parts | {"games": 1_000_000})
         if self.positions and not self.share:
             raise ValueError("share: found 0, expected a part of the turns above 0")
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.components import ACTIONS as NAMES
-from helsinki_env.yaml_files import one_of
+from helsinki_env.data import Entry
 
 __all__ = [
     "ACTIONS",
@@ -45,6 +45,8 @@ _DENIED = 5
 _TIMES = 14
 _TOGETHER = 4
 _MODULUS = 14
+#: Of the base design: more do not tell more.
+_MOST_COPIES = 1000
 #: Points 0 to 13 are developed; 14 stands for infinity, which stays.
 _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 
@@ -152,11 +154,9 @@ class Screen:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _whole("copies", self.copies, 1)
-        if isinstance(self.loose, bool) or not isinstance(self.loose, int | float) or not 0 <= self.loose <= 1:
-            raise DesignError(f"loose: found {self.loose!r}, expected a part of the blocks, 0 to 1")
-        object.__setattr__(self, "sizes", tuple(self.sizes))
-        random_sets(0, *self.sizes, np.random.default_rng(0))
+        Entry(self.copies, DesignError, "copies").integer(1, _MOST_COPIES)
+        Entry(self.loose, DesignError, "loose").number(0, 1, expected="a part of the blocks, 0 to 1")
+        object.__setattr__(self, "sizes", _sizes(self.sizes, "sizes"))
 
     def sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
         """Return what each place of the line-up may not use in some blocks, bool (B, places, 15).
@@ -199,14 +199,7 @@ class Boards:
     def __post_init__(self) -> None:
         """Check the values."""
         for name in ("covered", "denied"):
-            sizes = getattr(self, name)
-            if not isinstance(sizes, list | tuple) or len(sizes) != 2:
-                raise DesignError(f"{name}: found {sizes!r}, expected how many actions, [from, to]")
-            for size in sizes:
-                _whole(name, size, 0)
-            if not sizes[0] <= sizes[1] <= ACTIONS:
-                raise DesignError(f"{name}: found {sizes!r}, expected how many actions, [from, to], 0 to {ACTIONS}")
-            object.__setattr__(self, name, tuple(sizes))
+            object.__setattr__(self, name, _sizes(getattr(self, name), name))
 
     def sets(self, seed: int, blocks: npt.NDArray[np.int64], seats: int) -> tuple[Sets, Sets]:
         """Return what is covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
@@ -236,13 +229,9 @@ class Cover:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _whole("size", self.size, 0)
-        if self.size > ACTIONS:
-            raise DesignError(f"size: found {self.size}, expected at most {ACTIONS}")
-        object.__setattr__(self, "only", tuple(self.only))
-        for number in self.only:
-            if not 0 <= number < comb(ACTIONS, self.size):
-                raise DesignError(f"only: found set {number}, expected 0 to {comb(ACTIONS, self.size) - 1}")
+        Entry(self.size, DesignError, "size").integer(0, ACTIONS)
+        numbers = Entry(self.only, DesignError, "only").entries("numbers of sets")
+        object.__setattr__(self, "only", tuple(one.integer(0, comb(ACTIONS, self.size) - 1) for one in numbers))
 
     def sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
         """Return what is covered in some blocks, bool (B, 15)."""
@@ -264,7 +253,9 @@ class Handicap:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        object.__setattr__(self, "denied", tuple(tuple(_action(name) for name in place) for place in self.denied))
+        places = Entry(self.denied, DesignError, "denied").entries("lists of actions, one for each seat")
+        denied = tuple(tuple(_action(name) for name in place.entries("actions")) for place in places)
+        object.__setattr__(self, "denied", denied)
 
     def sets(self, blocks: npt.NDArray[np.int64], places: int) -> Sets:
         """Return what each place of the line-up may not use in some blocks, bool (B, places, 15)."""
@@ -280,12 +271,22 @@ class Handicap:
 DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
 
 
-def _action(value: object) -> int:
-    if isinstance(value, str) and value in NAMES:
-        return NAMES.index(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < ACTIONS:
-        raise DesignError(f"denied: found {value!r}, expected an id from 0 to {ACTIONS - 1} or {one_of(NAMES, value)}")
-    return value
+def _action(data: Entry) -> int:
+    if isinstance(data.value, str):
+        return NAMES.index(data.choice(NAMES, f"an id from 0 to {ACTIONS - 1} or "))
+    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {NAMES[0]!r}")
+
+
+def _sizes(value: Any, name: str) -> tuple[int, int]:
+    """Return the least and the largest number of actions."""
+    what = f"how many actions, [from, to], 0 to {ACTIONS}"
+    data = Entry(value, DesignError, name)
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        data.fail(what)
+    low, high = (size.integer(0, ACTIONS) for size in data.entries(what))
+    if low > high:
+        data.fail(what)
+    return low, high
 
 
 @lru_cache(maxsize=16)
@@ -295,8 +296,3 @@ def subsets(size: int) -> Sets:
     for row, actions in enumerate(combinations(range(ACTIONS), size)):
         found[row, list(actions)] = True
     return found
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise DesignError(f"{name}: found {value!r}, expected a whole number of at least {least}")

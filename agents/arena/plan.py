@@ -26,9 +26,10 @@ import numpy.typing as npt
 import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
+from helsinki_env.data import Entry, shown
 from helsinki_env.position import VERSION
 
-__all__ = ["CHUNK_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_seating", "lineups_of"]
+__all__ = ["CHUNK_GAMES", "MOST_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_seating", "lineups_of"]
 
 #: Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
 #: progress and little is lost when a run is stopped.
@@ -37,6 +38,9 @@ CHUNK_GAMES = 60
 #: Version of the files of a run.
 _FORMAT = 2
 _MOST_LINEUPS = 100_000
+_MOST_CHUNKS = 1_000_000
+MOST_GAMES = 1_000_000_000
+"""Games of a line-up, or of a chunk; nobody waits for more."""
 
 
 class ArenaError(ValueError):
@@ -138,21 +142,28 @@ class TablePlan:
         return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TablePlan:
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> TablePlan:
         """Return the table that `to_dict` wrote.
 
         Raises:
-            ArenaError: if the component file is another one now.
+            ArenaError: if it is no such table, or the component file is another one now.
         """
+        data = Entry.of(data, ArenaError, "the table").mapping()
         config = GameConfig.from_dict(data["config"])
-        if config.digest != data["config_digest"]:
+        name = data["name"].text("a name")
+        if config.digest != data["config_digest"].value:
             raise ArenaError(
-                f"table {data['name']!r}: found the configuration {config.digest}, expected {data['config_digest']}: "
-                f"the component file {config.components!r} is not the one that was played with (bring that one back)"
+                f"table {name!r}: found the configuration {config.digest}, expected "
+                f"{shown(data['config_digest'].value)}: the component file {config.components!r} is not the one that "
+                "was played with (bring that one back)"
             )
-        lineups = tuple(tuple(lineup) for lineup in data["lineups"])
-        designs = {name: design(**data[name]) for name, design in DESIGNS.items() if name in data}
-        return cls(data["name"], config, tuple(data["players"]), lineups, data["blocks"], **designs)
+        players = tuple(player.text("a player") for player in data["players"].entries("at least one player", least=1))
+        lineups = tuple(
+            tuple(place.integer(0, len(players) - 1) for place in lineup.entries("players", length=config.num_players))
+            for lineup in data["lineups"].entries("at least one line-up", least=1)
+        )
+        designs = {name: data[name].build(design) for name, design in DESIGNS.items() if data[name].given}
+        return cls(name, config, players, lineups, data["blocks"].integer(1, MOST_GAMES), **designs)
 
 
 def _plain(value: Any) -> Any:
@@ -194,11 +205,27 @@ class Plan:
         seed: of decks and players.
         tables: what is played at each table.
         chunk_games: games of a chunk, made up to whole blocks.
+
+    Raises:
+        ArenaError: for more work than anybody will wait for.
     """
 
     seed: int
     tables: tuple[TablePlan, ...]
     chunk_games: int = CHUNK_GAMES
+
+    def __post_init__(self) -> None:
+        """Check that there is an end to it; ArenaError if not."""
+        count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
+        if count > _MOST_CHUNKS:
+            raise ArenaError(
+                f"games: found {self.games:,} in {count:,} chunks, expected at most {_MOST_CHUNKS:,} chunks (fewer "
+                f"games, or more of them in a chunk than {self.chunk_games:,})"
+            )
+
+    def _blocks(self, table: TablePlan) -> int:
+        """Return the blocks of a chunk."""
+        return -(-self.chunk_games // table.seats)
 
     @property
     def games(self) -> int:
@@ -212,7 +239,7 @@ class Plan:
 
     def _chunks(self) -> Iterator[Chunk]:
         for number, table in enumerate(self.tables):
-            blocks = -(-self.chunk_games // table.seats)
+            blocks = self._blocks(table)
             for lineup in range(len(table.lineups)):
                 for i, first in enumerate(range(0, table.blocks, blocks)):
                     yield Chunk(number, lineup, i, first, min(table.blocks, first + blocks))
@@ -244,14 +271,16 @@ class Plan:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Plan:
         """Return the plan that `to_dict` wrote.
 
         Raises:
-            ArenaError: if it was played with another environment, or a component file is another one now.
+            ArenaError: if it is no such plan, it was played with another environment, or a component file is another
+                one now.
         """
+        data = Entry.of(data, ArenaError, "the plan of a run").mapping()
         for key, expected in (("arena", _FORMAT), ("environment", f"helsinki_v{VERSION}")):
-            if data.get(key) != expected:
-                remedy = "read it with the version it was played with"
-                raise ArenaError(f"{key}: found {data.get(key)!r}, expected {expected!r} ({remedy})")
-        return cls(data["seed"], tuple(TablePlan.from_dict(table) for table in data["tables"]), data["chunk_games"])
+            if data[key].value != expected:
+                data[key].fail(repr(expected), "read it with the version it was played with")
+        tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
+        return cls(data["seed"].integer(0), tables, data["chunk_games"].integer(1, MOST_GAMES))

@@ -19,6 +19,7 @@ from agents.net.player import SURE
 from helsinki_env import GameConfig
 from helsinki_env.core.actions import USE
 from helsinki_env.core.state import SEATS
+from helsinki_env.data import Entry
 from helsinki_env.game import action_table
 
 __all__ = ["ABSENT", "Assessment", "Network", "NetworkConfig", "Tensors"]
@@ -31,6 +32,8 @@ _SCORE_UNIT, _SCORE_MIDDLE = 10.0, 15.0
 #: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
 #: knows the value of positions improves on it.
 _SHARPNESS, _TRUST = 12.0, 3.0
+#: Far beyond what plays in reasonable time.
+_MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
 class Tensors(NamedTuple):
@@ -88,9 +91,8 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         """Check every value."""
         for item in fields(self):
-            value, least = getattr(self, item.name), 0 if item.name == "blocks" else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{item.name}: found {value!r}, expected a whole number of at least {least}")
+            least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
+            Entry(getattr(self, item.name), ValueError, item.name).integer(least, most)
 
 
 class _Block(nn.Module):

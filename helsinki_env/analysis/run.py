@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from helsinki_env.analysis.effects import estimate
 from helsinki_env.analysis.screen import study_of
 from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
 from helsinki_env.components import ACTIONS
+from helsinki_env.data import read_json, shown
 from helsinki_env.files import write_json
 
 __all__ = ["open_study", "plan_of", "play_part", "read_study", "suspects"]
@@ -32,15 +31,14 @@ def open_study(config: StudyConfig, folder: Path) -> None:
         OSError: if the folder cannot be written.
     """
     path = folder / _CONFIG
-    told = json.loads(json.dumps(config.to_dict()))
     if not path.exists():
-        write_json(path, told)
+        write_json(path, config.to_dict())
         return
     there = read_study(folder).to_dict()
     for key, value in config.to_dict().items():
         if there[key] != value:
             raise StudyError(
-                f"{folder}: there is a study with {key} {there[key]!r:.80}, found {value!r:.80} now: what is asked "
+                f"{folder}: there is a study with {key} {shown(there[key])}, found {shown(value)} now: what is asked "
                 "stands before the first game; bring the file back, or choose another folder by --out"
             )
 
@@ -49,21 +47,12 @@ def read_study(folder: Path) -> StudyConfig:
     """Return the study in a folder.
 
     Raises:
-        StudyError: if there is none.
+        StudyError: if there is none, or it is damaged.
     """
     path = folder / _CONFIG
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise StudyError(f"{folder}: found no study ({problem}); helsinki balance run makes one") from None
-    return StudyConfig.from_dict(_counted(data))
-
-
-def _counted(data: Any) -> Any:
-    """Return plain data with the numbers of players that JSON wrote as text."""
-    if isinstance(data, dict):
-        return {int(key) if key.isdigit() else key: _counted(value) for key, value in data.items()}
-    return [_counted(value) for value in data] if isinstance(data, list) else data
+    if not path.is_file():
+        raise StudyError(f"{folder}: found no study; helsinki balance run makes one")
+    return StudyConfig.from_dict(read_json(path, StudyError))
 
 
 def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:

@@ -14,14 +14,15 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from math import comb
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from agents.arena.config import plan_from_dict
-from agents.arena.designs import DesignError, Screen
-from agents.arena.plan import Plan
+from agents.arena.designs import Screen
+from agents.arena.plan import MOST_GAMES, Plan
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
-from helsinki_env.yaml_files import find_yaml, one_of, read_yaml
+from helsinki_env.data import Entry, read_yaml, shown
+from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig", "StudyError",
            "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table", "skill_table",
@@ -38,6 +39,8 @@ GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
 _PLAYERS = (2, 3, 4)
 #: Games of a chunk: studies have so many that larger batches pay, which networks like.
 _CHUNK_GAMES = 480
+#: Every part makes a seed of its own of it.
+_MOST_SEED = 2**56
 
 
 class StudyError(ValueError):
@@ -56,6 +59,11 @@ class Population:
     player: str
     games: Mapping[int, int]
 
+    def __post_init__(self) -> None:
+        """Check every value."""
+        _entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", _counts(self, "games"))
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -70,6 +78,12 @@ class Gate:
     reference: str = "heuristic"
     games: int = 2000
     lost: float = 50.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        _entry(self, "reference").text("a player, such as greedy")
+        _entry(self, "games").integer(0, MOST_GAMES)
+        _entry(self, "lost").number(0.0, 10_000.0, inside=True)
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,14 @@ class Covers:
     again: int = 20
     again_decks: int = 200
 
+    def __post_init__(self) -> None:
+        """Check every value."""
+        players = _entry(self, "players").entries("players, the stronger first", length=2)
+        object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
+        object.__setattr__(self, "decks", _counts(self, "decks"))
+        _entry(self, "again").integer(1, comb(len(ACTIONS), 5))
+        _entry(self, "again_decks").integer(2, MOST_GAMES)
+
 
 @dataclass(frozen=True)
 class Variants:
@@ -103,6 +125,13 @@ class Variants:
     player: str = "heuristic"
     games: Mapping[int, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Check every value."""
+        names = _entry(self, "components").entries("component files")
+        object.__setattr__(self, "components", tuple(_components(name) for name in names))
+        _entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", _counts(self, "games"))
+
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -117,6 +146,12 @@ class Confirmation:
     suspects: int = 3
     decks: int = 4000
     error: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        _entry(self, "suspects").integer(0, len(ACTIONS))
+        _entry(self, "decks").integer(16, MOST_GAMES)
+        _entry(self, "error").number(0.0, 0.5, inside=True)
 
 
 @dataclass(frozen=True)
@@ -149,6 +184,20 @@ class StudyConfig:
     confirm: Confirmation = field(default_factory=Confirmation)
     quality: int = 0
 
+    def __post_init__(self) -> None:
+        """Check every value."""
+        _entry(self, "name").text("a name")
+        _entry(self, "seed").integer(0, _MOST_SEED)
+        _entry(self, "quality").integer(0, MOST_GAMES)
+        _entry(self, "band").number(0.0, 100.0, inside=True)
+        _entry(self, "level").number(0.5, 1.0, inside=True)
+        _components(_entry(self, "components"))
+        names = [entry.player for entry in self.classes]
+        if len(set(names)) < len(names):
+            _entry(self, "classes").fail("every player once", found=shown(names))
+        if not self.players:
+            _entry(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
+
     @property
     def players(self) -> tuple[int, ...]:
         """Numbers of players that the screen is played with, ascending."""
@@ -166,70 +215,22 @@ class StudyConfig:
             StudyError: naming file, key, value found and what is expected.
         """
         path = find_yaml(name_or_path, "balance", StudyError)
-        try:
-            return cls.from_dict({"name": path.stem, **read_yaml(path, StudyError)})
-        except ValueError as problem:
-            prefix = "" if str(problem).startswith(f"{path}:") else f"{path}: "
-            raise StudyError(f"{prefix}{problem}") from None
+        data = read_yaml(path, StudyError)
+        data.value = {"name": path.stem, **data.mapping().value}
+        return cls.from_dict(data)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> StudyConfig:
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> StudyConfig:
         """Return the study with the keys of a file, see ``configs/balance/standard.yaml``.
 
         Raises:
             StudyError: naming key, value found and what is expected.
         """
-        _known(cls, data, "")
-        read = dict(data)
-        found = data.get("classes")
-        if not isinstance(found, list) or not found:
-            _fail("classes", found, "a list of at least one player with its games")
-        read["classes"] = tuple(_part(Population, entry, f"classes[{i}]") for i, entry in enumerate(found))
-        for key, kind in (("gate", Gate), ("covers", Covers), ("variants", Variants), ("confirm", Confirmation)):
-            if key in data:
-                read[key] = _part(kind, data[key], key)
-        if "screen" in data:
-            _known(Screen, data["screen"], "screen")
-            try:
-                read["screen"] = Screen(**data["screen"])
-            except (DesignError, TypeError) as problem:
-                raise StudyError(f"screen.{problem}") from None
-        config = cls(**read)
-        config._check()
-        return config
-
-    def _check(self) -> None:
-        _whole("seed", self.seed, 0)
-        _whole("quality", self.quality, 0)
-        _number("band", self.band, 0.0, 100.0)
-        _number("level", self.level, 0.5, 1.0)
-        names = [entry.player for entry in self.classes]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                _fail(f"classes[{i}].player", name, "a player that is not in the list yet")
-        for prefix, counts in (
-            *((f"classes[{i}].games", entry.games) for i, entry in enumerate(self.classes)),
-            ("covers.decks", self.covers.decks),
-            ("variants.games", self.variants.games),
-        ):
-            for n, count in counts.items():
-                if n not in _PLAYERS:
-                    _fail(prefix, n, "numbers of players: 2, 3 or 4")
-                _whole(f"{prefix}.{n}", count, 0)
-        if not self.players:
-            _fail("classes", names, "games of at least one class for 2, 3 or 4 players")
-        for key, value, least in (
-            ("gate.games", self.gate.games, 0),
-            ("covers.again", self.covers.again, 1),
-            ("covers.again_decks", self.covers.again_decks, 2),
-            ("confirm.suspects", self.confirm.suspects, 0),
-            ("confirm.decks", self.confirm.decks, 16),
-        ):
-            _whole(key, value, least)
-        _number("gate.lost", self.gate.lost, 0.0, 10_000.0)
-        _number("confirm.error", self.confirm.error, 0.0, 0.5)
-        for name in (self.components, *self.variants.components):
-            GameConfig(components=name)
+        data = Entry.of(data, StudyError, "the study").mapping([item.name for item in fields(cls)])
+        classes = data["classes"].entries("at least one player with its games", least=1)
+        parts: dict[str, Any] = {name: data[name].build(kind) for name, kind in _PARTS.items() if data[name].given}
+        data.value = {**data.value, "classes": tuple(entry.build(Population) for entry in classes), **parts}
+        return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain data; `from_dict` reads it."""
@@ -419,36 +420,34 @@ def cover_table(players: int) -> str:
     return f"{players} players"
 
 
-def _known(kind: type, data: Any, path: str) -> None:
-    names = [item.name for item in fields(kind)]
-    if not isinstance(data, Mapping):
-        _fail(path or "the file", data, f"a mapping of some of {', '.join(names)}")
-    for key in data:
-        if key not in names:
-            _fail(f"{path}.{key}" if path else str(key), data[key], f"no such key, but {one_of(names, key)}")
+_PARTS: Mapping[str, type] = {
+    "screen": Screen,
+    "gate": Gate,
+    "covers": Covers,
+    "variants": Variants,
+    "confirm": Confirmation,
+}
 
 
-def _part(kind: type, data: Any, path: str) -> Any:
-    _known(kind, data, path)
-    read = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    for key in ("games", "decks"):
-        if kind is not Gate and kind is not Confirmation and key in read and not isinstance(read[key], Mapping):
-            _fail(f"{path}.{key}", read[key], "numbers of games by number of players, such as {2: 10000}")
-    try:
-        return kind(**read)
-    except TypeError as problem:
-        raise StudyError(f"{path}: {problem}") from None
+def _entry(part: Any, name: str) -> Entry:
+    return Entry(getattr(part, name), StudyError, name)
 
 
-def _whole(key: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        _fail(key, value, f"a whole number of at least {least}")
+def _counts(part: Any, name: str) -> dict[int, int]:
+    """Return numbers of games or decks by number of players, which is text in JSON."""
+    data = _entry(part, name)
+    if not isinstance(data.value, Mapping):
+        data.fail("how many by number of players, such as {2: 10000}")
+    counts: dict[int, int] = {}
+    for key, count in data.items():
+        if str(key) not in ("2", "3", "4") or int(key) in counts:
+            data.fail("numbers of players, each once: 2, 3 or 4", found=shown(key))
+        counts[int(key)] = count.integer(0, MOST_GAMES)
+    return counts
 
 
-def _number(key: str, value: Any, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
-        _fail(key, value, f"a number between {low:g} and {high:g}")
-
-
-def _fail(key: str, found: object, expected: str) -> NoReturn:
-    raise StudyError(f"{key}: found {found!r:.100}, expected {expected}")
+def _components(data: Entry) -> str:
+    """Return the name of a component file that can be used."""
+    name = data.text("the name of a component file, such as default, or a path")
+    GameConfig(components=name)
+    return name
