@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.extras import needs
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -36,14 +38,12 @@ def drawing(
     """Give a figure of so many inches and its panels, (rows, columns), in the project's style.
 
     Raises:
-        ImportError: if Matplotlib is not installed; says how it would be.
+        MissingExtraError: if Matplotlib is not installed.
     """
-    try:
+    with needs("arena"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise ImportError(f"figures need Matplotlib ({missing}): pip install 'helsinki-env[arena]'") from missing
     with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.get_backend(), **_STYLE}):
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)

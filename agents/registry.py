@@ -121,6 +121,7 @@ def make_player(spec: str, config: GameConfig | None = None) -> Player:
 
     Raises:
         PlayerError: if there is no such name, or the player cannot be made from the argument.
+        MissingExtraError: if it needs a package that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {spec!r}, expected a name: {', '.join(player_names())}")
@@ -146,12 +147,7 @@ def player_files(spec: str) -> tuple[Path, ...]:
 def _factory(name: str) -> Callable[[str, GameConfig], Any]:
     if name in _OWN:
         module, _, attribute = _OWN[name].partition(":")
-        try:
-            found: Callable[[str, GameConfig], Any] = getattr(import_module(module), attribute)
-        except ModuleNotFoundError as problem:
-            raise PlayerError(
-                f"player {name!r} needs the module {problem.name}: pip install 'helsinki-env[train]'"
-            ) from problem
+        found: Callable[[str, GameConfig], Any] = getattr(import_module(module), attribute)
         return found
     third_party = _third_party()
     if name in third_party:

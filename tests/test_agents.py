@@ -196,12 +196,6 @@ def test_players_of_other_packages_that_cannot_be_made(monkeypatch: pytest.Monke
         make_player("odd")
 
 
-def test_a_player_that_needs_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("agents.registry").registry._OWN, "net", "no_such_module:make")
-    with pytest.raises(PlayerError, match=r"needs the module no_such_module: pip install 'helsinki-env\[train\]'"):
-        make_player("net:x")
-
-
 @pytest.mark.parametrize("name", PLAYERS)
 def test_hidden_cards_change_no_decision(name: str) -> None:
     player = make_player(name)

@@ -599,21 +599,3 @@ def test_what_is_asked_wrongly(
     assert main(["arena", "--out", str(tmp_path / "run"), *words]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("module", "words", "message"),
-    [
-        ("pyarrow", [], "the arena needs the module pyarrow: pip install 'helsinki-env[arena]'"),
-        ("ray", ["--ray"], "--ray needs the module ray: pip install 'helsinki-env[ray]'"),
-    ],
-)
-def test_what_is_not_installed_is_named(module: str, words: list[str], message: str, tmp_path: Path) -> None:
-    code = (
-        f"import sys; sys.modules[{module!r}] = None; from helsinki_env.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", code, "arena", "--games", "2", "--out", str(tmp_path / "run"), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1

@@ -311,16 +311,3 @@ def test_what_goes_wrong_leaves_the_file_that_was_there(
     assert "expected a file name that ends in .onnx" in capsys.readouterr().err
     assert model.read_bytes() == before
     assert {file.name for file in model.parent.iterdir()} == {"model.onnx", "broken.safetensors"}
-
-
-def test_a_missing_extra_is_named(checkpoint: Path, original: Path) -> None:
-    for missing, words in (("onnxruntime", "helsinki-env[onnx]"), ("onnxscript", "helsinki-env[train,onnx]")):
-        code = f"""
-import sys
-sys.modules[{missing!r}] = None
-from helsinki_env.cli import main
-sys.exit(main(["export", {str(checkpoint)!r}, "--out", {str(original.with_name("x.onnx"))!r}]))
-"""
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert f"needs the module {missing}: pip install '{words}'" in done.stderr

@@ -16,6 +16,7 @@ LAYERS = (
         "helsinki_env.components",
         "helsinki_env.config",
         "helsinki_env.data",
+        "helsinki_env.extras",
         "helsinki_env.files",
         "helsinki_env.yaml_files",
     ),
@@ -53,10 +54,10 @@ def layer_of(module: str) -> int | None:
 
 
 def imports_at_load(path: Path) -> list[str]:
-    """Names of modules that are imported when this one is (not inside functions)."""
+    """Names of modules that are imported when this one is: not inside functions, but also under `needs`."""
     found: list[str] = []
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body:
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for node in [inner for outer in body for inner in (outer.body if isinstance(outer, ast.With) else [outer])]:
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:

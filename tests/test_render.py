@@ -1,6 +1,5 @@
 """The drawings: that everything on the table is in the picture once, and nothing that may not be seen."""
 
-import builtins
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -242,19 +241,6 @@ def test_text_needs_no_font() -> None:
     lines = [render.rgb_array(render.svg(position, COMPONENTS, last_decision=d)) for d in ("DRAW", "END")]
     assert lines[0].shape == lines[1].shape
     assert (lines[0] != lines[1]).any()
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "resvg_py":
-            raise ImportError(f"No module named {name!r}", name=name)
-        return original(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ImportError, match=r"'resvg_py'.*helsinki-env\[render\]"):
-        render.rgb_array("<svg/>")
 
 
 def test_plain_text_holds_no_escape_sequence_and_coloured_text_the_same_words() -> None:

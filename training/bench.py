@@ -23,6 +23,8 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from helsinki_env.extras import needs
+
 if TYPE_CHECKING:
     from agents.net.network import Network
 
@@ -34,7 +36,8 @@ Update = Callable[[], tuple[int, int, dict[str, float]]]
 
 def _ours(preset: Any, network: Network, seed: int) -> Update:
     """Return a function that does one update of ours."""
-    import torch
+    with needs("sb3"):
+        import torch
 
     from training.ppo import PPO
     from training.rollout import Stage
@@ -63,8 +66,9 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
 
 def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     """Return a function that does one update of Stable-Baselines3's, and how many weights its network has."""
-    import torch
-    from sb3_contrib import MaskablePPO
+    with needs("sb3"):
+        import torch
+        from sb3_contrib import MaskablePPO
 
     from training.sb3 import make_sb3_env
 
@@ -143,4 +147,5 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    with needs("sb3", program=True):
+        tyro.cli(main, prog="python -m training.bench")

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from helsinki_env.extras import needs
+
 __all__ = ["main"]
 
 
@@ -43,10 +45,11 @@ def main(
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    import torch
+    with needs("train"):
+        import torch
 
-    from training.preset import Preset
-    from training.run import Report, Training
+        from training.preset import Preset
+        from training.run import Report, Training
 
     chosen = Preset.from_yaml(preset)
     if minutes is not None:

@@ -20,7 +20,7 @@ def draw_curve(folder: str | Path) -> str:
 
     Raises:
         RunError: if the run has not been measured yet.
-        ImportError: if Matplotlib is missing.
+        MissingExtraError: if Matplotlib is not installed.
     """
     path = Path(folder) / "curve.json"
     curve = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []

@@ -20,18 +20,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import nn
 
 from agents.base import Player
 from agents.net.network import Assessment, Network, Tensors
 from helsinki_env.core.state import SEATS
+from helsinki_env.extras import needs
 from training.checks import check_numbers
 from training.progress import Progress
 from training.rollout import Rollout, Stage, from_viewer, own_component
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
 from training.segments import advantages
 from training.values import value_losses
+
+with needs("train"):
+    import torch
+    from torch import nn
 
 __all__ = ["PPO", "PPOConfig"]
 

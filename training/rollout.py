@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from gymnasium.vector import AutoresetMode
 
 from agents.base import Player
@@ -23,7 +22,11 @@ from agents.net.player import best_choices
 from helsinki_env import GameConfig
 from helsinki_env.core.state import SEATS
 from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.extras import needs
 from training.tables import TableConfig, divide
+
+with needs("train"):
+    import torch
 
 __all__ = ["COMPONENTS", "LEAST", "LOOKED_AT", "Rollout", "Stage", "from_viewer", "own_component"]
 

@@ -20,12 +20,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from agents.net.checkpoint import interface_digests, save_checkpoint
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor, knows_bfloat16
+from helsinki_env.extras import needs
 from helsinki_env.files import held, remove_leftovers, write_json
 from helsinki_env.position import VERSION
 from training.board import Board
@@ -37,6 +36,9 @@ from training.progress import Progress
 from training.rollout import Stage
 from training.saved import StateError, load_module, module_arrays, read, write
 from training.warm import WarmStart
+
+with needs("train"):
+    import torch
 
 __all__ = ["Report", "RunError", "Training", "uses_bfloat16"]
 

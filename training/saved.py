@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
-from torch import nn
 
+from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+
+with needs("train"):
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from safetensors.numpy import save
+    from torch import nn
 
 __all__ = ["StateError", "load_module", "load_optimiser", "module_arrays", "optimiser_arrays", "read", "write"]
 

@@ -10,8 +10,8 @@
 ``python -m training.sb3 --help`` trains and measures with one command. One seat learns and others play the rest, as
 `HelsinkiSeatVectorEnv` says. A step handles all games as arrays; only games that end are looked at one by one.
 
-Needs ``pip install "helsinki-env[sb3]"``. A model that Stable-Baselines3 saved is a pickle and may run any code when it
-is loaded: load only what you trust.
+Needs the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. A model that Stable-Baselines3 saved
+is a pickle and may run any code when it is loaded: load only what you trust.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from agents.match import play_match
 from agents.registry import make_player
 from agents.standing import Standing
 from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
+from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from training.features import features
+
+with needs("sb3", program=__name__ == "__main__"):
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.utils import LinearSchedule
+    from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 __all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import torch
-
 from agents.net.network import ABSENT, Assessment
+from helsinki_env.extras import needs
+
+with needs("train"):
+    import torch
 
 __all__ = ["value_losses"]
 

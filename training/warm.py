@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import nn
 
 from agents.heuristic.decide import decide
 from agents.heuristic.weights import QUICK
@@ -32,12 +30,17 @@ from helsinki_env.core.score import score
 from helsinki_env.core.state import SEATS
 from helsinki_env.core.step import write_mask
 from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.extras import needs
 from helsinki_env.playout import player_words
 from training.checks import check_numbers
 from training.progress import Progress
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
 from training.tables import TableConfig, divide
 from training.values import value_losses
+
+with needs("train"):
+    import torch
+    from torch import nn
 
 __all__ = ["Lessons", "WarmConfig", "WarmStart", "play_lessons"]
 

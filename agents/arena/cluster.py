@@ -17,6 +17,7 @@ from typing import Any
 from agents.arena.chunk import ChunkGames, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
 from agents.arena.workers import AHEAD, ChunkError, Finished, one_thread
+from helsinki_env.extras import needs
 
 __all__ = ["on_ray"]
 
@@ -39,7 +40,8 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
         The chunks with their games, as they are done.
 
     Raises:
-        ArenaError: if there is no Ray, no cluster, or a chunk's workers die again and again.
+        ArenaError: if there is no cluster, or a chunk's workers die again and again.
+        MissingExtraError: if there is no Ray.
         ChunkError: if a player goes wrong.
     """
     ray = _imported(address)
@@ -80,7 +82,8 @@ def _imported(address: str | None) -> Any:
     """Return Ray, made ready for a cluster at an address, or for one of this machine alone.
 
     Raises:
-        ArenaError: if it is not installed, or nobody is at the address.
+        ArenaError: if nobody is at the address.
+        MissingExtraError: if it is not installed.
     """
     if address is None:
         # Without this at its import Ray replaces a loopback address by one that others can reach.
@@ -88,10 +91,8 @@ def _imported(address: str | None) -> Any:
     else:
         _knock(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with needs("ray"):
         return import_module("ray")
-    except ModuleNotFoundError as problem:
-        raise ArenaError(f"--ray needs the module {problem.name}: pip install 'helsinki-env[ray]'") from problem
 
 
 def _knock(address: str) -> None:

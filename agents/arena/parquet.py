@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from agents.arena.chunk import ChunkGames
 from agents.arena.plan import ArenaError, Chunk, TablePlan
+from helsinki_env.extras import needs
 
-try:
+with needs("arena"):
     import pyarrow as pa
     import pyarrow.parquet as pq
-except ModuleNotFoundError as problem:
-    raise ArenaError(f"the arena needs the module {problem.name}: pip install 'helsinki-env[arena]'") from problem
 
 __all__ = ["SCHEMA", "as_array", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
 

@@ -44,9 +44,7 @@ def one_thread() -> None:
     """Let each worker compute with one thread: there are as many workers as processors."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
-    if "torch" in sys.modules:
-        import torch
-
+    if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)
 
 

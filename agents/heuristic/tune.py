@@ -23,6 +23,7 @@ from agents.heuristic.weights import Weights
 from helsinki_env import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.extras import needs
 from helsinki_env.game import apply_setup
 
 __all__ = ["lead", "tune"]
@@ -86,8 +87,12 @@ def tune(
         players: numbers of players to tune for.
         threads: candidates that are tried side by side.
         only: the weights to change; default: all but that of the expansion.
+
+    Raises:
+        MissingExtraError: if the package `cma` is not installed.
     """
-    import cma
+    with needs("tune"):
+        import cma
 
     names = [item.name for item in fields(Weights) if item.name in only or (not only and item.name != "crosswalk")]
     first = np.log([max(getattr(start, name), 1e-3) for name in names])
@@ -141,4 +146,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with needs("tune", program=True):
+        main()

@@ -10,10 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-
 from agents.net.description import (
     KEY,
     CheckpointError,
@@ -25,7 +21,13 @@ from agents.net.description import (
 )
 from agents.net.network import Network, NetworkConfig
 from helsinki_env import GameConfig
+from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+
+with needs("train"):
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from safetensors.torch import save
 
 __all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "same_weights",
            "save_checkpoint"]  # fmt: skip

@@ -21,24 +21,21 @@ import numpy.typing as npt
 from agents.heuristic.player import HeuristicPlayer
 from agents.net.description import KEY, CheckpointError
 from agents.net.inputs import Writer, places
-from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor
 from agents.net.player import Assessor, preferences
 from helsinki_env import GameConfig, HelsinkiVectorEnv, RandomEpisodes
 from helsinki_env.core.state import SEATS
+from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
-try:
+with needs("export"):
     import onnx
     import onnxscript  # noqa: F401  # what PyTorch exports with
     import torch
 
     from agents.net.checkpoint import load_checkpoint
     from agents.net.network import Network
+    from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor
     from agents.net.pytorch import TorchAssessor
-except ModuleNotFoundError as problem:
-    raise CheckpointError(
-        f"an export needs the module {problem.name}: pip install 'helsinki-env[train,onnx]'"
-    ) from problem
 
 __all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_onnx"]
 

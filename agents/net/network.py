@@ -11,16 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-import torch
-from torch import nn
-
 from agents.net.inputs import Inputs, places, seat_parts, table_parts
 from agents.net.player import SURE
 from helsinki_env import GameConfig
 from helsinki_env.core.actions import USE
 from helsinki_env.core.state import SEATS
 from helsinki_env.data import Entry
+from helsinki_env.extras import needs
 from helsinki_env.game import action_table
+
+with needs("train"):
+    import torch
+    from torch import nn
 
 __all__ = ["ABSENT", "Assessment", "Network", "NetworkConfig", "Tensors"]
 

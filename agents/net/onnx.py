@@ -14,14 +14,11 @@ from agents.net.description import KEY, CheckpointError, check_exists, parse_des
 from agents.net.inputs import places
 from agents.net.player import Assessed, chunked
 from helsinki_env.core.state import SEATS
+from helsinki_env.extras import needs
 from helsinki_env.game import action_table
 
-try:
+with needs("onnx"):
     import onnxruntime
-except ModuleNotFoundError as problem:
-    raise CheckpointError(
-        f"an exported network needs the module {problem.name}: pip install 'helsinki-env[onnx]'"
-    ) from problem
 
 __all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx"]
 

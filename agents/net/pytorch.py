@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from agents.net.network import Network
 from agents.net.player import Assessed, chunked
+from helsinki_env.extras import needs
+
+with needs("train"):
+    import torch
 
 __all__ = ["TorchAssessor", "knows_bfloat16"]
 

@@ -1,11 +1,5 @@
 """Ratings from results: a model of rankings, intervals that respect shared decks, sequential tests, a report.
 
-Nothing here knows the rules of a game: results are who sat where, and in which order they finished.
+Nothing here knows the rules of a game: results are who sat where, and in which order they finished. Ratings need SciPy,
+which the modules that use it ask for; sequential tests do not, for training decides by them.
 """
-
-from agents.rating.errors import RatingError
-
-try:
-    import scipy  # noqa: F401  # asked for here once, for all modules
-except ModuleNotFoundError as problem:
-    raise RatingError(f"ratings need the module {problem.name}: pip install 'helsinki-env[arena]'") from problem

@@ -15,10 +15,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from agents.rating.model import Model
 from agents.rating.plackett_luce import Array, Fit, VirtualDraws, gradients, maximum, unit_hessians, unit_scores
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy.special import ndtr, stdtrit
 
 __all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities", "student_quantile"]
 

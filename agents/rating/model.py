@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from agents.rating.errors import RatingError
 from agents.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
 
 __all__ = ["Model", "build_model"]
 

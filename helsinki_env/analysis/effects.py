@@ -20,9 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, stats
 
 from agents.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy import sparse, stats
 
 __all__ = ["Effects", "Study", "estimate", "simultaneous_quantile", "win_chances"]
 

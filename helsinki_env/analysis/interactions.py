@@ -37,12 +37,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from agents.rating.errors import RatingError
 from helsinki_env.analysis.effects import Study
 from helsinki_env.analysis.margins import contrasts, least_squares
 from helsinki_env.analysis.multiplicity import benjamini_hochberg
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy import stats
 
 __all__ = ["Interactions", "estimate", "reweighted"]
 

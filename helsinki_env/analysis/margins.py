@@ -19,9 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from agents.rating.errors import RatingError
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy import sparse
 
 __all__ = ["LeastSquares", "Margins", "against_others", "contrasts", "estimate", "least_squares"]
 

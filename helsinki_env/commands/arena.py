@@ -15,6 +15,7 @@ from rich.table import Table
 
 from helsinki_env.commands import options
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.extras import needs
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -62,8 +63,9 @@ def main(
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
-    from agents.arena.config import plan_from_yaml
-    from agents.arena.run import run_arena
+    with needs("arena" if ray is None else "ray"):
+        from agents.arena.config import plan_from_yaml
+        from agents.arena.run import run_arena
 
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")

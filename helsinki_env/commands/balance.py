@@ -10,6 +10,7 @@ import tyro
 from rich.console import Console
 
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def run(
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
-    from helsinki_env.analysis.run import open_study, play_part
+    with needs("arena" if ray is None else "ray"):
+        from helsinki_env.analysis.run import open_study, play_part
     from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError
 
     if ray is not None and len(ray) > 1:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import tyro
 
 from helsinki_env import notation, render
+from helsinki_env.extras import needs
 from helsinki_env.game import Game
 from helsinki_env.record import Record, RecordError, positions, read_records
 
@@ -128,6 +129,6 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
 
 def _write_png(svg: str, target: Path) -> None:
     pixels = render.rgb_array(svg)
-    from PIL import Image
-
+    with needs("render"):
+        from PIL import Image
     Image.fromarray(pixels).save(target)

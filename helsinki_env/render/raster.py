@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from helsinki_env.extras import needs
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
         Array (height, width, 3), uint8, red, green, blue.
 
     Raises:
-        ImportError: resvg-py or pillow is missing; both come with the ``render`` extra.
+        MissingExtraError: resvg-py or Pillow is not installed; both come with the extra ``render``.
         ValueError: the width is not positive or the text is no SVG document.
     """
     if width < 1:
@@ -38,12 +40,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
 
 def _libraries() -> tuple[Any, Any]:
-    try:
+    with needs("render"):
         import resvg_py
         from PIL import Image
-    except ImportError as missing:
-        raise ImportError(
-            f"rgb_array needs the package {missing.name!r}, which comes with the extra 'render': "
-            "pip install 'helsinki-env[render]'"
-        ) from missing
     return resvg_py, Image

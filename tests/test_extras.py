@@ -1,0 +1,193 @@
+"""Extras: each is enough for what it is for, and where one is missing, one line names it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.extras import EXTRAS, MissingExtraError, install_line, needs
+from tests.test_layers import FILES, ROOT, name_of
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: What the packages without an extra are called when they are imported, where they have another name there.
+IMPORTED_AS = {"pyyaml": "yaml"}
+BASE = {"helsinki_env", "agents", "training"} | {
+    IMPORTED_AS.get(name, name) for name in (re.split(r"\W", text)[0].lower() for text in PROJECT["dependencies"])
+}
+
+#: Commands and calls that need an extra. `helsinki` and `python` are those of an environment that lacks it.
+NEEDING = [
+    ("train", "helsinki train"),
+    ("train", "helsinki simulate --players net,random --games 2"),
+    ("train", "helsinki simulate --players net+search:2,random --games 2"),
+    ("export", "helsinki export run --out model.onnx"),
+    ("onnx", "helsinki simulate --players net:model.onnx,random --games 2"),
+    ("arena", "helsinki arena --games 2 --out arena"),
+    ("arena", "helsinki rate arena"),
+    ("arena", "helsinki ladder --run arena --out ladder.md"),
+    ("arena", "helsinki balance run quick --out study"),
+    ("arena", "helsinki balance report study"),
+    ("ray", "helsinki arena --games 2 --ray --out arena"),
+    ("ray", "helsinki balance run quick --ray --out study"),
+    ("render", "helsinki replay games.jsonl --png game.png"),
+    ("tune", "python -m agents.heuristic.tune --generations 1"),
+    ("sb3", "python -m training.sb3 --decisions 1"),
+    ("sb3", "python -m training.bench --rounds 1"),
+]
+#: Extras that share a line of the README.
+README_ROWS = (
+    ["train"],
+    ["export", "onnx"],
+    ["arena"],
+    ["ray"],
+    ["render", "tune", "sb3"],
+    ["notebooks", "docs"],
+    ["all", "dev"],
+)
+#: Commands that need none.
+FREE = [
+    "helsinki simulate --players random,greedy --games 4 --out games.jsonl",
+    "helsinki replay games.jsonl --game 2 --svg game.svg",
+]
+
+#: Runs commands, a list of lists as JSON, and prints [status, what it wrote to standard error] of each. Nothing that is
+#: installed can be imported but what the package needs without extras.
+HIDING = """
+import contextlib, importlib.metadata, importlib.util, io, json, re, runpy, sys, traceback
+
+def needed(name, found):
+    name = re.split(r"[^\\w.-]", name)[0].lower().replace("_", "-")
+    if name not in found:
+        found.add(name)
+        for text in importlib.metadata.requires(name) or ():
+            if "extra ==" not in text and not re.search("sys_platform|platform_system|python_version <", text):
+                needed(text, found)
+    return found
+
+kept = needed("helsinki-env", set())
+own = {name for name, where in importlib.metadata.packages_distributions().items()
+       if kept & {dist.lower().replace("_", "-") for dist in where}}
+hidden = set(importlib.metadata.packages_distributions()) - own - {"helsinki_env", "agents", "training", "tests"}
+
+class Hiding:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+assert {"torch", "scipy", "pyarrow", "matplotlib", "PIL"} <= hidden
+sys.meta_path.insert(0, Hiding())
+from helsinki_env.cli import main
+
+found = []
+for words in json.loads(sys.argv[1]):
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            if words[0] == "helsinki":
+                status = main(words[1:])
+            else:
+                sys.argv = words[2:]
+                status = runpy.run_module(words[2], run_name="__main__") and 0
+        except SystemExit as leaving:
+            status = leaving.code
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+    found.append([status, errors.getvalue()])
+print(json.dumps(found))
+"""
+
+
+def assert_named(extra: str, command: str, status: int, errors: str) -> None:
+    assert status == 2, f"{command}\n{errors}"
+    assert errors.count("\n") == 1, f"{command}\n{errors}"
+    assert errors.endswith(f" is missing, which the extra {extra!r} brings: {install_line(extra)}\n"), command
+
+
+def test_a_missing_extra_is_one_line_that_names_it(tmp_path: Path) -> None:
+    commands = [*FREE, *(command for _, command in NEEDING)]
+    words = json.dumps([command.split() for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", HIDING, words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [status for status, _ in found[: len(FREE)]] == [0] * len(FREE), found
+    for (extra, command), (status, errors) in zip(NEEDING, found[len(FREE) :], strict=True):
+        assert_named(extra, command, status, errors)
+
+
+def test_what_was_asked_for_decides_which_extra_is_named() -> None:
+    missing = pytest.raises(MissingExtraError, match=r"module nowhere is missing.*\[export\]")
+    with missing as caught, needs("export"), needs("onnx"):
+        import_module("nowhere.at_all")
+    assert caught.value.name == "nowhere"
+    with pytest.raises(ModuleNotFoundError, match=r"helsinki_env\.nowhere"), needs("train"):
+        import_module("helsinki_env.nowhere")  # a mistake of ours: no extra helps
+
+
+def test_every_extra_is_described() -> None:
+    assert list(EXTRAS) == list(PROJECT["optional-dependencies"])
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/install.md"))
+    for name, extra in EXTRAS.items():
+        assert f"\n| `{name}` | {extra.brings} | {extra.uses} |\n" in page
+    assert [name for names in README_ROWS for name in names] == list(EXTRAS)
+    for names in README_ROWS:
+        row = f"| {', '.join(f'`{name}`' for name in names)} | {'; '.join(EXTRAS[name].uses for name in names)} |"
+        assert f"\n{row}\n" in readme
+
+
+def brought(extra: str) -> set[str]:
+    """Names of the packages that an extra brings, as pyproject.toml says."""
+    found: set[str] = set()
+    for text in PROJECT["optional-dependencies"][extra]:
+        others = re.fullmatch(r"helsinki-env\[(.*)\]", text)
+        found |= set().union(*map(brought, others[1].split(","))) if others else {re.split(r"[^\w-]", text)[0]}
+    return found
+
+
+def test_one_extra_has_all_that_commands_use() -> None:
+    assert brought("all") == set().union(*(brought(extra) for extra, _ in NEEDING))
+    assert brought("all") < brought("dev")
+
+
+def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str | None, str]]:
+    """What a module imports that does not come with the package, each with the extra that `needs` says there."""
+    found: list[tuple[str | None, str]] = []
+    for node in ast.iter_child_nodes(tree):
+        inner = extra
+        if isinstance(node, ast.Import):
+            found += [(extra, alias.name.split(".")[0]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append((extra, str(node.module).split(".")[0]))
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        elif isinstance(node, ast.With):
+            said = re.match(r"needs\('(\w+)'", ast.unparse(node.items[0]))
+            inner = said[1] if said else extra
+        found += optional_imports(node, inner)
+    return [(extra, name) for extra, name in found if name not in BASE | sys.stdlib_module_names]
+
+
+def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
+    names = {"PIL": "pillow", "resvg_py": "resvg-py", "sb3_contrib": "sb3-contrib"}
+    names["stable_baselines3"] = "stable-baselines3"
+    found = {
+        (name_of(path), extra, names.get(package, package))
+        for path in FILES
+        for extra, package in optional_imports(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert len(found) > 20
+    # a run is the same without TensorBoard, which is part of the extra all the same
+    found.remove(("training.board", None, "torch"))
+    for module, extra, package in sorted(found, key=str):
+        assert extra is not None, f"{module} imports {package}: say under `needs` which extra brings it"
+        assert package in brought(extra) | {"llvmlite"}, f"{module}: the extra {extra} does not bring {package}"
