@@ -25,6 +25,7 @@ from helsinki_env.data import one_of
 __all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 
 GROUP = "helsinki.players"
+"""The group of entry points by which packages bring players."""
 
 _MOST_TRIALS = 1_000_000
 #: Where the project's own players are made. By name, imported when asked for: PyTorch takes seconds.

@@ -11,16 +11,32 @@ import doctest
 import importlib
 import re
 import tomllib
+import zlib
 from pathlib import Path
 
 import pytest
+import yaml
 
+import helsinki_env
 from agents.registry import player_names
 from helsinki_env import helsinki_v0
 from helsinki_env.pages import PAGES as GENERATED
 from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, checkout, run_shell, shortened
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PACKAGES = ("agents", "helsinki_env", "training")
+#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
+INTERNAL = re.compile(
+    r"helsinki_env\.(cli|commands|core\.(?!kernel$)|data|extras|files|pages|position|yaml_files|bench|envs\.(batch|drawing)|render\.(?!ansi\.))"
+    r"|agents\.(cells|drawing|arena\.chunk|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
+    r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
+    r"|training\.(board|checks|command|progress)"
+)
+REFERENCE = re.findall(
+    r"^::: ([\w.]+)$",
+    "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")),
+    re.MULTILINE,
+)
 PLAYERS = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")
 ALL = {path.relative_to(ROOT).as_posix(): blocks(path) for path in PAGES}
 #: What is shown, not run.
@@ -111,6 +127,41 @@ def test_the_fact_tables_are_those_of_the_environment() -> None:
         assert not env.metadata["is_parallelizable"]
         assert "Parallel API | no" in page
         assert all(f'`"{reward}"`' in page for reward in ("win", "rank", "margin"))
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    """What a module exports is on a page of the reference, unless only the project itself imports it."""
+    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        exports = re.search(r"^__all__ = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if exports and module not in PACKAGES and not INTERNAL.match(module):
+            assert module in REFERENCE, f"{module}: show it in docs/reference, or name it in INTERNAL"
+    assert not [module for module in REFERENCE if INTERNAL.match(module)]
+
+
+@pytest.mark.nightly
+def test_the_site_shows_every_public_name(tmp_path: Path) -> None:
+    """As the reference is built without importing anything, names made in unusual ways could be missing."""
+    run_shell(f"python -m mkdocs build --quiet --strict --site-dir {tmp_path}", ROOT)
+    inventory = (tmp_path / "objects.inv").read_bytes().split(b"\n", 4)[-1]
+    shown = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
+    assert shown >= set(REFERENCE)
+    for name in REFERENCE:
+        if name == "helsinki_env.render.ansi.ansi":  # a function whose module has its name
+            continue
+        for public in getattr(importlib.import_module(name), "__all__", ()):
+            assert f"{name}.{public}" in shown or f"{name}.{public}.{public}" in shown, f"{name}.{public}"
+    for page in tmp_path.rglob("*.html"):
+        fetched = re.findall(
+            r"""<(?:script|link|img)[^>]*(?:src|href)="?(?:https?:)?//""", page.read_text(encoding="utf-8")
+        )
+        assert not fetched, f"{page.name} needs a network"
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == helsinki_env.__version__
+    assert all(reference["title"] and reference["authors"] for reference in citation["references"])
 
 
 def test_every_player_is_described() -> None:

@@ -45,7 +45,6 @@ with needs("sb3", program=__name__ == "__main__"):
 
 __all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
 
-#: Arguments with which `MaskablePPO` learns this game. Rewards come at the end, after some 60 decisions: no discount.
 DEFAULTS: dict[str, Any] = {
     "learning_rate": LinearSchedule(1e-3, 0.0, 1.0),
     "n_steps": 32,
@@ -56,6 +55,7 @@ DEFAULTS: dict[str, Any] = {
     "ent_coef": 0.01,
     "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 }
+"""What `MaskablePPO` learns this game with. Rewards come at the end, after some 60 decisions: not discounted."""
 #: Rows that go through a model together, always so many: the last bits of a matrix product depend on its shape.
 _CHUNK = 128
 #: Games to measure with are dealt from other seeds than those to learn from.

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 ACTIONS = 15
+"""Actions of the action board that designs deny or cover, by id."""
 _DENIED = 5
 _TIMES = 14
 _TOGETHER = 4
@@ -267,8 +268,8 @@ class Handicap:
         return found
 
 
-#: What a table may deny or cover from block to block, by the key that says so in a file.
 DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
+"""What a table may deny or cover from block to block, by the key that says so in a file."""
 
 
 def _action(data: Entry) -> int:

@@ -19,7 +19,6 @@ with needs("arena"):
 
 __all__ = ["SCHEMA", "as_array", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
 
-#: The columns. Lists of one entry for each seat: player, players, denied, used, scores, places, seat_decisions.
 SCHEMA = pa.schema(
     [
         ("table", pa.string()),
@@ -40,6 +39,7 @@ SCHEMA = pa.schema(
         ("seat_decisions", pa.list_(pa.int16())),
     ]
 )
+"""The columns. Lists of one entry for each seat: player, players, denied, used, scores, places, seat_decisions."""
 
 
 def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:

@@ -31,9 +31,9 @@ from helsinki_env.position import VERSION
 
 __all__ = ["CHUNK_GAMES", "MOST_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_seating", "lineups_of"]
 
-#: Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
-#: progress and little is lost when a run is stopped.
 CHUNK_GAMES = 60
+"""Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
+progress and little is lost when a run is stopped."""
 
 #: Version of the files of a run.
 _FORMAT = 2

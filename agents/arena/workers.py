@@ -17,8 +17,8 @@ from agents.arena.plan import ArenaError, Chunk, Plan
 
 __all__ = ["ChunkError", "Finished", "in_processes", "one_thread", "processors"]
 
-#: Chunks with their games, in the order in which they are done.
 Finished = Generator[tuple[Chunk, ChunkGames], None, None]
+"""Chunks with their games, in the order in which they are done."""
 #: Chunks that are handed out at a time, for each worker: one to play and one to go on with.
 AHEAD = 2
 

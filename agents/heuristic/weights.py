@@ -96,10 +96,10 @@ class Weights:
     crosswalk: float = 0.051
 
 
-#: The weights of playouts: without a look at the next turn and at sides out of reach it is seven times as fast.
 QUICK = replace(Weights(), ahead=0.0, far=0.0)
-#: The weights as kernels see them.
+"""The weights of playouts: without a look at the next turn and at sides out of reach it is seven times as fast."""
 WEIGHTS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Weights)]))
+"""The weights as kernels see them."""
 
 
 def weights_record(weights: Weights) -> npt.NDArray[Any]:

@@ -23,6 +23,7 @@ with needs("onnx"):
 __all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx"]
 
 INPUTS = ("seats", "table")
+"""As `agents.net.inputs` writes positions, in that order."""
 OUTPUTS = ("win_logits", "scores", "trust", "liking")
 """As `agents.net.player.Assessed` has them, in that order."""
 PREFERENCE_KEY = "helsinki_preferences"

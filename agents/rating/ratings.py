@@ -30,8 +30,8 @@ Array = npt.NDArray[np.float64]
 
 #: So many decks there must be for each action that some are denied and others are not, to tell what it costs.
 _DECKS_FOR_ACTION = 20
-#: Elo points of one natural logarithm.
 ELO = 400 / math.log(10)
+"""Elo points of one natural logarithm."""
 
 
 class Games(Protocol):

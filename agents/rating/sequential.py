@@ -25,6 +25,7 @@ __all__ = ["Hypotheses", "SequentialTest", "State", "Verdict", "expected_blocks"
 
 Array = npt.NDArray[np.float64]
 Verdict = Literal["better", "not better", "running", "undecided"]
+"""Where a test stands."""
 
 #: Blocks before which nothing is decided: the variance of very few is hardly known.
 _LEAST = 16

@@ -38,8 +38,8 @@ class Settings:
     widen_others: float = 0.4
 
 
-#: The settings as kernels see them.
 SETTINGS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Settings)]))
+"""The settings as kernels see them."""
 
 
 def settings_record(settings: Settings) -> npt.NDArray[Any]:

@@ -49,6 +49,7 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
+"""What is said of an action."""
 
 #: So many of the strongest classes must agree.
 _STRONGEST = 2

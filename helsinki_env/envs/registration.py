@@ -8,7 +8,9 @@ import pettingzoo
 __all__ = ["AEC_ID", "SEAT_ID", "register"]
 
 AEC_ID = "helsinki/helsinki-v0"
+"""For `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on."""
 SEAT_ID = "helsinki/Seat-v0"
+"""For `gymnasium.make` and `gymnasium.make_vec`."""
 
 
 def register() -> None:
