@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +25,7 @@ from agents.arena.chunk import play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
 from agents.arena.load import load_run, records
+from agents.arena.parquet import SCHEMA, parquet_bytes, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
@@ -31,6 +35,7 @@ from helsinki_env.cli import main
 from helsinki_env.components import ACTIONS
 from helsinki_env.core.kernel import JIT
 from helsinki_env.record import positions, read_records, replay
+from helsinki_env.yaml_files import configs_folder
 
 #: Two line-ups of three players, a table of two; chunks of two blocks.
 TABLES = {
@@ -55,12 +60,22 @@ def finished(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def play_here(plan: Plan, folder: Path) -> int:
+    """Play what is missing of a run, without a process for it; return how many games that was."""
+    with RunFolder.create(folder, plan) as run:
+        missing = run.missing()
+        for chunk in missing:
+            run.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+        run.join("parquet")
+    return plan.games_of(missing)
+
+
 def content(folder: Path) -> dict[str, bytes]:
     """What is the same whenever the same run is played: everything but the times."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert not [path for path in files if path.suffix == ".tmp"]
     names = [path.relative_to(folder) for path in files]
-    times = [name for name in names if name.suffix == ".json" and name.name != "run.json"]
+    times = [name for name in names if name.suffix == ".json" and name.name not in ("run.json", "digests.json")]
     return {str(name): (folder / name).read_bytes() for name in names if name not in times}
 
 
@@ -123,7 +138,7 @@ def test_all_orders_of_neighbours_are_played() -> None:
     seating = np.concatenate([block_seating(4, k) for k in range(6)])
     if JIT:
         games = play_chunk(plan.tables[0], 0, chunk)
-        np.testing.assert_array_equal(games.seating, np.array([0, 0, 1, 1])[seating])
+        np.testing.assert_array_equal(games.schedule.seating, np.array([0, 0, 1, 1])[seating])
     assert len(np.unique(seating, axis=0)) == 24
 
 
@@ -204,14 +219,16 @@ def damage_all(folder: Path) -> set[str]:
     last = chunks[-1]
     last.with_suffix(".json").unlink()
     broken = {first.stem, last.stem}
-    if len(chunks) > 5:
-        flipped, gone, noted, foreign = chunks[1:5]
+    if len(chunks) > 8:
+        flipped, gone, noted, foreign, copied = (chunks[i] for i in (1, 2, 4, 5, 7))
         flipped.write_bytes(flipped.read_bytes().replace(b"three", b"thr3e"))
         gone.unlink()
         noted.with_suffix(".json").write_text('{"plan": ')
         note = json.loads(foreign.with_suffix(".json").read_text())
-        foreign.with_suffix(".json").write_text(json.dumps({**note, "plan": "0" * 16}))
-        broken |= {flipped.stem, gone.stem, noted.stem, foreign.stem}
+        foreign.with_suffix(".json").write_text(json.dumps({**note, "basis": "0" * 16}))
+        for ending in (".parquet", ".json"):
+            shutil.copy(chunks[3].with_suffix(ending), copied.with_suffix(ending))  # the same blocks of others
+        broken |= {flipped.stem, gone.stem, noted.stem, foreign.stem, copied.stem}
     return broken
 
 
@@ -231,9 +248,27 @@ def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: P
     assert content(folder) == content(finished)
 
 
+def copy_without_chunks(run: Path, folder: Path) -> Path:
+    """Copy what is needed to read a finished run."""
+    folder.mkdir(exist_ok=True)
+    for name in ("run.json", "games.parquet", "digests.json"):
+        shutil.copy(run / name, folder / name)
+    return folder
+
+
+def test_a_run_is_not_read_with_other_components(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    shutil.copy(configs_folder() / "components" / "default.yaml", mine)
+    plan = plan_from_dict({"tables": [{"name": "mine", "players": ["random"], "game": {"components": str(mine)}}]})
+    with RunFolder.create(tmp_path / "run", plan):
+        pass
+    shutil.copy(configs_folder() / "components" / "alternative.yaml", mine)
+    with pytest.raises(ArenaError, match=r"run\.json: table 'mine': found the configuration .*bring that one back"):
+        load_run(tmp_path / "run")
+
+
 def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Path) -> None:
-    for name in ("run.json", "games.parquet"):
-        shutil.copy(finished / name, tmp_path / name)
+    copy_without_chunks(finished, tmp_path)
     for copied, table in zip(load_run(tmp_path), load_run(finished), strict=True):
         assert copied.missing == 0
         for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
@@ -295,10 +330,6 @@ def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
     with pytest.raises(ArenaError, match="a run of which no game has been played yet"):
         load_run(tmp_path)
     assert list(records(tmp_path)) == []
-    data["tables"][0]["config_digest"] = "0" * 16
-    manifest.write_text(json.dumps(data))
-    with pytest.raises(ArenaError, match=r"table 'three': found the configuration .*bring that one back"):
-        load_run(tmp_path)
     manifest.write_text(json.dumps({**data, "environment": "helsinki_v9"}))
     with pytest.raises(ArenaError, match="environment: found 'helsinki_v9', expected 'helsinki_v0'"):
         load_run(tmp_path)
@@ -308,11 +339,158 @@ def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
             load_run(tmp_path)
 
 
-def test_a_joined_file_that_is_broken(finished: Path, tmp_path: Path) -> None:
-    shutil.copy(finished / "run.json", tmp_path / "run.json")
-    (tmp_path / "games.parquet").write_bytes((finished / "games.parquet").read_bytes()[:-9])
-    with pytest.raises(ArenaError, match=r"games\.parquet: cannot be read as Parquet"):
-        load_run(tmp_path)
+def edit(path: Path, **changes: object) -> None:
+    """Change values in a file of JSON."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def rewrite(folder: Path, column: str | None, change: Callable[[Any], Any]) -> None:
+    """Change the games of a run, or one value of the first, and all that says whether they are as they were written."""
+    parts = list(read_parquet(folder / "games.parquet"))
+    if column is None:
+        parts = change(parts)
+    else:
+        rows = parts[0].to_pylist()
+        rows[0][column] = change(rows[0][column])
+        parts[0] = pa.Table.from_pylist(rows, SCHEMA)
+    with (folder / "games.parquet").open("wb") as file:
+        edit(folder / "digests.json", **{"games.parquet": write_parquet(file, parts)})
+
+
+def flipped(values: list[Any]) -> list[Any]:
+    return values[::-1]
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "message"),
+    [
+        (None, lambda parts: parts[:-1], "found fewer row groups than there are chunks"),
+        (None, lambda parts: [*parts, parts[0]], r"found more row groups than there are chunks, 10 \(bring"),
+        (None, lambda parts: [parts[1], parts[0], *parts[2:]], r"00-00000-00000 .*: game 0: block 2, expected 0 \(br"),
+        (None, lambda parts: [parts[0][:3], *parts[1:]], r"00-00000-00000 .*: found 3 games, expected 6"),
+        ("table", lambda _: "two", "game 0: table 'two', expected 'three'"),
+        ("seed", lambda seed: seed + 1, r"game 0: seed \d+, expected \d+"),
+        ("config_digest", lambda _: "0" * 16, "game 0: config_digest '0000000000000000', expected"),
+        ("players", flipped, r"game 0: players \['greedy', 'random', 'random'\], expected \['random', 'random', 'gr"),
+        ("player", flipped, r"game 0: player \[1, 0, 0\], expected \[0, 0, 1\]"),
+        ("denied", lambda _: [1, 0, 0], r"game 0: denied \[1, 0, 0\], expected \[0, 0, 0\]"),
+        ("denied", lambda _: [0, 0], r"denied: found \[2, 3\] values, expected 3"),
+        ("used", lambda _: [None, 0, 0], "used: found a value missing, expected one everywhere"),
+        ("places", flipped, r"game 0: places, which follow from scores, \[.*\], expected \["),
+        ("scores", flipped, r"game 0: places, which follow from scores, \[.*\], expected \["),
+        ("decisions", lambda ids: ids[:-1], r"game 0: sum of seat_decisions (\d+), expected \d+"),
+    ],
+)  # fmt: skip
+def test_games_that_are_not_those_of_the_plan(
+    column: str | None, change: Callable[[Any], Any], message: str, finished: Path, tmp_path: Path
+) -> None:
+    if not JIT and column is None:
+        pytest.skip("one chunk for each line-up")
+    folder = copy_without_chunks(finished, tmp_path)
+    rewrite(folder, column, change)
+    with pytest.raises(ArenaError, match=rf"games\.parquet: .*({message})"):
+        load_run(folder)
+
+
+def test_a_joined_file_that_is_not_the_one_that_was_written(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_without_chunks(finished, tmp_path / "run")
+    whole = (folder / "games.parquet").read_bytes()
+    (folder / "games.parquet").write_bytes(whole[:-9])
+    with pytest.raises(
+        ArenaError, match=r"games\.parquet: found the checksum .{17}, expected .{17} as digests\.json say"
+    ):
+        load_run(folder)
+    (folder / "games.parquet").write_bytes(whole)
+    edit(folder / "digests.json", plan="0" * 16)
+    assert main(["rate", str(folder)]) == 2
+    error = capsys.readouterr().err
+    assert "games.parquet: found games of the plan '0000000000000000', expected " in error
+    assert "bring the files back as they were written, or remove it and start helsinki arena again" in error
+    assert error.count("\n") == 1
+    (folder / "digests.json").unlink()
+    with pytest.raises(ArenaError, match=r"games\.parquet: found no readable digests\.json beside it"):
+        load_run(folder)
+    with (folder / "games.parquet").open("wb") as file:
+        digest = write_parquet(file, [])
+    (folder / "digests.json").write_text(
+        json.dumps({"plan": RunFolder.open(folder).plan.digest, "games.parquet": digest})
+    )
+    with pytest.raises(ArenaError, match="fewer row groups than there are chunks"):
+        load_run(folder)
+
+
+def test_a_plan_that_was_changed(finished: Path, tmp_path: Path) -> None:
+    folder = copy_without_chunks(finished, tmp_path)
+    told = json.loads((folder / "run.json").read_text())
+    edit(folder / "run.json", seed=4)
+    with pytest.raises(
+        ArenaError, match=r"run\.json: digest: found '\w+', expected '\w+' for what is written there: it w"
+    ):
+        load_run(folder)
+    (folder / "run.json").write_text(json.dumps(replace(Plan.from_dict(told), seed=4).to_dict()))
+    with pytest.raises(
+        ArenaError, match=r"games\.parquet: found games of the plan '\w+', expected '\w+', that of run\.j"
+    ):
+        load_run(folder)
+
+
+def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / "games.parquet").unlink()
+    path = next(iter(sorted((folder / "chunks").glob("*.parquet"))))
+    rows = next(iter(read_parquet(path))).to_pylist()
+    rows[0]["scores"] = flipped(rows[0]["scores"])
+    path.write_bytes(parquet_bytes(pa.Table.from_pylist(rows, SCHEMA)))
+    edit(path.with_suffix(".json"), sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    message = (
+        rf"{re.escape(str(path))}: chunk 00-00000-00000 .*: game 0: places.*remove it and start helsinki arena again"
+    )
+    with pytest.raises(ArenaError, match=message):
+        load_run(folder)
+    path.unlink()
+    play_here(RunFolder.open(folder).plan, folder)
+    assert content(folder) == content(finished)
+
+
+# more games than before
+
+
+def shorter(games: dict[str, int]) -> Plan:
+    """Return the plan with fewer games at some tables."""
+    tables = [{**table, "games": games.get(table["name"], table["games"])} for table in TABLES["tables"]]  # type: ignore[attr-defined, index]
+    return plan_from_dict({**TABLES, "tables": tables})
+
+
+@pytest.mark.parametrize("chunks", [True, False], ids=["going on", "from the file with all games"])
+def test_more_games_than_before_go_on_to_the_same_bytes(
+    chunks: bool, plan: Plan, finished: Path, tmp_path: Path
+) -> None:
+    before = shorter({"three": 9, "two": 4} if JIT else {"three": 3})
+    folder = tmp_path / "run"
+    play_here(before, folder)
+    if not chunks:
+        folder = copy_without_chunks(folder, tmp_path / "copy")
+    with RunFolder.create(folder, plan) as run:
+        assert not (folder / "games.parquet").exists(), "it has not all games any more"
+        assert sum(map(len, load_run(folder))) == before.games == plan.games - plan.games_of(run.missing())
+    assert play_here(plan, folder) == plan.games - before.games
+    assert content(folder) == content(finished)
+    decisions = {(entry["table"], entry["player"]): entry["decisions"] for entry in RunFolder.open(folder).times()}
+    if chunks:
+        times = RunFolder.open(finished).times()
+        assert decisions == {(entry["table"], entry["player"]): entry["decisions"] for entry in times}
+
+
+def test_fewer_games_than_before_are_refused(finished: Path) -> None:
+    most = 24 if JIT else 6
+    with pytest.raises(
+        ArenaError, match=rf"games: found 3 of each line-up of table 'three', expected at least the {most} of the run"
+    ):
+        run_arena(shorter({"three": 3}), finished)
+    assert (finished / "games.parquet").exists()
 
 
 # killed at any moment
@@ -577,8 +755,13 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     for record in played:
         replay(record)
     assert main(["replay", str(folder / "games.jsonl"), "--game", "12", "--each", "game"]) == 0
-    assert main(words[:-4] + words[-4:]) == 0
-    assert "12 games with seed 0, 12 of them from before" in capsys.readouterr().out
+    words[words.index("6")] = "9"
+    assert main(words) == 0, "more of the same"
+    assert "18 games with seed 0, 12 of them from before" in capsys.readouterr().out
+    assert list(read_records(folder / "games.jsonl")) == list(records(folder))
+    words[words.index("9")] = "6"
+    assert main(words) == 2
+    assert "ask for as many or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     assert partial["screen"] == data["screen"]
     assert partial["gate"] == []
     (tmp_path / "screen" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
+    (tmp_path / "screen" / "games.parquet").unlink()
     played(tmp_path)
     again = results(config, tmp_path)
     assert report_files(again, "x") == report_files(data, "x")

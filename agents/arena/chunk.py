@@ -15,7 +15,7 @@ from agents.play import Barred, Played, deck_seeds, play_games
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
 
-__all__ = ["ChunkGames", "play_chunk", "ready_player"]
+__all__ = ["ChunkGames", "Schedule", "play_chunk", "ready_player", "schedule"]
 
 #: Where the seeds of line-ups come from, apart from decks and the players' streams.
 _LINEUPS = 2**33
@@ -24,25 +24,38 @@ _BOARDS = 2**34
 
 
 @dataclass(frozen=True)
-class ChunkGames:
-    """The games of a chunk, G of them with S seats.
+class Schedule:
+    """What is known of the games of a chunk before they are played, G of them with S seats.
 
     Attributes:
         block: number of the block within the line-up, int64 (G,); also that of the deck.
         game: number of the game within the line-up, int64 (G,).
         seeds: of the decks, uint64 (G,), as for `Game`.
-        seating: who sat in each seat, int64 (G, S), indices into the table's players.
-        members: the players of the line-up, each once, int64 (P,).
-        barred: actions that could not be used.
-        played: what came out; its players are the members.
+        places: which place of the line-up sits in each seat, int64 (G, S).
+        seating: who sits in each seat, int64 (G, S), indices into the table's players.
+        barred: actions that may not be used.
     """
 
     block: npt.NDArray[np.int64]
     game: npt.NDArray[np.int64]
     seeds: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.int64]
     seating: npt.NDArray[np.int64]
-    members: npt.NDArray[np.int64]
     barred: Barred
+
+
+@dataclass(frozen=True)
+class ChunkGames:
+    """The games of a chunk.
+
+    Attributes:
+        schedule: who played what.
+        members: the players of the line-up, each once, int64 (P,), indices into the table's players.
+        played: what came out; its players are the members.
+    """
+
+    schedule: Schedule
+    members: npt.NDArray[np.int64]
     played: Played
 
 
@@ -58,6 +71,29 @@ def ready_player(spec: str, config: GameConfig) -> Player:
     return player
 
 
+def schedule(table: TablePlan, seed: int, chunk: Chunk) -> Schedule:
+    """Return what is played in a chunk.
+
+    Args:
+        table: what is played.
+        seed: of the run.
+        chunk: which of it.
+    """
+    seats = table.seats
+    blocks = np.arange(chunk.first, chunk.end)
+    block = blocks.repeat(seats)
+    places = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
+    boards_seed = int(first_words(seed, [chunk.table], _BOARDS)[0])
+    return Schedule(
+        block=block,
+        game=np.arange(chunk.first * seats, chunk.end * seats),
+        seeds=deck_seeds(seed, block),
+        places=places,
+        seating=np.array(table.lineups[chunk.lineup])[places],
+        barred=_barred(table, boards_seed, _lineup_seed(seed, chunk), blocks, places),
+    )
+
+
 def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     """Play the games of a chunk.
 
@@ -69,22 +105,18 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     Raises:
         PlayerError, IllegalActionError: if a player cannot be made or goes wrong.
     """
-    seats = table.seats
+    games = schedule(table, seed, chunk)
     members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
-    blocks = np.arange(chunk.first, chunk.end)
-    block = blocks.repeat(seats)
-    game = np.arange(chunk.first * seats, chunk.end * seats)
-    places = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
-    seeds = deck_seeds(seed, block)
-    lineup_seed = int(first_words(seed, [chunk.lineup], _LINEUPS + chunk.table)[0])
-    by_place = np.stack([first_words(lineup_seed, game, place) for place in range(seats)], axis=1)
+    lineup_seed = _lineup_seed(seed, chunk)
+    by_place = np.stack([first_words(lineup_seed, games.game, place) for place in range(table.seats)], axis=1)
+    streams = np.take_along_axis(by_place, games.places, axis=1)
     players = [ready_player(table.players[i], table.config) for i in members.tolist()]
-    seating = member[places]
-    streams = np.take_along_axis(by_place, places, axis=1)
-    boards_seed = int(first_words(seed, [chunk.table], _BOARDS)[0])
-    barred = _barred(table, boards_seed, lineup_seed, blocks, places)
-    played = play_games(players, table.config, seating, seeds, streams, barred=barred)
-    return ChunkGames(block, game, seeds, members[seating], members, barred, played)
+    played = play_games(players, table.config, member[games.places], games.seeds, streams, barred=games.barred)
+    return ChunkGames(games, members, played)
+
+
+def _lineup_seed(seed: int, chunk: Chunk) -> int:
+    return int(first_words(seed, [chunk.lineup], _LINEUPS + chunk.table)[0])
 
 
 def _barred(

@@ -66,7 +66,8 @@ def load_run(path: str | Path) -> list[Table]:
         path: the folder of the run.
 
     Raises:
-        ArenaError: if there is no run, it was played with another version of the environment, or no game is there yet.
+        ArenaError: if there is no run, it was played with another version of the environment, no game is there yet, or
+            files are not as they were written, or games not those of the plan.
     """
     folder = RunFolder.open(Path(path))
     played: dict[int, list[Any]] = {number: [] for number in range(len(folder.plan.tables))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from io import BytesIO
 from typing import Any, BinaryIO
@@ -17,7 +18,7 @@ with needs("arena"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["SCHEMA", "as_array", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
+__all__ = ["SCHEMA", "as_array", "joined_rows", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
 
 SCHEMA = pa.schema(
     [
@@ -44,19 +45,20 @@ SCHEMA = pa.schema(
 
 def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
     """Return the games of a chunk as an Arrow table with the columns of `SCHEMA`."""
-    n, played = len(games.block), games.played
+    planned, played = games.schedule, games.played
+    n = len(planned.game)
     columns = {
         "table": [table.name] * n,
         "lineup": np.full(n, chunk.lineup),
-        "block": games.block,
-        "game": games.game,
-        "seed": games.seeds,
+        "block": planned.block,
+        "game": planned.game,
+        "seed": planned.seeds,
         "config_digest": [table.config.digest] * n,
-        "players": [[table.players[i] for i in seats] for seats in games.seating.tolist()],
-        "player": list(games.seating.astype(np.int16)),
+        "players": [[table.players[i] for i in seats] for seats in planned.seating.tolist()],
+        "player": list(planned.seating.astype(np.int16)),
         "decisions": list(played.decisions),
-        "covered": games.barred.covered,
-        "denied": list(games.barred.denied),
+        "covered": planned.barred.covered,
+        "denied": list(planned.barred.denied),
         "used": list(played.used),
         "scores": list(played.scores),
         "places": list(played.places),
@@ -66,11 +68,38 @@ def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
     return pa.table([pa.array(columns[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
 
 
-def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> None:
-    """Write Arrow tables with the columns of `SCHEMA` to a file, each as a row group of its own."""
-    with pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
+def joined_rows(parts: Iterable[Any]) -> Any:
+    """Return some Arrow tables as one."""
+    return pa.concat_tables([SCHEMA.empty_table(), *parts]).combine_chunks()
+
+
+class _Hashed:
+    """A file to write to that takes the checksum of what is written."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.sha256 = file, hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.sha256.update(data)
+        return self.file.write(data)
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
+    """Write Arrow tables with the columns of `SCHEMA` to a file, each as a row group of its own.
+
+    Returns:
+        the SHA-256 of what was written, in hexadecimal digits.
+    """
+    hashed = _Hashed(file)
+    with pq.ParquetWriter(hashed, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
         for rows in chunks:
             writer.write_table(rows, row_group_size=max(1, len(rows)))
+    return hashed.sha256.hexdigest()
 
 
 def parquet_bytes(rows: Any) -> bytes:
@@ -80,23 +109,25 @@ def parquet_bytes(rows: Any) -> bytes:
     return file.getvalue()
 
 
-def read_parquet(source: Any) -> Iterable[Any]:
+def read_parquet(source: Any, name: object = None) -> Iterable[Any]:
     """Yield the row groups of a Parquet file, Arrow tables with the columns of `SCHEMA`.
 
     Args:
         source: path of the file, or a file that is open for reading.
+        name: what it is called in errors; default: the source.
 
     Raises:
         ArenaError: if it is no such file.
     """
+    name = source if name is None else name
     try:
         with pq.ParquetFile(source) as file:
             if not file.schema_arrow.equals(SCHEMA):
-                raise ArenaError(f"{source}: found other columns than those of games: {file.schema_arrow.names}")
+                raise ArenaError(f"{name}: found other columns than those of games: {file.schema_arrow.names}")
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group)
     except (pa.ArrowInvalid, OSError) as problem:
-        raise ArenaError(f"{source}: cannot be read as Parquet: {problem}") from None
+        raise ArenaError(f"{name}: cannot be read as Parquet: {problem}") from None
 
 
 def as_array(rows: Any, column: str, seats: int | None = None) -> npt.NDArray[Any]:

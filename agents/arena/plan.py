@@ -6,7 +6,8 @@ blocks of a line-up take the cyclic orders of its players in turn: who sits behi
 k in every line-up, so line-ups are compared on the same decks.
 
 What is played in a block depends on the seed of the run, the table, the line-up and the number of the block, and on
-nothing else: chunks can be played in any order, anywhere, twice if need be.
+nothing else: chunks can be played in any order, anywhere, twice if need be, and a plan with more blocks begins with the
+games of one with fewer.
 """
 
 from __future__ import annotations
@@ -29,14 +30,24 @@ from helsinki_env import GameConfig
 from helsinki_env.data import Entry, shown
 from helsinki_env.position import VERSION
 
-__all__ = ["CHUNK_GAMES", "MOST_GAMES", "ArenaError", "Chunk", "Plan", "TablePlan", "block_seating", "lineups_of"]
+__all__ = [
+    "CHUNK_GAMES",
+    "MOST_GAMES",
+    "ArenaError",
+    "Chunk",
+    "Plan",
+    "TablePlan",
+    "block_seating",
+    "lineups_of",
+    "of_any_length",
+]
 
 CHUNK_GAMES = 60
 """Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
 progress and little is lost when a run is stopped."""
 
 #: Version of the files of a run.
-_FORMAT = 2
+_FORMAT = 3
 _MOST_LINEUPS = 100_000
 _MOST_CHUNKS = 1_000_000
 MOST_GAMES = 1_000_000_000
@@ -205,6 +216,7 @@ class Plan:
         seed: of decks and players.
         tables: what is played at each table.
         chunk_games: games of a chunk, made up to whole blocks.
+        package: version of the package that plays it.
 
     Raises:
         ArenaError: for more work than anybody will wait for.
@@ -213,6 +225,7 @@ class Plan:
     seed: int
     tables: tuple[TablePlan, ...]
     chunk_games: int = CHUNK_GAMES
+    package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
         """Check that there is an end to it; ArenaError if not."""
@@ -239,10 +252,20 @@ class Plan:
 
     def _chunks(self) -> Iterator[Chunk]:
         for number, table in enumerate(self.tables):
-            blocks = self._blocks(table)
+            chunks = -(-table.blocks // self._blocks(table))
             for lineup in range(len(table.lineups)):
-                for i, first in enumerate(range(0, table.blocks, blocks)):
-                    yield Chunk(number, lineup, i, first, min(table.blocks, first + blocks))
+                for i in range(chunks):
+                    yield self._chunk(number, lineup, i)
+
+    def whole(self, chunk: Chunk) -> Chunk:
+        """Return all blocks of the chunk that some of them belong to."""
+        return self._chunk(chunk.table, chunk.lineup, chunk.number)
+
+    def _chunk(self, table: int, lineup: int, number: int) -> Chunk:
+        """A chunk begins at the same block however many there are; the last one may be shorter than the others."""
+        plan = self.tables[table]
+        blocks = self._blocks(plan)
+        return Chunk(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
 
     def games_of(self, chunks: Sequence[Chunk]) -> int:
         """Return the number of games in some chunks."""
@@ -257,14 +280,22 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the plan."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return _digest(self._told())
+
+    @cached_property
+    def basis(self) -> str:
+        """16 hexadecimal digits that identify what is played, however many games of it."""
+        return _digest(of_any_length(self._told()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, with the versions that play it; `from_dict` reads it."""
+        """Return the plan as plain data, with the versions that play it and its digest; `from_dict` reads it."""
+        return {**self._told(), "digest": self.digest}
+
+    def _told(self) -> dict[str, Any]:
         return {
             "arena": _FORMAT,
             "environment": f"helsinki_v{VERSION}",
-            "package": helsinki_env.__version__,
+            "package": self.package,
             "seed": self.seed,
             "chunk_games": self.chunk_games,
             "tables": [table.to_dict() for table in self.tables],
@@ -275,12 +306,29 @@ class Plan:
         """Return the plan that `to_dict` wrote.
 
         Raises:
-            ArenaError: if it is no such plan, it was played with another environment, or a component file is another
-                one now.
+            ArenaError: if it is no such plan, it was played with another environment, it was changed, or a component
+                file is another one now.
         """
         data = Entry.of(data, ArenaError, "the plan of a run").mapping()
         for key, expected in (("arena", _FORMAT), ("environment", f"helsinki_v{VERSION}")):
             if data[key].value != expected:
-                data[key].fail(repr(expected), "read it with the version it was played with")
+                data[key].fail(repr(expected), "read it with the version that played it, or play in another folder")
+        found = _digest({key: value for key, value in data.value.items() if key != "digest"})
+        if data["digest"].value != found:
+            data["digest"].fail(
+                f"{found!r} for what is written there",
+                "it was changed after the run began: bring the former file back, or play in another folder",
+            )
         tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
-        return cls(data["seed"].integer(0), tables, data["chunk_games"].integer(1, MOST_GAMES))
+        chunk_games, package = data["chunk_games"].integer(1, MOST_GAMES), data["package"].text("a version")
+        return cls(data["seed"].integer(0), tables, chunk_games, package)
+
+
+def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan as plain data without all that says how many games there are: what any two lengths share."""
+    tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
+    return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

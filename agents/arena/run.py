@@ -33,7 +33,7 @@ def run_arena(
 
     Args:
         plan: what is played.
-        path: folder of the run; if there is one with the same plan, it goes on.
+        path: folder of the run; if there is one with the same plan, or the same with fewer games, it goes on.
         processes: how many play side by side; None: one for each processor.
         ray: play on a Ray cluster instead of processes.
         address: of that cluster, see `agents.arena.cluster.on_ray`.

@@ -41,8 +41,8 @@ def main(
 ) -> int:
     """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
 
-    The same command goes on with a run that was stopped, at any moment, and comes to the same games. They depend on
-    the seed, not on the number of processes or machines.
+    The same command goes on with a run that was stopped, at any moment, and comes to the same games; with more games
+    than before it plays those that are missing. They depend on the seed, not on the number of processes or machines.
 
     Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
 
@@ -144,7 +144,7 @@ def _tables(out: Path) -> Iterator[Table]:
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
         for i, player in enumerate(games.players):
             s = standing(player, None, games.seating == i, games.places, games.scores, games.deck)
-            time_of = times[games.name, player]
+            time_of = times.get((games.name, player))
             table.add_row(
                 player,
                 f"{s.games:,}",
@@ -152,6 +152,6 @@ def _tables(out: Path) -> Iterator[Table]:
                 f"{s.low:.1%} to {s.high:.1%}",
                 f"{s.score:.1f}",
                 f"{s.place:.2f}",
-                f"{1000 * time_of['seconds'] / max(1, time_of['decisions']):.3g}",
+                f"{1000 * time_of['seconds'] / max(1, time_of['decisions']):.3g}" if time_of else "–",
             )
         yield table
