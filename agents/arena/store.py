@@ -17,7 +17,6 @@ gives the same. The last chunk of a line-up may hold only its first blocks, from
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -37,6 +36,7 @@ from agents.arena.parquet import joined_rows, parquet_bytes, read_parquet, rows_
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.registry import player_files
 from helsinki_env import GameConfig
+from helsinki_env.data import read_json
 from helsinki_env.files import held, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
@@ -51,13 +51,34 @@ _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 
 @dataclass(frozen=True)
+class _Note:
+    """What stands beside the games of a chunk.
+
+    Attributes:
+        chunk: its name.
+        first: its first block.
+        end: the block after the last that is there.
+        basis: of the plan.
+        sha256: of the Parquet file, hexadecimal digits.
+        times: seconds and decisions of each player of the table, by its number.
+    """
+
+    chunk: str
+    first: int
+    end: int
+    basis: str
+    sha256: str
+    times: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
 class _Kept:
     """What has been played of a chunk.
 
     Attributes:
         chunk: these blocks of it, from its first.
         content: the Parquet file.
-        times: seconds and decisions of each player.
+        times: see `_Note`.
     """
 
     chunk: Chunk
@@ -127,21 +148,23 @@ class RunFolder:
         Raises:
             ArenaError: if there is none, its plan was changed, or this version cannot read it.
         """
-        data = _read_manifest(path)
-        try:
-            return cls(path, Plan.from_dict(data))
-        except ValueError as problem:
-            raise ArenaError(f"{path / 'run.json'}: {problem}") from None
+        manifest = path / "run.json"
+        if not manifest.exists():
+            raise ArenaError(
+                f"{path}: found no run, expected the folder of one, with run.json (helsinki arena makes it)"
+            )
+        return cls(path, Plan.from_dict(read_json(manifest, ArenaError)))
 
     @property
     def networks(self) -> dict[str, str]:
         """Which network is behind a player's name: 16 hexadecimal digits of its file."""
         path = self.path / _NETWORKS
+        if not path.exists():
+            return {}
         try:
-            found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        except ValueError as problem:
-            raise ArenaError(f"{path}: cannot be read ({problem}); remove it to go on without") from None
-        return found
+            return {player: digest.text("a digest") for player, digest in read_json(path, ArenaError).items()}
+        except ArenaError as problem:
+            raise ArenaError(f"{problem} (remove the file to go on without)") from None
 
     def save(self, chunk: Chunk, games: ChunkGames) -> None:
         """Write the games of a chunk, after those of its blocks that are there if they are the others.
@@ -218,17 +241,17 @@ class RunFolder:
 
     def _not_as_written(self) -> str | None:
         """Say what is wrong with the file that holds all games, None if nothing is."""
-        digests = _read_mapping(self.path / _DIGESTS)
-        if digests is None:
-            return f"found no readable {_DIGESTS} beside it, expected the file with its checksum"
-        if digests.get("plan") != self.plan.digest:
-            return (
-                f"found games of the plan {digests.get('plan')!r:.40}, expected {self.plan.digest!r}, that of run.json"
-            )
+        path = self.path / _DIGESTS
+        if not path.exists():
+            return f"found no {_DIGESTS} beside it, expected the file with its checksum"
+        digests = read_json(path, ArenaError)
+        plan, expected = (digests[key].text("a digest") for key in ("plan", _GAMES))
+        if plan != self.plan.digest:
+            return f"found games of the plan {plan!r}, expected {self.plan.digest!r}, that of run.json"
         with (self.path / _GAMES).open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
-        if digests.get(_GAMES) != found:
-            return f"found the checksum {found[:16]}…, expected {digests.get(_GAMES)!s:.16}… as {_DIGESTS} says"
+        if found != expected:
+            return f"found the checksum {found[:16]}…, expected {expected:.16}… as {_DIGESTS} says"
         return None
 
     def _check(self, path: Path, chunk: Chunk, rows: Any, remedy: str) -> None:
@@ -281,7 +304,8 @@ class RunFolder:
         """Return for each player of each table its decisions and the time it took for them."""
         sums: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
         for chunk in self.plan.chunks:
-            for entry in (_read_mapping(self._path(chunk, "json")) or {}).get("times", []):
+            note = _read_note(self._path(chunk, "json"))
+            for entry in note.times if note else []:
                 total = sums[chunk.table, entry["player"]]
                 total[0] += entry["seconds"]
                 total[1] += entry["decisions"]
@@ -301,18 +325,18 @@ class RunFolder:
 
     def _kept(self, chunk: Chunk) -> _Kept | None:
         """Return what has been played of a chunk, None if nothing that is whole."""
-        note = _read_mapping(self._path(chunk, "json"))
+        note = _read_note(self._path(chunk, "json"))
         try:
             content = self._path(chunk, "parquet").read_bytes()
         except FileNotFoundError:
             return None
-        if note is None or note.get("chunk") != chunk.name or note.get("basis") != self.plan.basis:
+        if note is None or (note.chunk, note.basis) != (chunk.name, self.plan.basis):
             return None
-        if note.get("sha256") != hashlib.sha256(content).hexdigest():
+        if note.first != chunk.first or not chunk.first < note.end <= chunk.end:
             return None
-        first, end = note["blocks"]
-        played = replace(chunk, end=end)
-        return _Kept(played, content, note["times"]) if first == chunk.first and end <= chunk.end else None
+        if note.sha256 != hashlib.sha256(content).hexdigest():
+            return None
+        return _Kept(replace(chunk, end=note.end), content, note.times)
 
 
 def _records(plan: Plan, chunks: Iterable[tuple[Chunk, Any]]) -> Iterator[Record]:
@@ -346,21 +370,6 @@ def _networks(plan: Plan) -> dict[str, str]:
     return found
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    """Return the plan in the folder of a run as plain data."""
-    manifest = path / "run.json"
-    try:
-        data = json.loads(manifest.read_text(encoding="utf-8"))
-    except OSError as problem:
-        remedy = "helsinki arena --out makes such a folder"
-        raise ArenaError(f"{path}: found no run: {manifest}: {problem.strerror} ({remedy})") from None
-    except ValueError as problem:
-        raise ArenaError(f"{manifest}: cannot be read: {problem} (remove {path}, or bring the file back)") from None
-    if not isinstance(data, dict):
-        raise ArenaError(f"{manifest}: found {data!r:.80}, expected the plan of a run (remove {path})")
-    return data
-
-
 def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
     """Check that a plan is the one that is there, or the same with more games.
 
@@ -379,13 +388,22 @@ def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
             )
 
 
-def _read_mapping(path: Path) -> dict[str, Any] | None:
-    """Return what a file of JSON holds, or None if that cannot be read: what it speaks for then does not count."""
+def _read_note(path: Path) -> _Note | None:
+    """Return what stands beside a chunk, or None if it cannot be read: the chunk then counts as not played."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        note = read_json(path, ArenaError)
+        first, end = (block.integer(0) for block in note["blocks"].entries("numbers of blocks", length=2))
+        times = [
+            {
+                "player": entry["player"].integer(0),
+                "seconds": entry["seconds"].number(0),
+                "decisions": entry["decisions"].integer(0),
+            }
+            for entry in note["times"].entries("players' times")
+        ]
+        return _Note(note["chunk"].text(), first, end, note["basis"].text(), note["sha256"].text(), times)
+    except ArenaError:
         return None
-    return data if isinstance(data, dict) else None
 
 
 def _difference(found: Any, expected: Any, where: str = "") -> str:
