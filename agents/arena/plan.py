@@ -27,7 +27,7 @@ import numpy.typing as npt
 import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry, shown
+from helsinki_env.data import Entry
 from helsinki_env.position import VERSION
 
 __all__ = [
@@ -163,10 +163,9 @@ class TablePlan:
         config = GameConfig.from_dict(data["config"])
         name = data["name"].text("a name")
         if config.digest != data["config_digest"].value:
-            raise ArenaError(
-                f"table {name!r}: found the configuration {config.digest}, expected "
-                f"{shown(data['config_digest'].value)}: the component file {config.components!r} is not the one that "
-                "was played with (bring that one back)"
+            data["config_digest"].fail(
+                f"{config.digest!r} with the component file {config.components!r} as it is now",
+                "bring the one back that was played with",
             )
         players = tuple(player.text("a player") for player in data["players"].entries("at least one player", least=1))
         lineups = tuple(
