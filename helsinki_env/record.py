@@ -42,15 +42,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from helsinki_env.components import ComponentError
-from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env.config import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.step import apply, write_mask
+from helsinki_env.data import Entry, brief, parse_json
 from helsinki_env.files import held, replaced_by, replacing
 from helsinki_env.game import Game, IllegalActionError, action_table, as_word
 from helsinki_env.position import VERSION
@@ -70,6 +70,8 @@ _KEYS = (
     "ranking",
     "digest",
 )
+#: Characters of a line; a long game takes a few thousand.
+_MOST_LINE = 2**20
 
 
 class RecordError(ValueError):
@@ -110,28 +112,31 @@ class Record:
         """Check every value."""
         seats = self.config.num_players
         for key in ("seed", "stream", "episode"):
-            object.__setattr__(self, key, _whole(getattr(self, key), key, 0, 2**64 - 1))
-        names = _list(self.players, "players", f"{seats} names, one for each seat", seats)
-        for i, name in enumerate(names):
-            if not isinstance(name, str) or not name:
-                _fail(f"players[{i}]", name, "a name")
-        object.__setattr__(self, "players", tuple(names))
-        most = action_table(self.config.loaded.types).size - 1
-        found = _list(self.decisions, "decisions", "ids of the action table")
-        if not all(type(action) is int and 0 <= action <= most for action in found):  # the quick look
-            found = [_whole(action, f"decisions[{i}]", 0, most) for i, action in enumerate(found)]
-        object.__setattr__(self, "decisions", tuple(found))
+            object.__setattr__(self, key, self._entry(key).integer(0, 2**64 - 1))
+        names = self._entry("players").entries("names, one for each seat", length=seats)
+        object.__setattr__(self, "players", tuple(name.text("a name") for name in names))
+        object.__setattr__(self, "decisions", self._decisions())
         if (self.scores is None) != (self.ranking is None):
-            _fail("ranking", self.ranking, "null exactly if scores is null")
+            self._entry("ranking").fail("null exactly if scores is null")
         if self.scores is not None:
-            scores = _list(self.scores, "scores", f"{seats} whole numbers", seats)
-            points = tuple(_whole(n, f"scores[{i}]", 0, 10_000) for i, n in enumerate(scores))
-            ranking = _list(self.ranking, "ranking", f"the seats 0 to {seats - 1}, best first", seats)
-            places = tuple(_whole(n, f"ranking[{i}]", 0, seats - 1) for i, n in enumerate(ranking))
+            scores = self._entry("scores").entries("whole numbers", length=seats)
+            object.__setattr__(self, "scores", tuple(points.integer(0, 10_000) for points in scores))
+            ranking = self._entry("ranking").entries("seats, best first", length=seats)
+            places = tuple(seat.integer(0, seats - 1) for seat in ranking)
             if len(set(places)) != seats:
-                _fail("ranking", ranking, f"each of the seats 0 to {seats - 1} once, best first")
-            object.__setattr__(self, "scores", points)
+                self._entry("ranking").fail(f"each of the seats 0 to {seats - 1} once, best first")
             object.__setattr__(self, "ranking", places)
+
+    def _entry(self, key: str) -> Entry:
+        return Entry(getattr(self, key), RecordError, key)
+
+    def _decisions(self) -> tuple[int, ...]:
+        most = action_table(self.config.loaded.types).size - 1
+        decisions = self._entry("decisions")
+        found = decisions.value
+        if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
+            return tuple(found)  # the quick look
+        return tuple(action.integer(0, most) for action in decisions.entries("ids of the action table"))
 
     @classmethod
     def of(
@@ -192,30 +197,29 @@ class Record:
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Record:
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Record:
         """Return the record that `to_dict` wrote.
 
         Raises:
             RecordError: naming the key, what stood there, what was expected and what to do.
         """
-        if not isinstance(data, Mapping):
-            _fail("record", data, "an object with the keys " + ", ".join(_KEYS))
-        if "helsinki" not in data:
-            _fail("helsinki", None, f"{VERSION}", "this is no record of a Helsinki game")
-        if type(data["helsinki"]) is not int or data["helsinki"] != VERSION:
+        data = Entry.of(data, RecordError, "record").mapping()
+        version = data["helsinki"]
+        if not version.given:
+            version.fail(f"{VERSION}", "this is no record of a Helsinki game")
+        if type(version.value) is not int or version.value != VERSION:
             remedy = "other versions play by other rules: replay it with the version it was played with"
-            _fail("helsinki", data["helsinki"], f"{VERSION}, the version of this environment", remedy)
-        for key in data:
-            if key not in _KEYS:
-                _fail(key, data[key], f"no such key; the keys are {', '.join(_KEYS)}", "remove it")
+            version.fail(f"{VERSION}, the version of this environment", remedy)
+        data.mapping(_KEYS)
         for key in _KEYS:
-            if key not in data:
-                _fail(key, None, "this key: it is missing", "write records with Record.to_json")
-        if data["digest"] != _digest(data):
+            if not data[key].given:
+                data[key].fail("this key", "write records with Record.to_json")
+        digest = _digest(data.value)
+        if data["digest"].value != digest:
             remedy = "the record was changed or damaged; Record(...).to_json() writes a changed one anew"
-            _fail("digest", data["digest"], f"{_digest(data)}, the digest of the rest", remedy)
-        config = _config(data)
-        return cls(config, **{key: data[key] for key in _KEYS[3:-1]})
+            data["digest"].fail(f"{digest}, the digest of the rest", remedy)
+        config = _read_config(json.dumps({"config": data["config"].value}), str(data["config_digest"].value))
+        return cls(config, **{key: data.value[key] for key in _KEYS[3:-1]})
 
     @classmethod
     def from_json(cls, line: str) -> Record:
@@ -225,57 +229,31 @@ class Record:
             RecordError: as in `from_dict`, and for text that is no JSON.
         """
         try:
-            data = json.loads(line)
-        except json.JSONDecodeError as problem:
-            shown = line if len(line) < 60 else f"{line[:40]}...{line[-15:]}"
-            _fail("record", shown, f"one object in JSON ({problem.msg} at column {problem.colno})",
-                  "was the file cut off? remove this line")  # fmt: skip
+            data = parse_json(line, RecordError, what="record")
+        except RecordError as problem:
+            raise RecordError(f"{problem} (was the file cut off? remove this line)") from None
         return cls.from_dict(data)
 
 
 def _digest(data: Mapping[str, Any]) -> str:
     content = {key: value for key, value in data.items() if key != "digest"}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        Entry(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _fail(key: str, found: object, expected: str, remedy: str = "") -> NoReturn:
-    shown = repr(found)
-    shown = shown if len(shown) < 100 else f"{shown[:97]}..."
-    raise RecordError(f"{key}: found {shown}, expected {expected}" + (f" ({remedy})" if remedy else ""))
-
-
-def _whole(value: object, key: str, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        _fail(key, value, f"a whole number from {low} to {high}")
-    return int(value)
-
-
-def _list(value: object, key: str, what: str, length: int | None = None) -> list[Any]:
-    if not isinstance(value, list | tuple) or (length is not None and len(value) != length):
-        _fail(key, value, f"a list of {what}")
-    return list(value)
 
 
 _config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
 
 
-def _config(data: Mapping[str, Any]) -> GameConfig:
-    if not isinstance(data["config"], Mapping):
-        _fail("config", data["config"], "an object, as GameConfig.to_dict writes it")
-    return _read_config(json.dumps(data["config"]), str(data["config_digest"]))
-
-
 @lru_cache(maxsize=32)
 def _read_config(text: str, digest: str) -> GameConfig:
     """Return a configuration; the records of a file have few different ones."""
-    try:
-        config = GameConfig.from_dict(json.loads(text))
-    except (ConfigError, ComponentError) as problem:
-        raise RecordError(f"config: {problem}") from None
+    config = GameConfig.from_dict(parse_json(text, RecordError)["config"])
     if config.digest != digest:
         remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
-        _fail("config_digest", digest, f"{config.digest}, the digest of this configuration", remedy)
+        Entry(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
     return config
 
 
@@ -346,15 +324,14 @@ def _step(game: Game, i: int, action: int) -> None:
 def _check_result(record: Record, game: Game) -> None:
     if game.done != record.finished:
         state = "over" if game.done else f"not over after {len(record.decisions)} decisions"
-        _fail("scores", record.scores, f"null exactly if the game is not over; it is {state}",
-              "decisions are missing, or the result" if record.finished else "add the result")  # fmt: skip
+        remedy = "decisions are missing, or the result" if record.finished else "add the result"
+        record._entry("scores").fail(f"null exactly if the game is not over; it is {state}", remedy)
     if record.finished:
-        scores, ranking = game.scores().tolist(), game.ranking()
         remedy = "the result does not belong to these decisions"
-        if scores != list(record.scores or ()):
-            _fail("scores", record.scores, f"{scores}, which the replay gives", remedy)
-        if ranking != list(record.ranking or ()):
-            _fail("ranking", record.ranking, f"{ranking}, which the replay gives", remedy)
+        for key, played in (("scores", game.scores().tolist()), ("ranking", game.ranking())):
+            found = record._entry(key)
+            if list(found.value) != played:
+                found.fail(f"{played}, which the replay gives", remedy)
 
 
 # files
@@ -370,20 +347,24 @@ def read_records(path: str | Path) -> Iterator[Record]:
     path = Path(path)
     try:
         with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
+            number = 0
+            while line := file.readline(_MOST_LINE + 1):
+                number += 1
                 if not line.strip():
                     continue
                 try:
+                    if len(line) > _MOST_LINE:
+                        raise RecordError(f"record: found more than {_MOST_LINE:,} characters, expected fewer")
                     record = Record.from_json(line.rstrip("\n"))
                 except RecordError as problem:
-                    raise RecordError(f"{path}, line {number}: {problem}") from None
+                    raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
                 yield record
     except OSError as problem:
         raise RecordError(
-            f"{path}: cannot be read: {problem.strerror}; helsinki simulate --out writes such files"
+            f"{brief(path)}: cannot be read: {problem.strerror}; helsinki simulate --out writes such files"
         ) from None
     except UnicodeDecodeError:
-        raise RecordError(f"{path}: is no text; expected one record in JSON a line") from None
+        raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
 
 
 def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
