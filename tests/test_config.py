@@ -116,6 +116,49 @@ def test_a_config_keeps_the_components_it_was_made_with(tmp_path: Path) -> None:
     assert pickle.loads(packed) == config
 
 
+def test_changed_is_the_same_with_other_values() -> None:
+    config = GameConfig.from_dict(VARIED)
+    assert config.changed() == config
+    assert config.changed(reward="win", covered="first_game") == GameConfig.from_dict(
+        VARIED | {"reward": "win", "covered": "first_game"}
+    )
+    assert config.changed(num_players=3).denied == config.denied
+    assert config.changed(num_players=4) == GameConfig.from_dict(VARIED | {"num_players": 4, "denied": None})
+    assert config.changed(num_players=2, denied=[[1], []]).denied == ((1,), ())
+    assert config.changed(components="default") == GameConfig.from_dict(VARIED | {"components": "default"})
+    assert config.changed(components=Path("alternative")) == config
+    assert config == GameConfig.from_dict(VARIED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"players": 3}, r"players: no such key \(found 3\), expected one of num_players"),
+        ({"num_players": [3]}, "num_players: found [3], expected 2, 3 or 4"),
+        ({"num_players": np.zeros(2)}, "num_players: found array"),
+        ({"denied": [[1]]}, "denied: found [[1]], expected one list of actions for each seat: 3"),
+        ({"components": 3}, "components: found 3, expected the name of a component file"),
+        ({"dry_roads": 1}, "dry_roads: found 1, expected True or False"),
+    ],
+)
+def test_changed_refuses_what_cannot_be_played(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message if "\\" in message else re.escape(message)):
+        GameConfig.from_dict(VARIED).changed(**changes)
+
+
+def test_changed_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    config = GameConfig(components=path)
+    path.write_text("rules: {}", encoding="utf-8")
+    other = config.changed(num_players=4, dry_roads=True, covered=["two_points"])
+    assert (other.loaded, other.num_players, other.covered) == (config.loaded, 4, (14,))
+    assert other.changed(components=str(path)).loaded is config.loaded
+    path.unlink()
+    assert config.changed(reward="rank").tables is config.tables
+
+
 # YAML files
 
 

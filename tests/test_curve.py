@@ -27,6 +27,7 @@ def found(players: int, opponent: str, share: float) -> dict[str, Any]:
 def test_the_curve_of_a_run_is_drawn_with_a_panel_for_each_player_count(tmp_path: Path) -> None:
     curve = [
         {
+            "positions": 1000,
             "decisions": decisions,
             "standings": [found(2, "greedy", 0.9), found(3, "greedy", share), found(3, "net", 0.0)],
         }
@@ -46,3 +47,21 @@ def test_a_run_that_was_never_measured_has_no_curve(tmp_path: Path, content: str
         (tmp_path / "curve.json").write_text(content)
     with pytest.raises(RunError, match="with measurements"):
         draw_curve(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "cannot be read as JSON"),
+        ("[" * 100_000, "found more than 40 lists"),
+        ("{}", "found {}, expected a list of measurements"),
+        ("[5]", r"\[0\]: found 5, expected a mapping"),
+        ('[{"positions": 1, "decisions": 0, "standings": []}]', r"\[0\]\.standings: found \[\], expected a list"),
+        ('[{"positions": 1, "decisions": NaN}]', "found NaN, expected a finite number"),
+    ],
+)
+def test_a_damaged_curve_is_refused_by_name(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "curve.json").write_text(content)
+    with pytest.raises(RunError, match=message) as caught:
+        draw_curve(tmp_path)
+    assert str(tmp_path / "curve.json") in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
 import random
 import re
@@ -701,6 +702,24 @@ def rewrite(path: Path, **changes: object) -> None:
     save_file(weights, path, {"helsinki": json.dumps(content | changes)})
 
 
+LARGE = {"seat_hidden": 8192, "seat": 8192, "width": 8192, "blocks": 1_000_000}
+
+
+def flip(path: Path) -> None:
+    """Change one bit of a weight."""
+    content = bytearray(path.read_bytes())
+    content[-1000] ^= 1
+    path.write_bytes(content)
+
+
+def retype(path: Path, dtype: torch.dtype, value: float = 1.0) -> None:
+    """Put numbers of another type, or other numbers, where the network has its own."""
+    network, content = load_checkpoint(path)
+    weights = {name: torch.full_like(tensor, value, dtype=dtype) for name, tensor in network.state_dict().items()}
+    del content["weights"]
+    save_file(weights, path, {"helsinki": json.dumps(content)})
+
+
 def truncate(path: Path, rest: int) -> None:
     path.write_bytes(path.read_bytes()[:rest])
 
@@ -724,10 +743,25 @@ def truncate(path: Path, rest: int) -> None:
         (lambda p: rewrite(p, inputs=None), "inputs is None, this environment needs"),
         (lambda p: rewrite(p, format=1), "format is 1, this environment needs"),
         (lambda p: rewrite(p, types=46), "is '[0-9a-f]{16}', this environment needs"),
-        (lambda p: rewrite(p, network={"width": 64}), "do not fit the network described"),
-        (lambda p: rewrite(p, network={"breadth": 64}), "do not fit the network described"),
-        (lambda p: rewrite(p, network=None), "do not fit the network described"),
-        (lambda p: rewrite(p, game={"num_players": 7}), "do not fit the network described"),
+        (lambda p: rewrite(p, network={"width": 64}), "network: found {'width': 64}, expected the network that the"),
+        (lambda p: rewrite(p, network={"breadth": 64}), r"network\.breadth: no such key \(found 64\)"),
+        (lambda p: rewrite(p, network=None), "network: found None, expected a mapping"),
+        (lambda p: rewrite(p, game={"num_players": 7}), r"game\.num_players: found 7, expected 2, 3 or 4"),
+        (
+            lambda p: rewrite(p, game={"components": "alternative"}),
+            "types: found 51, expected 46, which its",
+        ),
+        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 6 to 91"),
+        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 6 to 91"),
+        (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
+        (
+            lambda p: rewrite(p, network=LARGE | {"blocks": 64}),
+            "expected the network that the weights are of",
+        ),
+        (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights: they were changed or damaged"),
+        (lambda p: flip(p), "the digest of the weights: they were changed or damaged"),
+        (lambda p: retype(p, torch.float16), r"bias: found torch\.float16, expected finite numbers of 32 bits"),
+        (lambda p: retype(p, torch.float32, math.nan), "found numbers that are not finite, expected finite numbers"),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,7 +48,7 @@ from training.ppo import PPO, PPOConfig
 from training.preset import Preset, PresetError
 from training.rollout import COMPONENTS, LEAST, LOOKED_AT, Rollout, Stage, by_seat, from_viewer, own_component
 from training.run import Report, RunError, Training
-from training.saved import read
+from training.saved import Arrays, read, write
 from training.segments import advantages
 from training.tables import TableConfig, divide
 from training.values import value_losses
@@ -59,6 +59,7 @@ pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 Floats = npt.NDArray[np.float32]
+Told = dict[str, Any]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -671,7 +672,7 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     best, content = load_checkpoint(whole / "best.safetensors")
     assert content["preset"] == preset.to_dict()
     assert content["decisions"] == curve[2]["decisions"]
-    _, told = read(whole / "state.safetensors")
+    told = read(whole / "state.safetensors")[1].value
     passed = [number for number, entry in enumerate(curve) if entry["gate"] and entry["gate"]["verdict"] == "better"]
     assert told["standing"]["best_at"] == max(passed, default=0)
     assert same_weights(best, load_checkpoint(whole / "past" / f"{told['standing']['best_at']:04d}.safetensors")[0])
@@ -733,7 +734,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     monkeypatch.setattr("training.run._SAVE_EVERY", -1.0)
     run_in_parts(preset, tmp_path, [4, 8, 5], pause=1.1)  # files are read by the second in which they were begun
-    counts = read(tmp_path / "state.safetensors")[1]
+    counts = read(tmp_path / "state.safetensors")[1].value
     warm, ppo = counts["warm"]["updates"], counts["ppo"]["updates"]
     shown = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
 
@@ -891,6 +892,90 @@ def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(preset: Preset,
             Training(preset, tmp_path, 5, resume=True)
         assert str(state) in str(caught.value)
     assert not trap.exists()
+
+
+def without(name: str) -> Callable[[Told, Arrays], None]:
+    def damage(told: Told, arrays: Arrays) -> None:
+        del arrays[name]
+
+    return damage
+
+
+def told_as(*keys: str, value: Any) -> Callable[[Told, Arrays], None]:
+    def damage(told: Told, arrays: Arrays) -> None:
+        at = told
+        for key in keys[:-1]:
+            at = at[key]
+        at[keys[-1]] = value
+
+    return damage
+
+
+def kept_as(name: str, change: Callable[[Any], Any]) -> Callable[[Told, Arrays], None]:
+    def damage(told: Told, arrays: Arrays) -> None:
+        arrays[name] = change(arrays[name])
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
+    "no standing": (lambda told, _: told.pop("standing"), "standing: found nothing, expected a mapping"),
+    "standing as text": (told_as("standing", value="far"), "standing: found 'far', expected a mapping"),
+    "another part": (
+        told_as("standing", "part", value="end"),
+        r"standing\.part: found 'end', expected one of",
+    ),
+    "measured so often": (told_as("standing", "measured", value=99), r"standing\.measured: found 99, expected"),
+    "best of none": (told_as("standing", "best_at", value=-1), r"standing\.best_at: found -1, expected"),
+    "a past elsewhere": (
+        told_as("standing", "past", value=[["../../x.safetensors", 0]]),
+        r"standing\.past\[0\]\[0\]: found '\.\./\.\./x\.safetensors', expected one of 0000",
+    ),
+    "a past of one": (told_as("standing", "past", value=[5]), r"past\[0\]: found 5, expected a list of 2"),
+    "no seconds": (told_as("standing", "seconds", value=None), r"standing\.seconds: found None, expected a number"),
+    "a curve of numbers": (told_as("standing", "curve", value=[5]), r"curve\[0\]: found 5, expected a mapping"),
+    "no counts": (lambda told, _: told.pop("ppo"), "ppo: found nothing, expected a mapping"),
+    "half a game": (told_as("ppo", "games", value=0.5), r"ppo\.games: found 0\.5, expected a whole number"),
+    "no weights": (without("network.win.weight"), r"network\.win\.weight: found nothing, expected \d+ bytes"),
+    "no best": (without("best.norm.bias"), r"best\.norm\.bias: found nothing"),
+    "no games": (without("stage.env0.states"), r"env0\.states: found nothing"),
+    "weights of another type": (
+        kept_as("network.win.weight", lambda array: array.astype(np.float64)),
+        r"network\.win\.weight: found float64 of shape",
+    ),
+    "more weights": (
+        kept_as("best.win.bias", lambda array: np.zeros(5, array.dtype)),
+        r"best\.win\.bias: found float32 of shape \(5,\), expected 16 bytes of float32 for shape \(4,\)",
+    ),
+    "a memory of somebody else's": (
+        lambda _, arrays: arrays.__setitem__("optimiser.x.step", np.zeros(1)),
+        r"optimiser\.x\.step: found what no optimiser of this run remembers",
+    ),
+    "half a memory": (without("optimiser.0.exp_avg"), "optimiser: found a part of what it remembers"),
+    "seats that are not there": (kept_as("stage.own", lambda array: array + 9), "own: found seats that are not there"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Path, tmp_path: Path, kind: str) -> None:
+    damage, message = DAMAGES[kind]
+    folder = shutil.copytree(whole, tmp_path / "run")
+    state = folder / "state.safetensors"
+    arrays, told = read(state)
+    damage(told.value, arrays)
+    write(state, arrays, told.value)
+    with pytest.raises(RunError, match=message) as caught:
+        Training(preset, folder, 5, resume=True)
+    assert str(caught.value).startswith(f"{state}: ")
+    assert "begin anew in another folder" in str(caught.value)
+
+
+def test_a_flipped_bit_of_a_state_is_noticed(preset: Preset, whole: Path, tmp_path: Path) -> None:
+    content = bytearray((whole / "state.safetensors").read_bytes())
+    content[-1000] ^= 1
+    (tmp_path / "state.safetensors").write_bytes(content)
+    with pytest.raises(RunError, match="the digest of the arrays: they were changed or damaged"):
+        Training(preset, tmp_path, 5, resume=True)
 
 
 def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from agents.drawing import LINES, MARKERS, drawing, svg
+from helsinki_env.data import read_json
 from training.run import RunError
+from training.saved import check_curve
 
 __all__ = ["draw_curve"]
 
@@ -19,11 +20,11 @@ def draw_curve(folder: str | Path) -> str:
         folder: of a training run, finished or not. Intervals are 95 % intervals; the dashed line is a fair share.
 
     Raises:
-        RunError: if the run has not been measured yet.
+        RunError: if the run has not been measured yet, or `curve.json` is damaged.
         MissingExtraError: if Matplotlib is not installed.
     """
     path = Path(folder) / "curve.json"
-    curve = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    curve = check_curve(read_json(path, RunError)) if path.is_file() else []
     if not curve:
         raise RunError(f"{folder}: found no {path.name} with measurements; the first one follows the warm start")
     counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))

@@ -23,6 +23,7 @@ from helsinki_env import GameConfig
 from helsinki_env.core.state import SEATS
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.extras import needs
+from training.saved import StateError, taken
 from training.tables import TableConfig, divide
 
 with needs("train"):
@@ -172,15 +173,14 @@ class Stage:
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned."""
-        self.own = state["own"].copy()
+        """Go on from what `state` returned; StateError if something else stands there."""
+        self.own = taken(state, "own", self.own).copy()
         started = []
         for i, env in enumerate(self.envs):
-            own = env.get_state()
-            saved = {
-                name: state[f"env{i}.{name}"].view(array.dtype).reshape(array.shape) for name, array in own.items()
-            }
+            saved = {name: taken(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
             started.append(env.set_state(saved))
+        if (self.own < -1).any() or (self.own >= self._players()).any():
+            raise StateError("own: found seats that are not there")
         self._gather([obs for obs, _ in started], [info for _, info in started])
 
     def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:

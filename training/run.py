@@ -24,6 +24,7 @@ from agents.net.checkpoint import interface_digests, save_checkpoint
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor, knows_bfloat16
+from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.files import held, remove_leftovers, write_json
 from helsinki_env.position import VERSION
@@ -34,7 +35,7 @@ from training.ppo import PPO
 from training.preset import Preset
 from training.progress import Progress
 from training.rollout import Stage
-from training.saved import StateError, load_module, module_arrays, read, write
+from training.saved import Arrays, StateError, check_curve, load_module, module_arrays, read, write
 from training.warm import WarmStart
 
 with needs("train"):
@@ -78,6 +79,19 @@ class _Standing:
     past: list[tuple[str, int]] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        data = Entry(vars(self), ValueError)
+        data["part"].choice(("warm", "ppo"))
+        data["seconds"].number(0)
+        count = len(check_curve(data["curve"]))
+        data["measured"].integer(count, count)
+        data["best_at"].integer(0, max(0, count - 1))
+        past = [one.entries("file and rollout", length=2) for one in data["past"].entries("past selves")]
+        self.past = [
+            (name.choice([f"{i:04d}.safetensors" for i in range(count)]), since.integer(0)) for name, since in past
+        ]
 
 
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
@@ -146,18 +160,23 @@ class Training:
         except StateError as problem:
             raise RunError(str(problem)) from None
         for key, value in self._identity().items():
-            if told.get(key) != value:
+            if told[key].value != value:
                 raise RunError(
-                    f"{self.folder}: the run has {key} {told.get(key)!r}, found {value!r} now: resume it with what it "
-                    "was begun with, or choose another folder by --out"
+                    f"{self.folder}: the run has {key} {told[key].value!r}, found {value!r} now: resume it with what "
+                    "it was begun with, or choose another folder by --out"
                 )
-        self.standing = _Standing(**told["standing"])
-        self.standing.past = [(name, since) for name, since in self.standing.past]
+        try:
+            self._restore(arrays, told)
+        except ValueError as problem:
+            raise RunError(f"{self._state}: {problem}; begin anew in another folder (--out)") from None
+
+    def _restore(self, arrays: Arrays, told: Entry) -> None:
+        self.standing = told["standing"].build(_Standing)
         load_module("best", self.best, arrays)
         self.pool.past = list(self.standing.past)
-        self.warm.counts, self.ppo.counts = told["warm"], told["ppo"]
-        part = self.warm if self.standing.part == "warm" else self.ppo
-        part.restore(arrays)
+        for part, name in ((self.warm, "warm"), (self.ppo, "ppo")):
+            part.counts = {key: told[name][key].integer(0) for key in part.counts}
+        (self.warm if self.standing.part == "warm" else self.ppo).restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until it is done or the minutes are over, measure, and return the summary that is also written.

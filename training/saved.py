@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.net.description import arrays_digest
+from helsinki_env.data import Entry, parse_json
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
@@ -23,9 +25,12 @@ with needs("train"):
     from safetensors.numpy import save
     from torch import nn
 
-__all__ = ["StateError", "load_module", "load_optimiser", "module_arrays", "optimiser_arrays", "read", "write"]
+__all__ = ["StateError", "check_curve", "load_module", "load_optimiser", "module_arrays", "optimiser_arrays", "read",
+           "taken", "write"]  # fmt: skip
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+_REMEDY = "begin anew in another folder (--out)"
 
 
 class StateError(ValueError):
@@ -38,25 +43,61 @@ def write(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mappi
         name: np.require(array.view(np.uint8) if array.dtype.names else array, requirements="C")
         for name, array in arrays.items()
     }
-    data = save(plain, {"run": json.dumps(description)})
+    data = save(plain, {"run": json.dumps({**description, "digest": arrays_digest(plain)})})
     with replacing(path) as file:
         file.write(data)
 
 
-def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
+def read(path: Path) -> tuple[Arrays, Entry]:
     """Return what `write` wrote; records come back as bytes.
 
     Raises:
-        StateError: if the file is missing, broken or something else.
+        StateError: if the file is missing, broken, changed or something else.
     """
     try:
         with safe_open(path, framework="np") as file:
-            description = json.loads((file.metadata() or {})["run"])
-            return {name: file.get_tensor(name) for name in file.keys()}, description  # noqa: SIM118  # no mapping
-    except (SafetensorError, OSError, KeyError, ValueError) as problem:
-        raise StateError(
-            f"{path}: not the state of a training run ({problem}); begin anew in another folder (--out)"
-        ) from None
+            text = (file.metadata() or {}).get("run", "")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+        description = parse_json(text, StateError, what="its description").mapping()
+        if description["digest"].given and description["digest"].value != arrays_digest(arrays):
+            description["digest"].fail("the digest of the arrays: they were changed or damaged")
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise StateError(f"{path}: not the state of a training run ({problem}); {_REMEDY}") from None
+    description.value = {key: value for key, value in description.value.items() if key != "digest"}
+    return arrays, description
+
+
+def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array of a state, as `like` is; records are bytes there.
+
+    Raises:
+        StateError: if it is not there, or of another type or size.
+    """
+    found = arrays.get(name)
+    kept = np.dtype(np.uint8) if like.dtype.names else like.dtype
+    if found is None or found.dtype != kept or found.nbytes != like.nbytes:
+        shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
+        raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {kept} for shape {like.shape}")
+    return found.view(like.dtype).reshape(like.shape)
+
+
+def check_curve(curve: Entry) -> list[dict[str, Any]]:
+    """Return how strong a learner was each time it was measured, as `training.run` writes it.
+
+    Raises:
+        ValueError: of the entry's own kind, if it is something else.
+    """
+    for entry in curve.entries("measurements"):
+        for count in ("positions", "decisions"):
+            entry[count].integer(0)
+        for found in entry["standings"].entries("standings", least=1):
+            found["players"].integer(2, 4)
+            found["opponent"].text("a player")
+            found["games"].integer(1)
+            for share in ("share", "low", "high"):
+                found[share].number(0, 1)
+    measured: list[dict[str, Any]] = curve.value
+    return measured
 
 
 def module_arrays(name: str, module: nn.Module) -> Arrays:
@@ -65,8 +106,10 @@ def module_arrays(name: str, module: nn.Module) -> Arrays:
 
 
 def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Bring back the weights of a module."""
-    module.load_state_dict({key: torch.from_numpy(arrays[f"{name}.{key}"].copy()) for key in module.state_dict()})
+    """Bring back the weights of a module; StateError if they are not there."""
+    own = module.state_dict()
+    found = {key: taken(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
+    module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in found.items()})
 
 
 def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
@@ -80,10 +123,17 @@ def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
 
 
 def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Bring back what an optimiser remembers."""
+    """Bring back what an optimiser remembers; StateError if it remembers something else."""
+    weights = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     remembered: dict[int, dict[str, torch.Tensor]] = {}
-    for key, array in arrays.items():
-        if key.startswith(f"{name}."):
-            number, item = key.removeprefix(f"{name}.").split(".", 1)
-            remembered.setdefault(int(number), {})[item] = torch.from_numpy(array.copy())
+    for key in arrays:
+        if not key.startswith(f"{name}."):
+            continue
+        number, _, item = key.removeprefix(f"{name}.").partition(".")
+        if not number.isdecimal() or int(number) >= len(weights) or item not in ("step", "exp_avg", "exp_avg_sq"):
+            raise StateError(f"{key}: found what no optimiser of this run remembers")
+        like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
+        remembered.setdefault(int(number), {})[item] = torch.from_numpy(taken(arrays, key, like).copy())
+    if any(len(items) != 3 for items in remembered.values()) or len(remembered) not in (0, len(weights)):
+        raise StateError(f"{name}: found a part of what it remembers, expected all of it")
     optimiser.load_state_dict({"state": remembered, "param_groups": optimiser.state_dict()["param_groups"]})

@@ -356,7 +356,7 @@ def _records(plan: Plan, chunks: Iterable[tuple[Chunk, Any]]) -> Iterator[Record
 def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameConfig:
     """The configuration of a game whose actions are barred by these sets, bit i for action i."""
     for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
-    config = GameConfig.from_dict({**table.config.to_dict(), "covered": for_all, "denied": by_seat})
+    config = table.config.changed(covered=for_all, denied=by_seat)
     return table.config if config == table.config else config
 
 

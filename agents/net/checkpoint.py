@@ -1,8 +1,8 @@
 """Trained networks on disk: weights and a description in one safetensors file, nothing that could be executed.
 
-The description says which environment the network was made for (version, action table, observation) and how it was
-trained; a file that does not fit is refused with the reason. Files are written under a temporary name and renamed, so a
-checkpoint that exists is whole.
+The description says which environment the network was made for (version, action table, observation), how it was
+trained, and the digest of the weights; a file that does not fit is refused with the reason. Files are written under a
+temporary name and renamed, so a checkpoint that exists is whole.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from agents.net.description import (
     KEY,
     CheckpointError,
+    arrays_digest,
     check_description,
     check_exists,
     describe,
@@ -21,6 +22,8 @@ from agents.net.description import (
 )
 from agents.net.network import Network, NetworkConfig
 from helsinki_env import GameConfig
+from helsinki_env.core.state import SEATS
+from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
@@ -35,12 +38,14 @@ __all__ = ["CheckpointError", "check_description", "interface_digests", "load_ch
 #: What PyTorch's own files, and pickles in general, begin with: they can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
+Weights = dict[str, torch.Tensor]
+
 
 def save_checkpoint(path: str | Path, model: Network, description: dict[str, Any]) -> Path:
     """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
     path = Path(path)
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    data = save(weights, {KEY: describe(model.types, description)})
+    data = save(weights, {KEY: describe(model.types, {**description, "weights": _digest(weights)})})
     with replacing(path) as file:
         file.write(data)
     return path
@@ -67,12 +72,37 @@ def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
     except (SafetensorError, OSError) as problem:
         raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
     content = parse_description(path, text, "a safetensors file")
+    game, size = GameConfig.from_dict(content["game"]), content["network"].build(NetworkConfig)
+    if game.loaded.types != content["types"].value:
+        content["types"].fail(f"{game.loaded.types}, which its component file {game.components!r} has")
+    _check_weights(content, weights, size)
+    model = Network(game, size)
     try:
-        model = Network(GameConfig.from_dict(content["game"]), NetworkConfig(**content["network"]))
         model.load_state_dict(weights)
-    except (RuntimeError, TypeError, ValueError, KeyError) as problem:
+    except RuntimeError as problem:
         raise CheckpointError(f"{path}: the weights do not fit the network described: {problem}") from None
-    return model.eval(), content
+    return model.eval(), dict(content.value)
+
+
+def _check_weights(content: Entry, weights: Weights, size: NetworkConfig) -> None:
+    """Check weights before a network is built for them: whoever says that it is larger than they are is refused."""
+    width = (size.width, size.width)
+    shapes = {"seat_out.weight": (size.seat, size.seat_hidden), "from_seats.weight": (size.width, SEATS * size.seat)}
+    shapes |= {f"blocks.{i}.{layer}.weight": width for i in range(size.blocks) for layer in ("inner", "outer")}
+    for name, shape in shapes.items():
+        if name not in weights or tuple(weights[name].shape) != shape:
+            found = tuple(weights[name].shape) if name in weights else "missing"
+            content["network"].fail(f"the network that the weights are of: {name} is {found} there, not {shape}")
+    for name, tensor in weights.items():
+        if tensor.dtype != torch.float32 or not tensor.isfinite().all():
+            what = f"found {tensor.dtype}" if tensor.dtype != torch.float32 else "found numbers that are not finite"
+            raise CheckpointError(f"{content.file}: {name}: {what}, expected finite numbers of 32 bits")
+    if content["weights"].given and content["weights"].value != _digest(weights):
+        content["weights"].fail(f"{_digest(weights)}, the digest of the weights: they were changed or damaged")
+
+
+def _digest(weights: Weights) -> str:
+    return arrays_digest({name: tensor.detach().cpu().numpy() for name, tensor in weights.items()})
 
 
 def same_weights(a: Network, b: Network) -> bool:

@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from agents.net.inputs import seat_parts, table_parts
 from helsinki_env import observation
+from helsinki_env.data import Entry, brief, parse_json, shown
 from helsinki_env.game import action_table
 from helsinki_env.position import VERSION
 
-__all__ = ["KEY", "CheckpointError", "check_description", "check_exists", "describe", "interface_digests",
-           "parse_description"]  # fmt: skip
+__all__ = ["KEY", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
+           "interface_digests", "parse_description"]  # fmt: skip
 
 KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
 FORMAT = 2
+#: Card types that component files can have: one kind of card in five colours and the wild one, to eighteen.
+_TYPES = (6, 91)
 
 
 class CheckpointError(ValueError):
@@ -44,8 +52,17 @@ def describe(types: int, more: dict[str, Any]) -> str:
     return json.dumps({**content, **more})
 
 
-def parse_description(path: Path, text: str | None, kind: str) -> dict[str, Any]:
-    """Return the description that a file holds, checked.
+def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Return 16 hexadecimal digits that identify arrays by name, type, shape and content."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}\n".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()[:16]
+
+
+def parse_description(path: Path, text: str | None, kind: str) -> Entry:
+    """Return the description that a file holds, checked as far as every network has it.
 
     Args:
         path: the file.
@@ -56,26 +73,29 @@ def parse_description(path: Path, text: str | None, kind: str) -> dict[str, Any]
         CheckpointError: if that is no description, or one of another environment.
     """
     try:
-        content = json.loads(text or "")
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or not isinstance(content.get("types"), int):
-        raise CheckpointError(f"{path}: {kind}, but not of this project: it has no description {KEY!r}")
-    check_description(path, content)
+        content = parse_json(text or "", CheckpointError, str(path)).mapping()
+        content["types"].integer(*_TYPES)
+    except CheckpointError as problem:
+        reason = str(problem).removeprefix(f"{brief(path)}: ")
+        raise CheckpointError(
+            f"{brief(path)}: {kind}, but not of this project: it has no description {KEY!r} ({reason})"
+        ) from None
+    check_description(path, content.value)
     return content
 
 
-def check_description(path: Path, content: dict[str, Any]) -> None:
+def check_description(path: Path, content: Mapping[str, Any]) -> None:
     """Check that a network fits this environment; CheckpointError with the reason if it does not."""
     expected = {"format": FORMAT, "environment": f"helsinki_v{VERSION}", **interface_digests(content["types"])}
     for key, value in expected.items():
         if content.get(key) != value:
             raise CheckpointError(
-                f"{path}: {key} is {content.get(key)!r}, this environment needs {value!r}: train the network again"
+                f"{brief(path)}: {key} is {shown(content.get(key))}, this environment needs {value!r}: train the "
+                "network again"
             )
 
 
 def check_exists(path: Path, how: str) -> None:
     """Check that there is a file; CheckpointError that says how to make it if there is none."""
-    if not path.is_file():
-        raise CheckpointError(f"{path}: there is no such file; {how}")
+    if not os.path.isfile(path):  # unlike Path's own, it takes names of any length
+        raise CheckpointError(f"{brief(path)}: there is no such file; {how}")

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from agents.heuristic.player import HeuristicPlayer
 from agents.net.description import KEY, CheckpointError
 from agents.net.inputs import Writer, places
+from agents.net.make import network_path
 from agents.net.player import Assessor, preferences
 from helsinki_env import GameConfig, HelsinkiVectorEnv, RandomEpisodes
 from helsinki_env.core.state import SEATS
@@ -34,7 +35,7 @@ with needs("export"):
 
     from agents.net.checkpoint import load_checkpoint
     from agents.net.network import Network
-    from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor
+    from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor, sealed
     from agents.net.pytorch import TorchAssessor
 
 __all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_onnx"]
@@ -91,8 +92,8 @@ def export_onnx(
     out = Path(out)
     if out.suffix != ".onnx":
         raise ValueError(f"out: found {out}, expected a file name that ends in .onnx")
-    network, description = load_checkpoint(_checkpoint(checkpoint))
-    content = _model(network, description).SerializeToString(deterministic=True)
+    network, description = load_checkpoint(network_path(str(checkpoint)))
+    content = sealed(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
         raise CheckpointError(
@@ -127,13 +128,8 @@ def compare(
         CheckpointError: if one of the files cannot be used.
         ValueError: if `positions` is no number of decisions.
     """
-    network, description = load_checkpoint(_checkpoint(checkpoint))
+    network, description = load_checkpoint(network_path(str(checkpoint)))
     return _compare(network, description, OnnxAssessor(model), positions, seed, progress)
-
-
-def _checkpoint(path: str | Path) -> Path:
-    path = Path(path)
-    return path / "best.safetensors" if path.is_dir() else path
 
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def make_with_search(argument: str, config: GameConfig) -> NetSearchPlayer:
 def network_path(argument: str) -> Path:
     """Return the file of a network, by an argument as for `make`."""
     path = Path(argument) if argument else SHIPPED
-    return path / "best.safetensors" if path.is_dir() else path
+    return path / "best.safetensors" if os.path.isdir(path) else path  # unlike Path's own, it takes names of any length
 
 
 def _assessor(argument: str, config: GameConfig, fast: bool) -> Assessor:

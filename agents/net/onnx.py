@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,14 @@ from agents.net.description import KEY, CheckpointError, check_exists, parse_des
 from agents.net.inputs import places
 from agents.net.player import Assessed, chunked
 from helsinki_env.core.state import SEATS
+from helsinki_env.data import parse_json
 from helsinki_env.extras import needs
 from helsinki_env.game import action_table
 
 with needs("onnx"):
     import onnxruntime
 
-__all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx"]
+__all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx", "sealed"]
 
 INPUTS = ("seats", "table")
 """As `agents.net.inputs` writes positions, in that order."""
@@ -28,6 +28,8 @@ OUTPUTS = ("win_logits", "scores", "trust", "liking")
 """As `agents.net.player.Assessed` has them, in that order."""
 PREFERENCE_KEY = "helsinki_preferences"
 """The entry of the metadata with what preferences are worked out from besides: JSON with `sharpness` and `group`."""
+
+_DIGEST_KEY = "helsinki_digest"
 
 
 class OnnxAssessor:
@@ -43,7 +45,7 @@ class OnnxAssessor:
         description: what the file says of the network, see `agents.net.description`.
 
     Raises:
-        CheckpointError: if the file is missing, broken, no such model, or of another environment.
+        CheckpointError: if the file is missing, broken, changed, no such model, or of another environment.
     """
 
     def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:
@@ -53,8 +55,10 @@ class OnnxAssessor:
             content = path.read_bytes()
         self._session = _open(path, content, threads)
         entries = self._session.get_modelmeta().custom_metadata_map
-        self.description = parse_description(path, entries.get(KEY), "an ONNX model")
-        types = self.description["types"]
+        description = parse_description(path, entries.get(KEY), "an ONNX model")
+        if _DIGEST_KEY in entries and sealed(content[_SEAL:]) != content:
+            raise CheckpointError(f"{path}: an ONNX model that was changed or damaged; copy or export it again")
+        self.description, types = dict(description.value), description["types"].value
         groups = _check_shapes(path, self._session, types)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), types, groups)
 
@@ -74,6 +78,16 @@ def load_onnx(path: str | Path) -> tuple[OnnxAssessor, dict[str, Any]]:
     """
     assessor = OnnxAssessor(path)
     return assessor, assessor.description
+
+
+def sealed(model: bytes) -> bytes:
+    """Return a model with its digest in front: an entry of the metadata like the others, as Protobuf allows."""
+    value = hashlib.sha256(model).hexdigest()[:16].encode()
+    pair = b"".join(bytes((tag, len(text))) + text for tag, text in ((0x0A, _DIGEST_KEY.encode()), (0x12, value)))
+    return bytes((0x72, len(pair))) + pair + model
+
+
+_SEAL = len(sealed(b""))
 
 
 def _open(path: Path, content: bytes, threads: int) -> Any:
@@ -111,11 +125,11 @@ def _check_shapes(path: Path, session: Any, types: int) -> int:
 def _read_preferences(path: Path, text: str | None, types: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
     """Return the sharpness, and the group of each decision, int64 (A,)."""
     try:
-        content = json.loads(text or "")
-        sharpness, group = float(content["sharpness"]), np.array(content["group"], np.int64)
-    except (ValueError, TypeError, KeyError, OverflowError):
-        sharpness, group = math.nan, np.zeros(0, np.int64)
-    fits = group.shape == (action_table(types).size,) and group.min() >= 0 and group.max() < groups
-    if not fits or not math.isfinite(sharpness):
-        raise CheckpointError(f"{path}: its entry {PREFERENCE_KEY!r} is missing or does not fit; export it again")
-    return sharpness, group
+        content = parse_json(text or "", CheckpointError).mapping()
+        numbers = content["group"].entries("groups", length=action_table(types).size)
+        group = np.array([number.integer(0, groups - 1) for number in numbers], np.int64)
+        return float(content["sharpness"].number(0, inside=True)), group
+    except CheckpointError as problem:
+        raise CheckpointError(
+            f"{path}: its entry {PREFERENCE_KEY!r} is missing or does not fit ({problem}); export it again"
+        ) from None

@@ -30,19 +30,17 @@ def game_config(
     Raises:
         ConfigError, ComponentError: for values that cannot be played.
     """
-    values: dict[str, Any] = {} if config is None else GameConfig.from_yaml(config).to_dict()
-    if num_players is None and config is None:
-        num_players = default_players
-    if num_players is not None and num_players != values.get("num_players"):
-        values["num_players"] = num_players
-        values.pop("denied", None)
+    chosen = GameConfig(num_players=default_players) if config is None else GameConfig.from_yaml(config)
+    changes: dict[str, Any] = {}
+    if num_players is not None:
+        changes["num_players"] = num_players
     if covered is not None:
-        values["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
+        changes["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
     if dry_roads:
-        values["dry_roads"] = True
+        changes["dry_roads"] = True
     if components is not None:
-        values["components"] = components
-    return GameConfig.from_dict(values)
+        changes["components"] = components
+    return chosen.changed(**changes)
 
 
 def game_text(config: GameConfig) -> str:

@@ -134,7 +134,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         config = self.config
         changes = {name: options[name] for name in OPTIONS if name in options} if options else {}
         if changes:
-            config = GameConfig.from_dict(config.to_dict() | changes)
+            config = config.changed(**changes)
         if seed is not None or self._episode is None:
             self._seed, self._episode = as_word(seed), np.uint64(0)
         else:

@@ -229,10 +229,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"options['episodes']: found {episodes!r}, expected RandomEpisodes(...)")
         if not options:
             return self.config, episodes
-        values = self.config.to_dict() | options
-        if values["num_players"] != self.config.num_players and "denied" not in options:
-            values["denied"] = None
-        return GameConfig.from_dict(values), episodes
+        return self.config.changed(**options), episodes
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         """Deal the chosen games anew and return what `reset` returns."""
@@ -299,13 +296,11 @@ class Batch(VectorEnv[Any, Any, Any]):
     def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, to look at, to draw or to save."""
         setup = self.states[b]
-        config = GameConfig(
+        config = self.config.changed(
             num_players=int(setup.players),
             covered=[a for a in range(15) if setup.covered >> a & 1],
             denied=[[a for a in range(15) if setup.denied[seat] >> a & 1] for seat in range(setup.players)],
             dry_roads=bool(setup.dry_roads),
-            components=self.config.components,
-            reward=self.config.reward,
         )
         return Game.from_state(config, setup)
 
