@@ -23,12 +23,12 @@ import numpy.typing as npt
 from agents.base import Player, first_words
 from agents.play import deck_seeds, play_games
 from agents.registry import make_player
-from agents.standing import Standing, standing, wilson
+from agents.standing import Standing, standing
 from helsinki_env import GameConfig
 from helsinki_env.envs.threads import Slices
 from helsinki_env.record import Record
 
-__all__ = ["Results", "Standing", "play_match", "wilson"]
+__all__ = ["Results", "Standing", "play_match"]
 
 #: Games side by side: enough to hide the cost of a call, few enough to stay in the cache.
 _BATCH = 2048
@@ -77,7 +77,8 @@ class Results:
     def standing(self, player: int, seat: int | None = None) -> Standing:
         """Return how a player did.
 
-        Games of a block are dealt the same deck, so together they count as what they are worth; see `standing`.
+        Games of a block are dealt the same deck, so together they count as what they are worth; see
+        `agents.standing.share_interval`.
 
         Args:
             player: its number.
@@ -86,7 +87,7 @@ class Results:
         chosen = self.seating == player
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
-        blocks = np.arange(len(self)) // chosen.shape[1] if seat is None else None
+        blocks = np.arange(len(self)) // chosen.shape[1]
         return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def standings(self) -> list[Standing]:

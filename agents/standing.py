@@ -1,26 +1,102 @@
-"""How a player did: share of games won with its interval, mean points and mean place."""
+"""How a player did: share of games won with its interval, mean points and mean place.
+
+A share of games has one interval wherever it is told, in matches, tournaments and ratings: `share_interval`.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Standing", "standing", "wilson"]
+__all__ = ["Standing", "share_interval", "standing", "student_quantile", "wilson"]
 
-_Z95 = 1.959963984540054
+Array = npt.NDArray[np.float64]
+
+#: From so many degrees of freedom on, Student's quantile is taken from its expansion at the normal one, which is then
+#: right to 14 digits.
+_MANY = 1000
 
 
-def wilson(share: float, games: float) -> tuple[float, float]:
-    """Return the 95 % interval (Wilson's) of a share of won games; (0, 1) if there are none."""
-    if games <= 0:
-        return 0.0, 1.0
-    z2 = _Z95 * _Z95 / games
-    middle = (share + z2 / 2) / (1 + z2)
-    half = _Z95 * math.sqrt(share * (1 - share) / games + z2 / (4 * games)) / (1 + z2)
-    return max(0.0, middle - half) if share > 0 else 0.0, min(1.0, middle + half) if share < 1 else 1.0
+@lru_cache(maxsize=1024)
+def student_quantile(units: int, level: float = 0.95) -> float:
+    """Return how many standard errors the two-sided interval reaches, by Student's t with D - 1 degrees of freedom.
+
+    Args:
+        units: how many there are, D; one counts as two.
+        level: the coverage wanted.
+    """
+    freedom = max(1, units - 1)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    if freedom >= _MANY:  # Abramowitz and Stegun 1964, 26.7.5
+        first = (z**3 + z) / 4
+        second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+        third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+        fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
+        return z + (first + (second + (third + fourth / freedom) / freedom) / freedom) / freedom
+    low, high = 0.0, math.pi / 2  # angles, as the tails may be long
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """Return the chance that Student's t lies within sqrt(freedom) * tan(angle) on both sides (the same, 26.7.3-4)."""
+    sine, square = math.sin(angle), math.cos(angle) ** 2
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for k in range(2 + odd, freedom - 1, 2):
+        term *= square * (k - 1) / k
+        total += term
+    return (angle + sine * total) * 2 / math.pi if odd else sine * total
+
+
+def wilson(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
+    """Return the ends of Wilson's interval of shares of independent games.
+
+    Args:
+        share: the shares, (N,).
+        games: of how many, (N,).
+        quantile: standard errors that the interval reaches, (N,).
+    """
+    share = np.asarray(share, np.float64)
+    square = np.asarray(quantile) ** 2 / np.asarray(games)
+    middle = (share + square / 2) / (1 + square)
+    half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    low = np.where(share > 0, np.maximum(0, middle - half), share)
+    high = np.where(share < 1, np.minimum(1, middle + half), share)
+    return low, high
+
+
+def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
+    """Return shares with their 95 % intervals.
+
+    Games of one deck depend on each other: the independent units are decks. The variance of a ratio of sums over units
+    (Cochran 1977, *Sampling Techniques*, section 6.3) says how many independent games the games are worth, and Wilson's
+    interval is taken for that many, with Student's quantile for the number of units.
+
+    Args:
+        happened: how often it happened in each unit, float64 (D, N), N shares side by side.
+        possible: how often it could have, float64 (D, N).
+
+    Returns:
+        share, lower and upper end, float64 (N,) each; NaN where nothing was possible.
+    """
+    total = possible.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = happened.sum(axis=0) / total
+        seen = (possible > 0).sum(axis=0)
+        variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
+        # Units that do not differ at all tell nothing of the variance: each then counts as one game.
+        worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
+        low, high = wilson(share, worth, np.array([student_quantile(int(units)) for units in seen]))
+    return share, low, high
 
 
 @dataclass(frozen=True)
@@ -32,7 +108,7 @@ class Standing:
         seat: the seat, or None for all.
         games: games played; one in which it sat twice counts twice.
         share: share of games won.
-        low: lower end of the 95 % interval of that share.
+        low: lower end of the 95 % interval of that share, see `share_interval`.
         high: upper end.
         score: mean points.
         place: mean place, 1 is first.
@@ -60,12 +136,9 @@ def standing(
     chosen: npt.NDArray[np.bool_],
     places: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int16],
-    decks: npt.NDArray[np.int64] | None = None,
+    decks: npt.NDArray[np.int64],
 ) -> Standing:
     """Return how a player did.
-
-    The interval of the share of games won is Wilson's. Games of one deck are not independent: the number of games that
-    goes into it is lowered to that of independent games whose mean would vary as this one does by decks (never raised).
 
     Args:
         player: its name.
@@ -73,32 +146,21 @@ def standing(
         chosen: where it sat, bool (G, S), at least one True.
         places: by seat, 0 is first, int8 (G, S).
         scores: points by seat, int16 (G, S).
-        decks: which deck a game was dealt, int64 (G,); None: another one for each game.
+        decks: which deck a game was dealt, int64 (G,).
     """
-    won = (places == 0)[chosen].astype(np.float64)
-    share = float(won.mean())
-    worth = float(len(won))
-    if decks is not None:
-        worth = min(worth, _independent(won, np.broadcast_to(decks[:, None], chosen.shape)[chosen]))
-    low, high = wilson(share, worth)
+    _, deck = np.unique(decks, return_inverse=True)
+    happened, possible = (
+        np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)
+        for counted in (chosen & (places == 0), chosen)
+    )
+    share, low, high = (float(value[0]) for value in share_interval(happened, possible))
     return Standing(
         player,
         seat,
-        len(won),
+        int(chosen.sum()),
         share,
         low,
         high,
         score=float(scores[chosen].mean()),
         place=float(places[chosen].mean()) + 1,
     )
-
-
-def _independent(won: npt.NDArray[np.float64], decks: npt.NDArray[np.int64]) -> float:
-    """How many independent games have a mean that varies as much as that of these, (N,), grouped by deck, (N,)."""
-    share, n = float(won.mean()), len(won)
-    _, deck = np.unique(decks, return_inverse=True)
-    excess = np.bincount(deck, won - share)
-    if len(excess) < 2 or not 0 < share < 1:
-        return float(len(excess))
-    variance = float((excess**2).sum()) * len(excess) / (len(excess) - 1) / n**2
-    return share * (1 - share) / variance if variance > 0 else math.inf

@@ -5,10 +5,13 @@ import re
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.special import stdtrit
 
-from agents.match import Results, play_match, wilson
+from agents.match import Results, play_match
 from agents.random import RandomPlayer
+from agents.rating.shares import standings
 from agents.registry import PlayerError
+from agents.standing import share_interval, standing, student_quantile, wilson
 from helsinki_env import GameConfig, IllegalActionError
 from helsinki_env.core.kernel import JIT
 from helsinki_env.record import Record, replay
@@ -100,11 +103,17 @@ def test_standings() -> None:
     results = made_up([[0, 1], [0, 1]] * 50)  # the first seat always wins
     a = results.standing(0)
     assert (a.player, a.seat, a.games, a.share, a.place, a.score) == ("a", None, 100, 0.5, 1.5, 3)
-    assert (a.low, a.high) == wilson(0.5, 100), "no narrower than for independent games"
+    assert (a.low, a.high) == interval(0.5, 50, 50), "decks that do not differ count as one game each"
     first = results.standing(0, seat=0)
     assert (first.games, first.share, first.high) == (50, 1.0, 1.0)
     assert [s.seat for s in results.standings()] == [None, 0, 1] * 2
     assert [s.player for s in results.standings()] == ["a"] * 3 + ["b"] * 3
+
+
+def interval(share: float, games: float, decks: int) -> tuple[float, float]:
+    """Wilson's interval for so many independent games, with Student's quantile for so many decks."""
+    low, high = wilson(share, games, student_quantile(decks))
+    return float(low), float(high)
 
 
 def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
@@ -112,22 +121,46 @@ def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
     deck_decides = made_up([[0, 1], [1, 0], [1, 0], [0, 1]] * 50)
     a = deck_decides.standing(0)
     assert a.share == 0.5
-    low, high = wilson(0.5, 100)
-    assert a.low == pytest.approx(low, abs=0.002)
-    assert a.high == pytest.approx(high, abs=0.002)
+    assert (a.low, a.high) == pytest.approx(interval(0.5, 99, 100), abs=1e-9)
     always = made_up([[0, 1], [1, 0]] * 50).standing(0)
     assert (always.share, always.high) == (1.0, 1.0)
-    assert always.low == wilson(1.0, 50)[0]
+    assert always.low == interval(1.0, 50, 50)[0]
+
+
+def test_a_match_an_arena_and_its_ratings_tell_one_interval() -> None:
+    rng = np.random.default_rng(4)
+    seating, decks = rng.integers(0, 3, (90, 4)), np.repeat(np.arange(15), 6)
+    places, scores = rng.permuted(np.tile(np.arange(4), (90, 1)), axis=1), rng.integers(0, 30, (90, 4))
+    rated = standings(3, seating, places, scores, decks)
+    for player in range(3):
+        told = standing("x", None, seating == player, places.astype(np.int8), scores.astype(np.int16), decks)
+        assert told.games == rated.games[player]
+        assert (told.share, told.low, told.high) == pytest.approx(
+            (rated.win_share[player], rated.low[player], rated.high[player]), rel=1e-12
+        )
 
 
 def test_wilson() -> None:
     # R: binom::binom.confint(7, 20, methods = "wilson")
-    low, high = wilson(7 / 20, 20)
+    low, high = wilson(7 / 20, 20, 1.959963984540054)
     assert low == pytest.approx(0.1811918, abs=1e-6)
     assert high == pytest.approx(0.5671457, abs=1e-6)
-    assert wilson(0.0, 10)[0] == 0.0
-    assert wilson(1.0, 10)[1] == 1.0
-    assert wilson(0.0, 0) == (0.0, 1.0)
+    assert wilson(0.0, 10, 2)[0] == 0.0
+    assert wilson(1.0, 10, 2)[1] == 1.0
+
+
+def test_a_share_of_nothing_has_no_interval() -> None:
+    happened, possible = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]])
+    share, low, high = share_interval(happened, possible)
+    assert np.isnan([share[0], low[0], high[0]]).all()
+    assert low[1] < share[1] == 0.5 < high[1]
+
+
+@pytest.mark.parametrize("units", [1, 2, 3, 4, 5, 12, 31, 240, 999, 1000, 1001, 50_000])
+def test_students_quantile(units: int) -> None:
+    for level in (0.8, 0.95, 0.999):
+        expected = stdtrit(max(1, units - 1), (1 + level) / 2)
+        assert student_quantile(units, level) == pytest.approx(expected, rel=1e-12)
 
 
 # what goes wrong

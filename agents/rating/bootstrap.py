@@ -18,12 +18,13 @@ import numpy as np
 
 from agents.rating.model import Model
 from agents.rating.plackett_luce import Array, Fit, VirtualDraws, gradients, maximum, unit_hessians, unit_scores
+from agents.standing import student_quantile
 from helsinki_env.extras import needs
 
 with needs("arena"):
-    from scipy.special import ndtr, stdtrit
+    from scipy.special import ndtr
 
-__all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities", "student_quantile"]
+__all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities"]
 
 #: Numbers that the arrays of one batch of resamples may hold, for the sake of the processor's cache (4 MB each).
 _BATCH_NUMBERS = 500_000
@@ -97,11 +98,6 @@ def _together(
         alone = VirtualDraws(virtual.contrasts, virtual.wins[:, r], virtual.losses[:, r])
         theta[:, r], _ = maximum(model.rankings, alone, weights[:, r], start)
     return theta.T
-
-
-def student_quantile(units: int, level: float = 0.95) -> float:
-    """Return how many standard errors the two-sided interval reaches, by Student's t with D - 1 degrees of freedom."""
-    return float(stdtrit(max(1, units - 1), (1 + level) / 2))
 
 
 def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:

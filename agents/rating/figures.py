@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
-from agents.rating.bootstrap import student_quantile
 from agents.rating.ratings import Ratings
+from agents.standing import student_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,8 +1,7 @@
 """What happened, without a model: who finished ahead of whom, how often each player won, mean points and places.
 
-Every interval comes from how much units (decks) differ, as games with one deck depend on each other: the variance of a
-ratio of sums over units (Cochran 1977, *Sampling Techniques*, section 6.3) says how many independent games the games
-are worth, and Wilson's interval is taken for that many, with Student's quantile.
+Every interval comes from how much units (decks) differ, as games with one deck depend on each other; see
+`agents.standing.share_interval`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from agents.rating.bootstrap import student_quantile
+from agents.standing import share_interval
 
 __all__ = ["Pairs", "Standings", "ahead_by_unit", "expected_shares", "pairs", "standings"]
 
@@ -69,24 +68,6 @@ def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None
     return flat.reshape(units, cells).astype(np.float64)
 
 
-def _interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
-    """Return share, lower and upper end for sums by unit, each (D, N); NaN where nothing was possible."""
-    total = possible.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = happened.sum(axis=0) / total
-        seen = (possible > 0).sum(axis=0)
-        variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
-        # Units that do not differ at all tell nothing of the variance: each then counts as one game.
-        worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
-        quantile = np.array([student_quantile(int(units)) for units in seen])
-        square = quantile**2 / worth
-        middle = (share + square / 2) / (1 + square)
-        half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
-        low = np.where(share > 0, np.maximum(0, middle - half), share)
-        high = np.where(share < 1, np.minimum(1, middle + half), share)
-    return share, low, high
-
-
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
     """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
@@ -102,7 +83,7 @@ def pairs(players: int, seating: Integers, places: Integers, units: Integers) ->
     games = np.concatenate([games for _, _, games, _ in meetings])
     cell = np.concatenate([cell for *_, cell in meetings])
     ahead = np.concatenate([places[games, one] < places[games, two] for one, two, games, _ in meetings])
-    share, low, high = _interval(
+    share, low, high = share_interval(
         _unit_sums(unit[games], cell, cells, ahead.astype(np.float64)), _unit_sums(unit[games], cell, cells)
     )
     both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
@@ -116,7 +97,7 @@ def standings(players: int, seating: Integers, places: Integers, scores: Integer
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
     count = np.bincount(sat, minlength=players)
-    share, low, high = _interval(
+    share, low, high = share_interval(
         _unit_sums(unit, sat, players, (places.ravel() == 0).astype(np.float64)), _unit_sums(unit, sat, players)
     )
     with np.errstate(invalid="ignore"):
