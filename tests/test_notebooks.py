@@ -34,11 +34,19 @@ PROMISED = {
         "BUILD ",
         "not legal",
         "player_1 gets",
+        "you: 2 points - heuristic: 22 points",
+        "margin  {'player_0': -1.5, 'player_1': -1.5, 'player_2': 3.0}",
     ),
     "02_train_an_agent": ("finished: False", "finished: True", "against heuristic:", "0 differ", "net:first.onnx"),
     "03_benchmark_policies": ("heuristic in seat 1:", "games were there before", "reference", "net against heuristic:"),
     "04_balance": ("screen: 1,200 games", "the verdicts follow from the data: True", "balance.html"),
-    "05_your_own_player": ("a player: True", "against random: grabber", "the same games: True"),
+    "05_your_own_player": (
+        "a player: True",
+        "against random: grabber",
+        "the same games: True",
+        "summing to zero: 0.0",
+        "points in 20 games",
+    ),
 }
 PICTURES = {"01_play_one_game": 2, "02_train_an_agent": 1, "03_benchmark_policies": 2, "04_balance": 1}
 
