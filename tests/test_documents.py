@@ -28,7 +28,7 @@ PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
     r"helsinki_env\.(cli|commands|core\.(?!kernel$)|data|extras|files|pages|position|yaml_files|bench|envs\.(batch|drawing)|render\.(?!ansi\.))"
-    r"|agents\.(cells|drawing|arena\.chunk|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
+    r"|agents\.(cells|drawing|arena\.(checks|chunk)|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
     r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
     r"|training\.(board|checks|command|progress)"
 )
