@@ -1,8 +1,9 @@
 """The documentation: its code runs, its generated pages are those of the code, its links lead somewhere.
 
 Every fenced block of the README, CONTRIBUTING and docs/ is found and run; a new one needs no entry here. Python runs in
-every run of the tests, the blocks of a page in one folder; shell blocks run nightly, in a copy of the repository. What
-needs other packages is run by tests/test_training_elsewhere.py, the README's first two commands by .ci/run.
+every run of the tests, the blocks of a page in one folder; shell blocks run nightly, those of a page in a copy of the
+repository and a new environment, which has what the page installs and no more. What needs other packages is run by
+tests/test_training_elsewhere.py, the README's commands by .ci/run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import helsinki_env
 from agents.registry import player_names
 from helsinki_env import helsinki_v0
 from helsinki_env.pages import PAGES as GENERATED
-from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, checkout, run_shell, shortened
+from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, checkout, new_environment, run_shell, shortened
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
@@ -52,7 +53,9 @@ def is_setup(block: Block) -> bool:
 
 
 SHELL = {
-    page: [block for block in found if block.language == "bash" and not is_setup(block)] for page, found in HERE.items()
+    page: [block.text for block in found if block.language == "bash" and not is_setup(block)]
+    for page, found in HERE.items()
+    if page != "README.md"
 }
 
 
@@ -76,13 +79,17 @@ def test_python_blocks_run(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("page", [page for page, found in SHELL.items() if found])
 def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
-    """Each page by itself, its blocks in order, in a copy of the repository; the network in the box is a run there."""
+    """The blocks of a page in order; the network in the box is a run there, unless the page makes one."""
     folder = checkout(tmp_path)
-    (folder / "runs" / "quick").mkdir(parents=True)
-    if "train --preset quick" not in "".join(block.text for block in SHELL[page]):
+    new_environment(folder)
+    whole = "".join(SHELL[page])
+    if "pip install" not in whole:
+        run_shell("pip install -c constraints.txt -e .", folder)
+    if "train --preset quick" not in whole:
+        (folder / "runs" / "quick").mkdir(parents=True)
         (folder / "runs/quick/best.safetensors").write_bytes((ROOT / "agents/net/shipped.safetensors").read_bytes())
-    for block in SHELL[page]:
-        run_shell(shortened(block.text), folder)
+    for commands in SHELL[page]:
+        run_shell(shortened(commands), folder)
 
 
 def test_every_block_is_checked_somewhere() -> None:

@@ -1,4 +1,4 @@
-"""The blocks of code in the documentation: finding them, and running a page's blocks one after the other."""
+"""The blocks of code in the documentation, and where they are run: a copy of the repository, a new environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PAGES", "ROOT", "SHORTER", "Block", "blocks", "checkout", "run_shell", "shortened"]
+__all__ = ["PAGES", "ROOT", "SHORTER", "Block", "blocks", "checkout", "new_environment", "run_shell", "shortened"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -80,18 +80,30 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def run_shell(commands: str, folder: Path, seconds: int = 1500) -> str:
-    """Run commands in a folder as a shell that stops at the first error; return what they print.
+def new_environment(folder: Path) -> None:
+    """Make a virtual environment with nothing in it, `.venv` in a folder, where `run_shell` finds its commands."""
+    subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
+
+
+def run_shell(commands: str, folder: Path, status: int = 0) -> tuple[str, str]:
+    """Run commands in a folder as a shell that stops at the first error, with the environment `.venv` of the folder.
+
+    Args:
+        commands: what is typed.
+        folder: where.
+        status: with which it should end.
+
+    Returns:
+        What they print, and what they write to standard error.
 
     Raises:
-        AssertionError: if one of them fails; the message holds what was printed.
+        AssertionError: if they end otherwise; the message holds what was printed.
     """
-    scripts = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    mine = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    mine |= {"PATH": f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
-        cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
-        check=False,
+        cwd=folder, env=mine, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert done.returncode == status, f"{commands}\n{done.stdout}\n{done.stderr}"
+    return done.stdout, done.stderr

@@ -1,0 +1,121 @@
+"""Each extra alone, in a new environment, is enough for what names it; without it one line says what is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.extras import EXTRAS, install_line
+from tests.support.blocks import ROOT, checkout, new_environment, run_shell
+from tests.test_extras import FREE, NEEDING, assert_named
+
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
+
+TRAINING = """
+minutes: 60
+precision: float32
+network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
+warm: {positions: 1500, games: 12}
+ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
+gate: {decks: 16, at_once: 16}
+evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
+"""
+STUDY = """
+seed: 1
+classes: [{player: greedy, games: {2: 1200}}, {player: random, games: {2: 1200}}]
+gate: {reference: random, games: 40}
+quality: 20
+confirm: {suspects: 1, decks: 40}
+"""
+PIXELS = """
+from helsinki_env import helsinki_v0
+env = helsinki_v0.env(render_mode="rgb_array")
+env.reset()
+assert env.render().shape[2] == 3
+"""
+#: What each extra must be enough for, in real commands of small numbers; in the folder lie training.yaml, study.yaml,
+#: games.jsonl and model.onnx.
+ENOUGH = {
+    "train": [
+        "helsinki train --preset training.yaml --out run",
+        "helsinki simulate --players net,net:run,net+search:2 --games 6",
+        "tensorboard --inspect --logdir run",
+        "python -c \"from training.curve import draw_curve; assert '<svg' in draw_curve('run')\"",
+    ],
+    "export": [
+        "helsinki export agents/net/shipped.safetensors --out exported.onnx --positions 200",
+        "helsinki simulate --players net:exported.onnx,net --games 4",
+    ],
+    "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
+    "arena": [
+        "helsinki arena --players random,greedy --games 40 --seats 3 --out arena",
+        "helsinki rate arena --out arena/report --resamples 100",
+        "helsinki rate arena --better greedy,random",
+        "helsinki ladder example --run ladder --out ladder/ladder.md --resamples 100",
+        "helsinki balance run study.yaml --out study",
+        "helsinki balance report study --out study/report",
+    ],
+    "ray": ["helsinki arena --games 40 --ray --processes 1 --out rayed", "helsinki rate rayed --resamples 100"],
+    "render": [
+        "helsinki replay games.jsonl --png game.png",
+        f"python -c '{PIXELS}'",
+    ],
+    "tune": ["python -m agents.heuristic.tune --generations 1 --decks 4 --players 2"],
+    "sb3": [
+        "python -m training.sb3 --decisions 4096 --games 20 --out sb3.zip",
+        "python -m training.bench --rounds 1 --preset training.yaml",
+    ],
+    "notebooks": [
+        "jupyter lab --version",
+        "for page in notebooks/*.ipynb; do jupyter execute $page; done",
+    ],
+    "docs": ["mkdocs build --strict"],
+}
+ENOUGH["all"] = [command for extra in ("export", "ray", "render", "tune", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["arena"]]
+ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What commands read."""
+    from agents.match import play_match
+    from agents.net.export import export_onnx
+    from helsinki_env.record import write_records
+
+    folder = tmp_path_factory.mktemp("material")
+    (folder / "training.yaml").write_text(TRAINING)
+    (folder / "study.yaml").write_text(STUDY)
+    write_records(folder / "games.jsonl", play_match(["random", "greedy"], games=4).records())
+    export_onnx(ROOT / "agents" / "net" / "shipped.safetensors", folder / "model.onnx", positions=50)
+    return folder
+
+
+@pytest.fixture
+def clone(tmp_path: Path, material: Path) -> Iterator[Path]:
+    """A copy of the repository with an environment in which nothing is installed; removed at once, for it is large."""
+    folder = checkout(tmp_path / "clone")
+    shutil.copytree(material, folder, dirs_exist_ok=True)
+    new_environment(folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_is_enough_alone(extra: str, clone: Path) -> None:
+    run_shell(install_line(extra), clone)
+    run_shell("pip check", clone)
+    for command in ENOUGH[extra]:
+        run_shell(command, clone)
+
+
+def test_without_extras_one_line_names_what_is_missing(clone: Path) -> None:
+    run_shell("pip install -c constraints.txt -e .", clone)
+    run_shell("pip check", clone)
+    for command in [*FREE, "helsinki bench --seconds 0.02 --batches 64 --threads 1"]:
+        run_shell(command, clone)
+    for extra, command in NEEDING:
+        assert_named(extra, command, 2, run_shell(command, clone, status=2)[1])
