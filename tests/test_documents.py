@@ -22,7 +22,7 @@ import helsinki_env
 from agents.registry import player_names
 from helsinki_env import helsinki_v0
 from helsinki_env.pages import PAGES as GENERATED
-from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, checkout, new_environment, run_shell, shortened
+from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run_shell, shortened
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
@@ -80,16 +80,14 @@ def test_python_blocks_run(
 @pytest.mark.parametrize("page", [page for page, found in SHELL.items() if found])
 def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
     """The blocks of a page in order; the network in the box is a run there, unless the page makes one."""
-    folder = checkout(tmp_path)
-    new_environment(folder)
     whole = "".join(SHELL[page])
-    if "pip install" not in whole:
-        run_shell("pip install -c constraints.txt -e .", folder)
-    if "train --preset quick" not in whole:
-        (folder / "runs" / "quick").mkdir(parents=True)
-        (folder / "runs/quick/best.safetensors").write_bytes((ROOT / "agents/net/shipped.safetensors").read_bytes())
-    for commands in SHELL[page]:
-        run_shell(shortened(commands), folder)
+    with clone(tmp_path / "clone") as folder:
+        if "pip install" not in whole:
+            run_shell("pip install -c constraints.txt -e .", folder)
+        if "train --preset quick" not in whole:
+            run_shell("mkdir -p runs/quick; cp agents/net/shipped.safetensors runs/quick/best.safetensors", folder)
+        for commands in SHELL[page]:
+            run_shell(shortened(commands), folder)
 
 
 def test_every_block_is_checked_somewhere() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env.extras import EXTRAS, install_line
-from tests.support.blocks import ROOT, checkout, new_environment, run_shell
+from tests.support.blocks import ROOT, clone, run_shell
 from tests.test_extras import FREE, NEEDING, assert_named
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
@@ -95,27 +95,25 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def clone(tmp_path: Path, material: Path) -> Iterator[Path]:
-    """A copy of the repository with an environment in which nothing is installed; removed at once, for it is large."""
-    folder = checkout(tmp_path / "clone")
-    shutil.copytree(material, folder, dirs_exist_ok=True)
-    new_environment(folder)
-    yield folder
-    shutil.rmtree(folder)
+def folder(tmp_path: Path, material: Path) -> Iterator[Path]:
+    """A clone with nothing installed, and what commands read."""
+    with clone(tmp_path / "clone") as made:
+        shutil.copytree(material, made, dirs_exist_ok=True)
+        yield made
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_an_extra_is_enough_alone(extra: str, clone: Path) -> None:
-    run_shell(install_line(extra), clone)
-    run_shell("pip check", clone)
+def test_an_extra_is_enough_alone(extra: str, folder: Path) -> None:
+    run_shell(install_line(extra), folder)
+    run_shell("pip check", folder)
     for command in ENOUGH[extra]:
-        run_shell(command, clone)
+        run_shell(command, folder)
 
 
-def test_without_extras_one_line_names_what_is_missing(clone: Path) -> None:
-    run_shell("pip install -c constraints.txt -e .", clone)
-    run_shell("pip check", clone)
+def test_without_extras_one_line_names_what_is_missing(folder: Path) -> None:
+    run_shell("pip install -c constraints.txt -e .", folder)
+    run_shell("pip check", folder)
     for command in [*FREE, "helsinki bench --seconds 0.02 --batches 64 --threads 1"]:
-        run_shell(command, clone)
+        run_shell(command, folder)
     for extra, command in NEEDING:
-        assert_named(extra, command, 2, run_shell(command, clone, status=2)[1])
+        assert_named(extra, command, 2, run_shell(command, folder, status=2)[1])

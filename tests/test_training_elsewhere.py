@@ -1,4 +1,4 @@
-"""docs/training-elsewhere.md: its example for Stable-Baselines3 runs, and the others still find what they name."""
+"""docs/training-elsewhere.md: its scripts run, nightly each in an environment of its own, and find what they import."""
 
 from __future__ import annotations
 
@@ -15,10 +15,21 @@ from gymnasium.vector import AutoresetMode
 from agents.standing import Standing
 from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
 from helsinki_env.core.kernel import JIT
+from tests.support.blocks import ROOT, Block, blocks, clone, run_shell, shortened
 from training.features import features
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+#: What makes the scripts short. Whether they learn is not asked here.
+SHORTER = (
+    ("150_000", "2000"),
+    ("50_000", "2000"),
+    ("make_sb3_env(128", "make_sb3_env(16"),
+    ("in range(8)", "in range(1)"),
+    ("train_batch_size_per_learner=4000, minibatch_size=500", "train_batch_size_per_learner=400, minibatch_size=100"),
+    ("total_frames=20 * 128 * 32", "total_frames=128 * 32"),
+    ("games=1000", "games=20"),
+)
 OURS = ("agents", "helsinki_env", "training")
 
 
@@ -27,12 +38,43 @@ def script(library: str) -> str:
     return str(found)
 
 
+def sections() -> dict[str, list[Block]]:
+    """The blocks of each section of the page that has some."""
+    found: dict[str, list[Block]] = {}
+    for block in blocks(ROOT / "docs" / "training-elsewhere.md"):
+        headings = [line[3:] for line in PAGE.splitlines()[: block.line] if line.startswith("## ")]
+        found.setdefault(headings[-1], []).append(block)
+    return found
+
+
+def brief(code: str) -> str:
+    for long, short in SHORTER:
+        code = code.replace(long, short)
+    return code
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("library", sections())
+def test_each_library_runs_in_an_environment_of_its_own(library: str, tmp_path: Path) -> None:
+    """With what the page installs and no more: other libraries need other versions."""
+    with clone(tmp_path / "clone") as folder:
+        for block in sections()[library]:
+            if block.language == "bash":
+                run_shell(shortened(block.text), folder)
+            else:
+                (folder / "script.py").write_text(brief(block.text), encoding="utf-8")
+                assert "Standing(" in run_shell("python script.py", folder)[0]
+
+
+def test_what_makes_the_scripts_short_is_there() -> None:
+    assert all(long in PAGE for long, _ in SHORTER)
+
+
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_the_example_for_stable_baselines3_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code = script("sb3_contrib")
-    short = re.sub(r"\b(150|50)_000\b", "2000", code).replace("make_sb3_env(128", "make_sb3_env(16")
-    assert short != code
+    short = brief(script("sb3_contrib"))
     names: dict[str, Any] = {"__name__": "example", "print": lambda shown: names.update(shown=shown)}
     exec(compile(short, "Stable-Baselines3", "exec"), names)
     assert isinstance(names["shown"], Standing)

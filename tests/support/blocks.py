@@ -7,10 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PAGES", "ROOT", "SHORTER", "Block", "blocks", "checkout", "new_environment", "run_shell", "shortened"]
+__all__ = ["PAGES", "ROOT", "SHORTER", "Block", "blocks", "clone", "run_shell", "shortened"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -66,8 +68,12 @@ def shortened(commands: str) -> str:
     return commands
 
 
-def checkout(folder: Path) -> Path:
-    """Copy what is tracked, or would be, into a folder, as a clone has it; return the folder."""
+@contextmanager
+def clone(folder: Path) -> Iterator[Path]:
+    """Give a copy of the repository, in a new folder, with an environment `.venv` in which nothing is installed.
+
+    It has what is tracked, or would be. It is removed unless something went wrong: it may have two gigabytes.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -77,12 +83,9 @@ def checkout(folder: Path) -> Path:
         if source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
-    return folder
-
-
-def new_environment(folder: Path) -> None:
-    """Make a virtual environment with nothing in it, `.venv` in a folder, where `run_shell` finds its commands."""
     subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def run_shell(commands: str, folder: Path, status: int = 0) -> tuple[str, str]:
