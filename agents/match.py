@@ -25,6 +25,7 @@ from agents.play import deck_seeds, play_games
 from agents.registry import make_player
 from agents.standing import Standing, standing
 from helsinki_env import GameConfig
+from helsinki_env.data import Entry
 from helsinki_env.envs.threads import Slices
 from helsinki_env.record import Record
 
@@ -137,10 +138,8 @@ def play_match(
     config = config or GameConfig(num_players=seats)
     if seats != config.num_players:
         raise ValueError(f"players: found {seats}, expected {config.num_players}, one for each seat")
-    if isinstance(games, bool) or not isinstance(games, int) or games < 1:
-        raise ValueError(f"games: found {games!r}, expected a whole number of at least 1")
-    if batch < 1:
-        raise ValueError(f"batch: found {batch!r}, expected a whole number of at least 1")
+    for name, value, least in (("games", games, 1), ("batch", batch, 1), ("seed", seed, 0)):
+        Entry(value, ValueError, name).integer(least)
     sitting = [make_player(player, config) if isinstance(player, str) else player for player in players]
     slices = Slices(threads)
     games = -(-games // seats) * seats

@@ -396,8 +396,8 @@ def main(
     from rich.console import Console
     from rich.table import Table
 
-    if seconds <= 0 or min(batches, default=0) < 1 or min(threads, default=0) < 1:
-        raise ValueError(f"bench: found {seconds=}, {batches=}, {threads=}; expected numbers above 0")
+    if not batches or not threads:
+        raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
     console = Console()
     table = Table(title="Two players, uniformly random legal play but for the last rows; medians")
     for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):

@@ -139,13 +139,16 @@ def _complain(command: str, text: str) -> int:
 def _run(name: str, words: list[str]) -> int:
     import tyro
 
+    from helsinki_env.commands.options import checked
+
     command = COMMANDS[name]
     main, prog = command.load(), f"helsinki {name}"
     try:
         if isinstance(main, dict):
-            status = tyro.extras.subcommand_cli_from_dict(main, prog=prog, args=words)
+            commands = {part: checked(function) for part, function in main.items()}
+            status = tyro.extras.subcommand_cli_from_dict(commands, prog=prog, args=words)
         else:
-            status = tyro.cli(main, prog=prog, args=words)
+            status = tyro.cli(checked(main), prog=prog, args=words)
     except SystemExit as leaving:  # tyro has shown the help, or what is wrong
         return leaving.code if isinstance(leaving.code, int) else 2
     return status if isinstance(status, int) else 0

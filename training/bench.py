@@ -13,6 +13,7 @@ Stable-Baselines3 evaluates them and learns from them as from all others.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 
 if TYPE_CHECKING:
@@ -102,6 +104,8 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
             more at some times than at others, so an even number is best.
         seed: of weights and games.
     """
+    Entry(rounds, ValueError, "--rounds").integer(1, 10**6)
+    Entry(seed, ValueError, "--seed").integer(0, 2**31)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
     from agents.net.make import SHIPPED
@@ -148,4 +152,7 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
 
 if __name__ == "__main__":
     with needs("sb3", program=True):
-        tyro.cli(main, prog="python -m training.bench")
+        try:
+            tyro.cli(main, prog="python -m training.bench")
+        except ValueError as problem:
+            sys.exit(f"training.bench: {problem}")

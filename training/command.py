@@ -53,11 +53,7 @@ def main(
 
     chosen = Preset.from_yaml(preset)
     if minutes is not None:
-        if minutes <= 0:
-            raise ValueError(f"--minutes: found {minutes}, expected a number above 0")
         chosen = replace(chosen, minutes=minutes)
-    if threads < 1:
-        raise ValueError(f"--threads: found {threads}, expected at least 1")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(threads)

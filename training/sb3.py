@@ -31,6 +31,7 @@ from agents.match import play_match
 from agents.registry import make_player
 from agents.standing import Standing
 from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
+from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from training.features import features
@@ -278,7 +279,12 @@ def train(
         num_envs: games side by side.
         seed: of network and games.
         report: called with the model after each rollout.
+
+    Raises:
+        ValueError: for numbers that are none; see `HelsinkiSeatVectorEnv` for the rest.
     """
+    for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
+        Entry(value, ValueError, name).integer(least, 2**31)
     env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
     model.learn(decisions, callback=None if report is None else _Progress(report))

@@ -10,6 +10,7 @@ search replaces the weights to beat. The same seed and number of generations fin
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from agents.heuristic.weights import Weights
 from helsinki_env import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.game import apply_setup
 
@@ -89,8 +91,14 @@ def tune(
         only: the weights to change; default: all but that of the expansion.
 
     Raises:
+        ValueError: for numbers that are none.
         MissingExtraError: if the package `cma` is not installed.
     """
+    for name, whole in (("generations", generations), ("decks", decks), ("threads", threads)):
+        Entry(whole, ValueError, name).integer(1)
+    for name, number in (("minutes", minutes), ("sigma", sigma)):
+        Entry(number, ValueError, name).number(0, inside=True)
+    Entry(seed, ValueError, "seed").integer(0, 10**9)
     with needs("tune"):
         import cma
 
@@ -147,4 +155,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     with needs("tune", program=True):
-        main()
+        try:
+            main()
+        except ValueError as problem:
+            sys.exit(f"agents.heuristic.tune: {problem}")

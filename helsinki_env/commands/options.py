@@ -1,12 +1,53 @@
-"""The options with which commands say what is played, and the text that says it again."""
+"""The options that commands share: which numbers they may be, what is played, and the text that says it again."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from helsinki_env.config import GameConfig
+from helsinki_env.data import Entry
 
-__all__ = ["game_config", "game_text"]
+__all__ = ["checked", "game_config", "game_text"]
+
+#: What whole numbers may be, by the name of the option: the least, and the most, None for what 64 bits hold.
+_WHOLE: dict[str, tuple[int, int | None]] = {
+    "seed": (0, None),
+    "games": (1, 1_000_000_000),
+    "chunk": (1, 1_000_000_000),
+    "positions": (1, 1_000_000_000),
+    "resamples": (1, 1_000_000),
+    "cap": (1, None),
+    "batches": (1, 1_000_000),
+    "processes": (1, 1024),
+    "threads": (1, 1024),
+}
+#: What other numbers lie between.
+_NUMBERS: dict[str, tuple[float, float | None]] = {
+    "minutes": (0, None),
+    "seconds": (0, None),
+    "at_most": (-10_000, 10_000),
+    "at_least": (-10_000, 10_000),
+}
+
+
+def checked(main: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a command, which now refuses numbers that are none or that no command can work with."""
+
+    @wraps(main)
+    def run(*values: Any, **named: Any) -> Any:
+        for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
+            for one in value if isinstance(value, tuple) else (value,):
+                option = Entry(one, ValueError, f"--{name.replace('_', '-')}")
+                if one is not None and name in _WHOLE:
+                    option.integer(*_WHOLE[name])
+                if one is not None and name in _NUMBERS:
+                    option.number(*_NUMBERS[name], inside=True)
+        return main(*values, **named)
+
+    return run
 
 
 def game_config(
