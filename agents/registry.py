@@ -11,7 +11,6 @@ where ``make(argument: str, config: GameConfig)`` returns the player; the argume
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -20,14 +19,15 @@ from typing import Any
 from agents.base import Player
 from helsinki_env import GameConfig
 from helsinki_env.components import ACTIONS
-from helsinki_env.data import one_of
+from helsinki_env.data import one_of, shown
 
 __all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 
 GROUP = "helsinki.players"
 """The group of entry points by which packages bring players."""
 
-_MOST_TRIALS = 1_000_000
+#: More trials than anybody will wait for.
+MOST_TRIALS = 1_000_000
 #: Where the project's own players are made. By name, imported when asked for: PyTorch takes seconds.
 _OWN = {
     "random": "agents.registry:_make_random",
@@ -84,24 +84,33 @@ def _make_forced(argument: str, config: GameConfig) -> Player:
     action, _, player = argument.partition(":")
     if action not in ACTIONS or not player:
         raise PlayerError(
-            f"player {'forced:' + argument!r}: found {action!r}, expected an action, {one_of(ACTIONS, action)}, and "
-            "after another colon a player, such as forced:two_points:heuristic"
+            f"player {shown('forced:' + argument)}: found {shown(action)}, expected an action, "
+            f"{one_of(ACTIONS, action)}, and after another colon a player, such as forced:two_points:heuristic"
         )
+    if player.count("forced:") >= len(ACTIONS):
+        raise PlayerError(f"player {shown('forced:' + argument)}: found more actions than there are to be forced")
     return ForcedPlayer(action, make_player(player, config), config)
 
 
 def _budget(name: str, argument: str) -> int:
-    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= _MOST_TRIALS:
+    trials = as_trials(argument)
+    if trials is None:
         raise PlayerError(
-            f"player {name + ':' + argument!r}: found the budget {argument!r}, expected a whole number from 1 to "
-            f"{_MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
+            f"player {shown(name + ':' + argument)}: found the budget {shown(argument)}, expected a whole number from 1 "
+            f"to {MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
         )
-    return int(argument)
+    return trials
+
+
+def as_trials(text: str) -> int | None:
+    """Return a number of trials that is written in digits; None if it is none that anybody would wait for."""
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_TRIALS))
+    return int(text) if digits and 1 <= int(text) <= MOST_TRIALS else None
 
 
 def _no_argument(name: str, argument: str) -> None:
     if argument:
-        raise PlayerError(f"player {name + ':' + argument!r}: {name} takes nothing after a colon")
+        raise PlayerError(f"player {shown(name + ':' + argument)}: {name} takes nothing after a colon")
 
 
 def _third_party() -> dict[str, EntryPoint]:
@@ -125,11 +134,13 @@ def make_player(spec: str, config: GameConfig | None = None) -> Player:
         MissingExtraError: if it needs a package that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
-        raise PlayerError(f"player: found {spec!r}, expected a name: {', '.join(player_names())}")
+        raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
     name, _, argument = spec.strip().partition(":")
     player = _factory(name)(argument, config or GameConfig())
     if not isinstance(player, Player):
-        raise PlayerError(f"player {spec!r}: {type(player).__name__} has no name or no act(observation, mask, words)")
+        raise PlayerError(
+            f"player {shown(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
+        )
     return player
 
 
@@ -157,7 +168,4 @@ def _factory(name: str) -> Callable[[str, GameConfig], Any]:
         except (ImportError, AttributeError) as problem:
             raise PlayerError(f"player {name!r}: {third_party[name].value} cannot be loaded: {problem}") from problem
         return loaded
-    names = player_names()
-    near = get_close_matches(name, names, n=2)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise PlayerError(f"player {name!r}: there is no such player; there are {', '.join(names)}{hint}")
+    raise PlayerError(f"player {shown(name)}: there is no such player; expected {one_of(player_names(), name)}")

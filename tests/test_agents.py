@@ -145,7 +145,7 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gredy", f"there is no such player; there are {', '.join(NAMES)}; did you mean 'greedy'?"),
+        ("gredy", f"there is no such player; expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
         ("greedy:3", "greedy takes nothing after a colon"),
         ("random:x", "random takes nothing after a colon"),

@@ -9,14 +9,14 @@ from typing import Any
 from agents.net.description import CheckpointError
 from agents.net.player import Assessor, NetPlayer
 from agents.net.search import NetSearchPlayer
+from agents.registry import MOST_TRIALS, as_trials
 from helsinki_env import GameConfig
+from helsinki_env.data import shown
 
 __all__ = ["SHIPPED", "make", "make_with_search", "network_path"]
 
 SHIPPED = Path(__file__).parent / "shipped.safetensors"
 """The trained network that comes with the package; docs/model-card.md says what it is."""
-#: More trials than anybody will wait for.
-_MOST_TRIALS = 1_000_000
 
 
 def make(argument: str, config: GameConfig) -> NetPlayer:
@@ -44,12 +44,13 @@ def make_with_search(argument: str, config: GameConfig) -> NetSearchPlayer:
         CheckpointError: as in `make`, and for an argument of another form.
     """
     budget, _, path = argument.partition(":")
-    if not budget.isascii() or not budget.isdigit() or not 1 <= int(budget) <= _MOST_TRIALS:
+    trials = as_trials(budget)
+    if trials is None:
         raise CheckpointError(
-            f"player {'net+search:' + argument!r}: expected the number of trials, from 1 to {_MOST_TRIALS:,}, and "
+            f"player {shown('net+search:' + argument)}: expected the number of trials, from 1 to {MOST_TRIALS:,}, and "
             "perhaps a network, such as net+search:100 or net+search:100:runs/quick"
         )
-    return NetSearchPlayer(int(budget), _assessor(path, config, fast=True), config, f"net+search:{argument}")
+    return NetSearchPlayer(trials, _assessor(path, config, fast=True), config, f"net+search:{argument}")
 
 
 def network_path(argument: str) -> Path:
