@@ -96,8 +96,8 @@ def _budget(name: str, argument: str) -> int:
     trials = as_trials(argument)
     if trials is None:
         raise PlayerError(
-            f"player {shown(name + ':' + argument)}: found the budget {shown(argument)}, expected a whole number from 1 "
-            f"to {MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
+            f"player {shown(name + ':' + argument)}: found the budget {shown(argument)}, expected a whole number from "
+            f"1 to {MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
         )
     return trials
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from helsinki_env.commands import options
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.data import read_json
 from helsinki_env.extras import needs
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def _tables(out: Path) -> Iterator[Table]:
     from agents.arena.load import load_run
     from agents.standing import standing
 
-    times = {(entry["table"], entry["player"]): entry for entry in json.loads((out / "times.json").read_text())}
+    entries = read_json(out / "times.json", ValueError).entries("times of players")
+    times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out):
         table = Table(title=f"{games.name} ({len(games):,} games)")
         for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
@@ -152,6 +153,8 @@ def _tables(out: Path) -> Iterator[Table]:
                 f"{s.low:.1%} to {s.high:.1%}",
                 f"{s.score:.1f}",
                 f"{s.place:.2f}",
-                f"{1000 * time_of['seconds'] / max(1, time_of['decisions']):.3g}" if time_of else "–",
+                f"{1000 * time_of['seconds'].number(0) / max(1, time_of['decisions'].integer(0)):.3g}"
+                if time_of
+                else "–",
             )
         yield table

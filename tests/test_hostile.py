@@ -1,0 +1,303 @@
+"""Every reader meets the same hostile texts, and valid data with one value changed at a time.
+
+Whatever is found ends in the reader's own error, in a line of readable length that names the file; nothing else is
+raised, and nothing takes long. What each reader says of its own mistakes is tested beside it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agents.arena import plan
+from agents.arena.config import plan_from_dict, plan_from_yaml
+from agents.arena.plan import ArenaError, Plan
+from agents.arena.store import RunFolder
+from agents.net.description import CheckpointError, describe, parse_description
+from helsinki_env import Game, GameConfig, components
+from helsinki_env.analysis.run import read_study
+from helsinki_env.analysis.study import StudyConfig, StudyError
+from helsinki_env.components import ComponentError, load_components
+from helsinki_env.config import ConfigError
+from helsinki_env.data import Entry
+from helsinki_env.record import Record, RecordError, _digest, read_records
+from helsinki_env.yaml_files import configs_folder
+from tests.test_data import BOMB
+
+LONG = "x" * 5000
+
+
+@dataclass
+class Reader:
+    """How a file is read.
+
+    Attributes:
+        read: the file at this path.
+        error: what it may raise.
+        path: of the file, from a folder on.
+    """
+
+    read: Callable[[Path], Any]
+    error: type[ValueError]
+    path: str
+
+
+def training(name: str) -> Any:
+    """What the module of presets has; it needs PyTorch."""
+    pytest.importorskip("torch", reason="needs the extra train")
+    from training import preset
+
+    return vars(preset)[name]
+
+
+YAML = {
+    "game": Reader(GameConfig.from_yaml, ConfigError, "some.yaml"),
+    "components": Reader(load_components, ComponentError, "some.yaml"),
+    "arena": Reader(plan_from_yaml, ArenaError, "some.yaml"),
+    "study": Reader(StudyConfig.from_yaml, StudyError, "some.yaml"),
+    "preset": Reader(lambda path: training("Preset").from_yaml(path), ValueError, "some.yaml"),
+}
+JSON = {
+    "run": Reader(lambda path: RunFolder.open(path.parent), ArenaError, "run.json"),
+    "study": Reader(lambda path: read_study(path.parent), StudyError, "study.json"),
+    "records": Reader(lambda path: list(read_records(path)), RecordError, "games.jsonl"),
+    "description": Reader(
+        lambda path: parse_description(path, path.read_text(), "a file"), CheckpointError, "net.safetensors"
+    ),
+}
+
+#: Neither JSON nor YAML of use to anybody, though some of it is both.
+TEXTS = {
+    "brackets": "[" * 100_000,
+    "mappings": '{"a": ' * 100_000,
+    "deep but closed": "[" * 900 + "]" * 900,
+    "number": "5",
+    "text": '"text"',
+    "list": "[1, 2]",
+    "list of mappings": '[{"a": 1}]',
+    "list for a value": '{"seed": [1], "tables": [1], "classes": [1], "config": [1], "helsinki": [1]}',
+    "number for a mapping": '{"game": 1, "rules": 2, "shapes": 3, "network": 4, "gate": 5, "covers": 6, "arena": 2}',
+    "key twice": '{"seed": 1, "seed": 2}',
+    "long key": json.dumps({LONG: 1}),
+    "long value": json.dumps({"seed": LONG, "num_players": LONG, "helsinki": LONG, "types": LONG}),
+    "many keys": json.dumps({f"name {i}": i for i in range(60_000)}),
+    "many digits": f'{{"seed": {"9" * 5000}}}',
+    "no number": '{"seed": NaN, "num_players": NaN, "minutes": NaN}',
+    "endless": '{"seed": 1e999}',
+    "half a character": '{"\\ud800": "\\ud800"}',
+    "a name with lines": '{"a\\nb": "\\u001b[31m"}',
+    "cut off": '{"seed": [1, 2',
+    "no text at all": "\x00\x01",
+}
+YAML_TEXTS = {
+    "alias bomb": BOMB,
+    "alias bomb below a key": "tables:\n  " + BOMB.replace("\n", "\n  "),
+    "no number": "seed: !!int ''",
+    "no moment": "seed: !!timestamp x",
+    "code": "seed: !!python/object/apply:os.getcwd []",
+    "large number": "num_players: 0x" + "f" * 10_000 + "\nseed: 0x" + "f" * 10_000,
+    "without a seed": "classes: [{player: random, games: {2: 3}}]",
+}
+
+
+def check(reader: Reader, folder: Path, text: str) -> None:
+    path = folder / reader.path
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(reader.error) as caught:
+        reader.read(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert len(message) < 1000
+    assert message.isprintable()
+
+
+@pytest.mark.parametrize("kind", YAML)
+@pytest.mark.parametrize("text", [*TEXTS, *YAML_TEXTS])
+def test_hostile_yaml_is_refused_in_one_line(kind: str, text: str, tmp_path: Path) -> None:
+    check(YAML[kind], tmp_path, (TEXTS | YAML_TEXTS)[text])
+
+
+@pytest.mark.parametrize("kind", JSON)
+@pytest.mark.parametrize("text", TEXTS)
+def test_hostile_json_is_refused_in_one_line(kind: str, text: str, tmp_path: Path) -> None:
+    check(JSON[kind], tmp_path, TEXTS[text])
+
+
+@pytest.mark.parametrize("reader", [*YAML.values(), *(JSON[kind] for kind in ("run", "study", "records"))])
+def test_bytes_that_are_no_text_and_files_that_are_not_there(reader: Reader, tmp_path: Path) -> None:
+    for content in (b"\xff\xfe{}", None):
+        path = tmp_path / reader.path
+        path.unlink(missing_ok=True) if content is None else path.write_bytes(content)
+        with pytest.raises(reader.error):
+            reader.read(path)
+
+
+# One value changed at a time
+
+REPLACED: tuple[Any, ...] = (
+    *(None, True, -1, 0.5, 10**30, float("nan"), "", "x", LONG),
+    *([], [1], {}, {"x": 1}, [[LONG] * 9] * 9),
+)
+GONE = object()
+
+
+def changed(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield copies of plain data in which one value is another one, or gone, and which it is."""
+    paths = [path for path in _paths(data) if path]
+    for path in paths:
+        for value in (GONE, *REPLACED):
+            new = copy.deepcopy(data)
+            at = new
+            for key in path[:-1]:
+                at = at[key]
+            if value is GONE:
+                del at[path[-1]]
+            else:
+                at[path[-1]] = value
+            yield f"{path}: {str(value)[:40]}", new
+
+
+def _paths(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        if not isinstance(key, int) or key < 3:  # what follows is alike
+            yield from _paths(value, (*path, key))
+
+
+def shipped(kind: str, name: str) -> Any:
+    return yaml.safe_load((configs_folder() / kind / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+PLAN: dict[str, Any] = {
+    "seed": 3,
+    "chunk": 9,
+    "tables": [
+        {
+            "name": "a",
+            "seats": 2,
+            "players": ["random", "greedy"],
+            "games": 4,
+            "screen": {"copies": 1, "sizes": [0, 3]},
+        },
+        {"lineups": [["random", "random", "greedy"]], "game": {"num_players": 3}, "cover": {"size": 5, "only": [1, 2]}},
+        {"players": ["greedy"], "game": "default", "boards": {"covered": [0, 5]}, "games": 3},
+        {"players": ["greedy"], "handicap": {"denied": [["two_points"], []]}},
+    ],
+}
+GAME = {"num_players": 3, "covered": ["two_points", 1], "denied": [[], [3], []], "dry_roads": True, "reward": "rank"}
+
+
+def record() -> dict[str, Any]:
+    game = Game(seed=1)
+    decisions = []
+    for _ in range(5):
+        decisions.append(int(game.legal_actions()[0]))
+        game.step(decisions[-1])
+    return {**Record.of(game, 1, ["a", "b"], decisions).to_dict(), "scores": [3, 4], "ranking": [1, 0]}
+
+
+def read_run(data: dict[str, Any]) -> Plan:
+    """A plan with the digest that belongs to it: somebody who writes plans of their own."""
+    told = {key: value for key, value in data.items() if key != "digest"}
+    return Plan.from_dict(told | {"digest": plan._digest(told)})
+
+
+def read_record(data: dict[str, Any]) -> Record:
+    """A record with the digest that belongs to it: somebody who writes records of their own."""
+    return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
+
+
+FROM_DATA: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], type[ValueError]]] = {
+    "game": (lambda: GAME, GameConfig.from_dict, ConfigError),
+    "components": (
+        lambda: shipped("components", "alternative"),
+        lambda data: components._components(Entry(data, ComponentError), "mine"),
+        ComponentError,
+    ),
+    "arena": (lambda: PLAN, plan_from_dict, ArenaError),
+    "run": (lambda: plan_from_dict(PLAN).to_dict() | {"digest": ""}, read_run, ArenaError),
+    "study": (
+        lambda: {"name": "x", **shipped("balance", "standard")},
+        lambda data: StudyConfig.from_dict(data).plan("covers"),
+        StudyError,
+    ),
+    "record": (record, read_record, RecordError),
+    "description": (
+        lambda: json.loads(describe(51, {"network": {"width": 8}})),
+        lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
+        CheckpointError,
+    ),
+    "preset": (lambda: shipped("training", "quick"), lambda data: training("Preset").from_dict(data), ValueError),
+}
+
+
+def check_changes(kind: str, every: int) -> None:
+    """Change one value after the other, or every so manyth: there are fifteen ways to change each."""
+    make, read, error = FROM_DATA[kind]
+    data = make()
+    read(data)
+    messages = []
+    for which, other in islice(changed(data), 0, None, every):
+        try:
+            read(other)
+        except error as problem:
+            messages.append(str(problem))
+        except Exception as problem:
+            problem.add_note(f"{kind} with {which}")
+            raise
+    assert len(messages) > 80 // every
+    assert max(map(len, messages)) < 1000
+    assert all(message.isprintable() for message in messages)
+
+
+@pytest.mark.parametrize("kind", FROM_DATA)
+def test_a_value_may_be_another_one(kind: str) -> None:
+    check_changes(kind, 7)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", FROM_DATA)
+def test_any_value_may_be_another_one(kind: str) -> None:
+    check_changes(kind, 1)
+
+
+# Names
+
+
+@pytest.mark.parametrize("name", [LONG, f"{LONG}.yaml", f"some/{LONG}", "a\x00b.yaml", "\ud800.yaml", ""])
+@pytest.mark.parametrize("kind", YAML)
+def test_names_that_no_file_can_have(kind: str, name: str) -> None:
+    with pytest.raises(YAML[kind].error) as caught:
+        YAML[kind].read(name)  # type: ignore[arg-type]  # a name, not a path
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"games": 10**12}, r"tables\[0\]\.games: found 1000000000000, expected a whole number from 1 to 1000000000"),
+        ({"games": 10**9}, "games: found 1,000,000,000 in 16,666,667 chunks, expected at most 1,000,000 chunks"),
+    ],
+)
+def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArenaError, match=message):
+        plan_from_dict({"tables": [{"players": ["a"], **changes}]})
+
+
+def test_work_without_an_end_is_refused_in_runs_and_studies() -> None:
+    run = plan_from_dict(PLAN).to_dict()
+    run["tables"][0]["blocks"] = 10**12
+    with pytest.raises(ArenaError, match=r"tables\[0\]\.blocks: found 1000000000000, expected a whole number from 1"):
+        read_run(run)
+    study = {**shipped("balance", "quick"), "name": "x", "quality": 10**12}
+    with pytest.raises(StudyError, match="quality: found 1000000000000, expected a whole number from 0 to 1000000000"):
+        StudyConfig.from_dict(study)
