@@ -47,7 +47,7 @@ ALL = {path.relative_to(ROOT).as_posix(): blocks(path) for path in PAGES}
 SHOWN = {"toml", "text"}
 ELSEWHERE = "docs/training-elsewhere.md"
 HERE = {page: found for page, found in ALL.items() if page != ELSEWHERE}
-PYTHON = [block for found in HERE.values() for block in found if block.language == "python"]
+PYTHON = {page: [block for block in found if block.language == "python"] for page, found in HERE.items()}
 
 
 def is_setup(block: Block) -> bool:
@@ -62,20 +62,16 @@ SHELL = {
 }
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder for each page: later blocks find there what earlier ones made."""
-    return {page: tmp_path_factory.mktemp("page") for page in HERE}
-
-
-@pytest.mark.parametrize("block", PYTHON, ids=str)
+@pytest.mark.parametrize("page", [page for page, found in PYTHON.items() if found])
 def test_python_blocks_run(
-    block: Block, folders: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(folders[block.page])
-    exec(compile(block.text, str(block), "exec"), {"__name__": "example"})
-    if "print(" in block.text:
-        assert capsys.readouterr().out.strip()
+    """Each by itself, in one folder: a later one finds there what earlier ones wrote."""
+    monkeypatch.chdir(tmp_path)
+    for block in PYTHON[page]:
+        exec(compile(block.text, str(block), "exec"), {"__name__": "example"})
+        if "print(" in block.text:
+            assert capsys.readouterr().out.strip(), block
 
 
 @pytest.mark.nightly
@@ -179,7 +175,7 @@ def test_every_player_is_described() -> None:
 
 
 def test_the_first_example_is_short() -> None:
-    code = next(block.text for block in PYTHON if block.page == "README.md")
+    code = PYTHON["README.md"][0].text
     assert len(code.strip().splitlines()) <= 12
 
 
