@@ -772,7 +772,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
         (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
         (["--seats", "5"], "num_players: found 5, expected 2, 3 or 4"),
         (["--games", "0"], "games: found 0, expected a whole number from 1 to"),
-        (["--processes", "0"], "processes: found 0, expected a whole number of at least 1"),
+        (["--processes", "0"], "--processes: found 0, expected a whole number from 1 to"),
         (["--ray", "here", "there"], "--ray: found here there, expected one address or none"),
     ],
 )  # fmt: skip

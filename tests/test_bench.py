@@ -69,8 +69,8 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--seconds", "0"], "found seconds=0.0"),
-        (["--batches", "0"], "batches=(0,)"),
+        (["--seconds", "0"], "--seconds: found 0.0, expected a number above 0"),
+        (["--batches", "0"], "--batches: found 0, expected a whole number from 1 to"),
         (["--threads"], "threads=()"),
         (["--players", "mc"], "player 'mc:': found the budget ''"),
     ],

@@ -311,7 +311,7 @@ def test_what_goes_wrong_leaves_the_file_that_was_there(
         (checkpoint, 200, "not exported: the model prefers another choice in "),
         (model.parent / "none", 200, "none: there is no such file; train one with"),
         (model, 200, "model.onnx: not a whole safetensors file"),
-        (checkpoint, 0, "positions: found 0, expected a whole number of at least 1"),
+        (checkpoint, 0, "--positions: found 0, expected a whole number from 1 to"),
     ):
         assert main(["export", str(path), "--out", str(model), "--positions", str(positions)]) == 2
         assert message in capsys.readouterr().err

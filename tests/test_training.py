@@ -1024,7 +1024,7 @@ def test_the_command_stops_when_told_and_goes_on(
     [
         (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),
-        (["--threads", "0"], "--threads: found 0, expected at least 1"),
+        (["--threads", "0"], "--threads: found 0, expected a whole number from 1 to"),
         (["--resume"], "there is no training run to resume"),
     ],
 )

@@ -145,7 +145,8 @@ def _tables(out: Path) -> Iterator[Table]:
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
         for i, player in enumerate(games.players):
             s = standing(player, None, games.seating == i, games.places, games.scores, games.deck)
-            time_of = times.get((games.name, player))
+            spent = times.get((games.name, player))
+            each = 1000 * spent["seconds"].number(0) / max(1, spent["decisions"].integer(0)) if spent else None
             table.add_row(
                 player,
                 f"{s.games:,}",
@@ -153,8 +154,6 @@ def _tables(out: Path) -> Iterator[Table]:
                 f"{s.low:.1%} to {s.high:.1%}",
                 f"{s.score:.1f}",
                 f"{s.place:.2f}",
-                f"{1000 * time_of['seconds'].number(0) / max(1, time_of['decisions'].integer(0)):.3g}"
-                if time_of
-                else "–",
+                "–" if each is None else f"{each:.3g}",
             )
         yield table
