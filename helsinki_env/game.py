@@ -28,7 +28,16 @@ from helsinki_env.core import step as rules
 from helsinki_env.core.actions import ActionTable
 from helsinki_env.core.state import PHASES, SEATS, States, copy_states, new_states
 
-__all__ = ["Game", "IllegalActionError", "Phase", "action_table", "apply_setup", "as_word"]
+__all__ = [
+    "Game",
+    "IllegalActionError",
+    "Phase",
+    "action_table",
+    "apply_setup",
+    "as_word",
+    "checked_config",
+    "whole_number",
+]
 
 
 class Phase(StrEnum):
@@ -59,23 +68,31 @@ def action_table(types: int) -> ActionTable:
     return ActionTable(types)
 
 
-def as_word(value: int | None) -> np.uint64:
+def as_word(value: int | None, name: str = "seed") -> np.uint64:
     """Return a seed as one 64-bit word; None stands for fresh entropy. ValueError for anything but an integer >= 0."""
     if value is None:
         return np.uint64(secrets.randbits(64))
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise ValueError(f"seed: found {value!r}, expected a whole number of at least 0, or None")
-    return np.uint64(int(value) % 2**64)
+    number = whole_number(value)
+    if number is None or number < 0:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 0, or None")
+    return np.uint64(number % 2**64)
 
 
-def _as_id(action: object) -> int:
-    """Return a whole number of any kind as an int; -1, which is no id, for everything else, truth values too."""
-    if isinstance(action, bool):
-        return -1
+def whole_number(value: object) -> int | None:
+    """Return a whole number of any integer type as an int; None for everything else, truth values too."""
+    if isinstance(value, bool):
+        return None
     try:
-        return operator.index(action)  # type: ignore[arg-type]  # that is the question
+        return operator.index(value)  # type: ignore[arg-type]  # that is the question
     except TypeError:
-        return -1
+        return None
+
+
+def checked_config(config: object) -> GameConfig:
+    """Return what was given as a configuration; ValueError if it is none."""
+    if not isinstance(config, GameConfig):
+        raise ValueError(f"config: found {config!r}, expected a GameConfig, such as GameConfig(num_players=3)")
+    return config
 
 
 def apply_setup(states: States, config: GameConfig) -> None:
@@ -104,14 +121,14 @@ class Game:
     __slots__ = ("_mask", "_mask_fresh", "_states", "_tables", "config")
 
     def __init__(self, config: GameConfig | None = None, seed: int | None = None, stream: int = 0) -> None:
-        config = config or GameConfig()
+        config = GameConfig() if config is None else checked_config(config)
         self._attach(config, new_states(1, config.loaded.types))
         apply_setup(self._states, self.config)
         rules.batch_deal(
             self._tables,
             self._states,
             np.array([as_word(seed)], np.uint64),
-            np.array([as_word(stream)], np.uint64),
+            np.array([as_word(stream, "stream")], np.uint64),
             np.zeros(1, np.uint64),
         )
 
@@ -124,9 +141,19 @@ class Game:
 
     @classmethod
     def from_state(cls, config: GameConfig, state: Any) -> Game:
-        """Return a game that goes on from a copy of a record (one element of a batch of the same components)."""
+        """Return a game that goes on from a copy of a record (one element of a batch of the same components).
+
+        Raises:
+            ValueError: if it is no such record, or one of another number of players.
+        """
         game = cls.__new__(cls)
-        states = new_states(1, config.loaded.types)
+        states = new_states(1, checked_config(config).loaded.types)
+        dtype = getattr(state, "dtype", None)
+        if dtype != states.dtype or state.shape != ():
+            found = type(state).__name__ if dtype is None else f"{dtype.name} of shape {state.shape}"
+            raise ValueError(f"state: found {found}, expected one record of a batch with the same components")
+        if state["players"] != config.num_players:
+            raise ValueError(f"state: found one of {state['players']} players, expected {config.num_players}")
         states[0] = state
         game._attach(config, states)
         return game
@@ -204,9 +231,10 @@ class Game:
         return scores[0, : self.num_players], places[0, : self.num_players]
 
     def _checked_seat(self, seat: int) -> int:
-        if not 0 <= seat < self.num_players:
+        chosen = whole_number(seat)
+        if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
-        return int(seat)
+        return chosen
 
     # what a player does
 
@@ -217,8 +245,8 @@ class Game:
             IllegalActionError: if the decision is not legal now; the game is unchanged.
         """
         mask = self._fresh_mask()
-        number = _as_id(action)
-        if not 0 <= number < mask.shape[1] or not mask[0, number]:
+        number = whole_number(action)
+        if number is None or not 0 <= number < mask.shape[1] or not mask[0, number]:
             raise IllegalActionError(self._why_not(action))
         self._mask_fresh = False
         rules.batch_step(self._tables, self._states, np.array([number], np.int64), mask)

@@ -173,7 +173,9 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
     [
         ({"num_players": 5}, "num_players: found 5"),
         ({"render_mode": "rgb"}, "render_mode: found 'rgb', expected None or one of ansi"),
+        ({"render_mode": ["ansi"]}, "render_mode: found"),
         ({"illegal": "ignore"}, "illegal: found 'ignore', expected 'raise' or 'penalise'"),
+        ({"illegal": np.array(["raise", "penalise"])}, "illegal: found array"),
         ({"reward": "points"}, "reward"),
     ],
 )
@@ -183,7 +185,9 @@ def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
 
 
 @both
-@pytest.mark.parametrize("action", [-1, 8, 553, 554, 10**30, None, 2.0, "START 2", np.array([1, 2])])
+@pytest.mark.parametrize(
+    "action", [-1, 8, 553, 554, 10**30, None, 2.0, True, False, np.True_, "START 2", np.array([1, 2])]
+)
 def test_an_illegal_decision_changes_nothing(make: Callable[..., Any], action: Any) -> None:
     env = make()
     env.reset(seed=1)
@@ -229,7 +233,8 @@ def test_an_illegal_decision_can_end_the_game_instead(reward: str, penalty: floa
 def copies(env: Any) -> dict[str, Any]:
     return {
         "deepcopy": copy.deepcopy(env),
-        "copy": copy.copy(env.unwrapped),
+        "copy": copy.copy(env),
+        "copy of a copy": copy.copy(copy.copy(env)),
         "pickle": pickle.loads(pickle.dumps(env)),
         "clone": env.clone(),
     }
@@ -247,7 +252,7 @@ def test_copies_go_on_alike(make: Callable[..., Any], decisions: int) -> None:
     env.reset()
     after = env.unwrapped.game
     for name, other in made.items():
-        assert isinstance(other, type(env) if name != "copy" else helsinki_v0.raw_env), name
+        assert type(other) is type(env), name
         assert record(other, random.Random(6)) == seen, name
         other.reset()
         assert other.unwrapped.game == after, name
@@ -288,6 +293,81 @@ def test_a_state_can_be_brought_back_more_than_once(make: Callable[..., Any]) ->
         env.set_state(state)
         assert env.unwrapped.config.covered == (3,)
         assert record(env, random.Random(6)) == seen
+
+
+def test_a_state_can_be_brought_back_before_the_first_reset() -> None:
+    env, other = helsinki_v0.env(num_players=3), helsinki_v0.env(num_players=3)
+    env.reset(seed=5)
+    play(env, random.Random(5), 30)
+    other.set_state(env.get_state())
+    assert record(other, random.Random(6)) == record(env, random.Random(6))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"config": 5}, "config: found 5"),
+        ({"config": GameConfig(covered=[3])}, "states: covered: found 0, expected 8 as in `config`"),
+        ({"_states": np.zeros(1)}, "_states: found ndarray"),
+        ({"_states": None}, "_states: found NoneType"),
+        ({"_over": 1}, "_over: found 1"),
+        ({"agents": ["player_1"]}, "agents: found"),
+        ({"agents": "player_0"}, "agents: found"),
+        ({"agent_selection": "player_1"}, "agent_selection: found 'player_1'"),
+        ({"_skip_agent_selection": 3}, "_skip_agent_selection: found 3"),
+        ({"_seed": -1}, "_seed: found -1"),
+        ({"_episode": None}, "_episode: found None"),
+        ({"_last_action": 554}, "_last_action: found 554"),
+        ({"_last_action": "DRAW"}, "_last_action: found 'DRAW'"),
+        ({"rewards": {"player_0": 0}}, "rewards: found"),
+        ({"infos": None}, "infos: found None"),
+        ({"more": 1}, "expected what get_state returns"),
+    ],
+)
+def test_a_state_that_cannot_be_changes_nothing(changes: dict[str, Any], message: str) -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    env.step(2)
+    before = env.game
+    with pytest.raises(ValueError, match=message):
+        env.set_state(env.get_state() | changes)
+    state = env.get_state()
+    state["_states"]["phase"] = 17
+    bad: Any
+    for bad in (state, None, 5, [], {}):
+        with pytest.raises(ValueError, match=r"phase: found 17|state: found"):
+            env.set_state(bad)
+    assert env.game == before
+    assert record(env, random.Random(1))
+
+
+def test_what_is_legal_is_worked_out_from_the_state() -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    env.last()[0]["action_mask"][:] = 1
+    state = env.get_state()
+    env.step(2)
+    env.set_state(state)
+    assert np.flatnonzero(env.last()[0]["action_mask"]).tolist() == list(range(8))
+
+
+@both
+@pytest.mark.parametrize("options", [[1], 5, "covered", [("covered", [1])]], ids=repr)
+def test_options_are_a_mapping(make: Callable[..., Any], options: Any) -> None:
+    env = make()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"options: found .* expected a mapping"):
+        env.reset(seed=2, options=options)
+    assert env.unwrapped.game == Game(seed=1)
+
+
+@pytest.mark.parametrize("agent", ["player_2", "nobody", None, 0, []], ids=repr)
+def test_an_agent_that_does_not_play_is_named(agent: Any) -> None:
+    env = helsinki_v0.raw_env()
+    env.reset(seed=1)
+    for ask in (env.observe, env.observation_space, env.action_space):
+        with pytest.raises(ValueError, match=r"agent: found .* expected one of player_0, player_1"):
+            ask(agent)
 
 
 def test_a_state_of_another_environment_is_refused() -> None:

@@ -92,6 +92,26 @@ def test_a_copy_is_independent(how: str) -> None:
     assert game.legal_actions().size
 
 
+def test_a_record_that_does_not_fit_is_refused() -> None:
+    two, three = Game(seed=1), Game(GameConfig(num_players=3), seed=1)
+    with pytest.raises(ValueError, match="state: found one of 3 players, expected 2"):
+        Game.from_state(two.config, three.state)
+    state: Any
+    for state in (None, 0, {}, two._states, np.zeros(3)):
+        with pytest.raises(ValueError, match=r"state: found .* expected one record"):
+            Game.from_state(two.config, state)
+    with pytest.raises(ValueError, match="config: found None"):
+        Game.from_state(None, two.state)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"config": 5}, {"config": "default"}, {"seed": 1.5}, {"stream": -1}, {"stream": "0"}]
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"^{next(iter(arguments))}: found"):
+        Game(**arguments)
+
+
 def test_a_pickled_game_of_another_layout_is_refused() -> None:
     restore, (config, state) = Game(seed=1).__reduce__()
     with pytest.raises(ValueError, match=rf"state: found {len(state) - 1} bytes, expected {len(state)}"):

@@ -391,7 +391,7 @@ def test_an_illegal_decision_leaves_everything_unchanged() -> None:
             env.step(no_batch)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, "MOVE 1"])
+@pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, True, False, np.True_, "MOVE 1"])
 def test_an_illegal_decision_in_one_game(action: Any) -> None:
     env = HelsinkiSeatEnv(seat=1)
     env.reset(seed=1)
@@ -516,7 +516,7 @@ def test_copies_of_one_game_go_on_alike() -> None:
     env.reset(options={"covered": [4]})
     record(env, 30)
     state = env.get_state()
-    copies = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    copies = [env.clone(), copy.copy(env), copy.copy(copy.copy(env)), pickle.loads(pickle.dumps(env))]
     seen = record(env, STEPS)
     for other in copies:
         assert same(record(other, STEPS), seen)
@@ -535,7 +535,7 @@ def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
     if mode == AutoresetMode.DISABLED:
         obs, info = env.reset(options={"reset_mask": np.array([True, False, False])})
     state = env.get_state()
-    copies = [env.clone(), pickle.loads(pickle.dumps(env))]
+    copies = [env.clone(), copy.copy(env), pickle.loads(pickle.dumps(env))]
     seen = play(env, obs, 15)
     for other in copies:
         assert same(play(other, obs, 15), seen)
@@ -543,7 +543,7 @@ def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
     assert same(again, obs)
     assert np.array_equal(told["seat"], info["seat"])
     assert same(play(env, again, 15), seen)
-    with pytest.raises(ValueError, match="expected states, runs, seatings"):
+    with pytest.raises(ValueError, match="expected what get_state returns: states, runs, seatings"):
         env.set_state({"states": state["states"]})
 
 
@@ -562,7 +562,51 @@ def test_arrays_are_reused_when_asked_to() -> None:
     assert all(same(*pair) for pair in kept)
 
 
-@pytest.mark.parametrize("arguments", [{"illegal": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}])
+def test_a_state_that_cannot_be_changes_nothing() -> None:
+    env = HelsinkiSeatVectorEnv(2, num_players=3)
+    play(env, env.reset(seed=1)[0], 10)
+    before = env.get_state()
+    for array, field, value, message in (
+        ("states", "phase", 17, "states: game 1: phase: found 17"),
+        ("seatings", "learner", 3, "seatings: game 1: found .* expected the learner on a seat that is played"),
+        ("seatings", "learner", -1, "seatings: game 1: found .* expected the learner on a seat that is played"),
+    ):
+        state = env.get_state()
+        state[array][field][1] = value
+        with pytest.raises(ValueError, match=message):
+            env.set_state(state)
+        assert same(env.get_state(), before)
+
+
+def test_opponents_follow_a_state_of_more_players() -> None:
+    many = HelsinkiSeatVectorEnv(2, num_players=4)
+    many.reset(seed=1)
+    for opponents in (crafty, "random"):
+        env = HelsinkiSeatVectorEnv(2, opponents)
+        env.reset(seed=1)
+        obs, _ = env.set_state(many.get_state())
+        play(env, obs, 20)
+    two = HelsinkiSeatVectorEnv(2, [crafty])
+    two.reset(seed=1)
+    before = two.get_state()
+    with pytest.raises(ValueError, match="opponents: found a list of 1, expected 3 with 4 players"):
+        two.set_state(many.get_state())
+    assert same(two.get_state(), before)
+
+
+def test_opponents_are_enough_for_every_running_game() -> None:
+    env = HelsinkiSeatVectorEnv(2, "random", num_players=4, autoreset_mode="SameStep")
+    env.reset(seed=1)
+    obs, _ = env.reset(options={"num_players": 2, "reset_mask": np.array([True, False])})
+    with pytest.raises(ValueError, match="opponents: found a list of 1, expected 3 with 4 players"):
+        env.set_opponents([crafty])
+    env.set_opponents(crafty)
+    play(env, obs, 30)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"illegal": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}, {"config": 5}]
+)
 def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
     for make in (HelsinkiSeatEnv, HelsinkiSeatVectorEnv):
         with pytest.raises(ValueError, match=next(iter(arguments))):

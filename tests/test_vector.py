@@ -232,13 +232,17 @@ def test_an_illegal_action_leaves_everything_unchanged(mode: AutoresetMode) -> N
 
 
 @pytest.mark.parametrize(
-    "actions", [[0, 0], [[0], [0], [0]], [0.0, 0.0, 0.0], [True, True, True], "abc", None, 0], ids=repr
+    "actions",
+    [[0, 0], [[0], [0], [0]], [0.0, 0.0, 0.0], [True, True, True], [0, True, 0], [0, [0], 0], "abc", None, 0],
+    ids=repr,
 )
 def test_what_is_no_batch_of_actions_is_refused(actions: Any) -> None:
     env = HelsinkiVectorEnv(3)
     env.reset(seed=1)
     before = env.get_state()
-    with pytest.raises(ValueError, match=r"expected whole numbers of shape \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"^actions: .*(expected whole numbers of shape \(3,\)|expected an array|truth)"
+    ):
         env.step(actions)
     assert same(env.get_state(), before)
 
@@ -366,6 +370,7 @@ def test_options_for_some_games_leave_the_others() -> None:
         {"cover": []},
         {"episodes": {"num_players": (2, 3)}},
         {"denied": [[0], []], "episodes": RandomEpisodes(num_players=(2, 3))},
+        {"reset_mask": [[1], 2]},
     ],
     ids=repr,
 )
@@ -384,6 +389,11 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
     [
         ({"num_envs": 0}, "num_envs: found 0"),
         ({"num_envs": True}, "num_envs"),
+        ({"num_envs": 2.0}, "num_envs: found 2.0"),
+        ({"num_envs": 10**30}, "num_envs: found 10+, expected a whole number from 1 to"),
+        ({"config": 5}, "config: found 5, expected a GameConfig"),
+        ({"config": {"num_players": 2}}, "config: found"),
+        ({"copy": 2}, "copy: found 2, expected True or False"),
         ({"autoreset_mode": "same"}, "autoreset_mode: found 'same', expected one of NextStep"),
         ({"num_threads": 0}, "num_threads: found 0"),
         ({"render_mode": "human"}, "render_mode: found 'human'"),
@@ -453,7 +463,7 @@ def test_copies_go_on_alike(mode: AutoresetMode) -> None:
     obs, _ = env.reset(options={"covered": [1]})
     steps = STEPS // 3 if mode != AutoresetMode.DISABLED else 40
     obs = play(env, obs, steps)[-1][0]
-    copies = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    copies = [env.clone(), copy.copy(env), copy.copy(copy.copy(env)), pickle.loads(pickle.dumps(env))]
     seen = play(env, obs, steps, seed=1)
     for other in copies:
         assert same(play(other, obs, steps, seed=1), seen)
@@ -483,9 +493,114 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
     larger.reset(seed=2)
     with pytest.raises(ValueError, match=r"states: found .* of shape \(4,\), expected .* of shape \(3,\)"):
         env.set_state(larger.get_state())
-    with pytest.raises(ValueError, match="found states, expected states, runs"):
+    with pytest.raises(ValueError, match="found states, expected what get_state returns: states, runs"):
         env.set_state({"states": before["states"]})
+    bad: Any
+    for bad in (None, 5, [1], {1: 2}):
+        with pytest.raises(ValueError, match="state: found"):
+            env.set_state(bad)
+    with pytest.raises(ValueError, match=r"runs: found list, expected .* of shape"):
+        env.set_state(before | {"runs": [1, 2, 3]})  # type: ignore[arg-type]
     assert same(env.get_state(), before)
+
+
+#: A field of a record, what somebody wrote there, and the field that is named.
+BROKEN: tuple[tuple[str, Any, str], ...] = (
+    ("players", 5, "players: found 5, expected 2 to 4"),
+    ("seat", 3, "seat: found 3, expected a seat that is played"),
+    ("phase", 17, "phase: found 17, expected 0 to 9"),
+    ("phase", 3, "card: found -1, expected a card in phases 3 and 4"),
+    ("hand", 3, r"hand: found .* expected with piles, display and cards being paid exactly the deck"),
+    ("discard", -1, r"discard\[0\]: found -1, expected 0 to 100"),
+    ("pile_size", 101, "pile_size: found 101"),
+    ("pile_size", 0, "pile_size: found 0, expected at least 1 before the last round"),
+    ("token", -1, "token"),
+    ("token", 8, r"token\[0\]: found 8, expected -1 to 7"),
+    ("tile_count", 22, "tile_cell|tile_piece|built"),
+    ("built", 1 << 49, r"built\[0\]"),
+    ("superstructures", 1, "superstructures"),
+    ("meadow", 8, "meadow"),
+    ("bonus_cards", 16, "bonus_cards: found 16"),
+    ("supply", 4, r"supply\[0\]: found 4"),
+    ("round_number", -5, "round_number: found -5"),
+    ("done", 1, "phase: found 1, expected 9"),
+    ("move", 3, "move: found 3, expected 0, or 5 or 6 in phase 1"),
+    ("wilds_left", 1, "wilds_left"),
+)
+
+
+@pytest.mark.parametrize(("field", "value", "message"), BROKEN)
+def test_a_state_that_cannot_be_changes_nothing(field: str, value: Any, message: str) -> None:
+    env = HelsinkiVectorEnv(3)
+    obs, _ = env.reset(seed=1)
+    env.step(choose(obs, player_words(3)))
+    before = env.get_state()
+    state = env.get_state()
+    state["states"][field][1] = value
+    with pytest.raises(ValueError, match=f"^states: game 1: ({message})"):
+        env.set_state(state)
+    assert same(env.get_state(), before)
+
+
+def mutate(state: Any, rng: np.random.Generator) -> None:
+    """Write something else into some places of a record."""
+    names = [name for name in state.dtype.names if name not in ("chance", "pad")]
+    for _ in range(rng.integers(1, 4)):
+        name = names[rng.integers(len(names))]
+        shape, kind = np.shape(state[name]), np.iinfo(state.dtype[name].base)
+        values = np.array(state[name]).reshape(-1)
+        i = rng.integers(values.size)
+        value = [
+            int(values[i]) + int(rng.integers(-2, 3)),
+            int(rng.integers(-1, 10)),
+            int(rng.integers(kind.min, kind.max, endpoint=True)),
+            int(values[rng.integers(values.size)]),
+            int(values[i]) ^ 1 << int(rng.integers(min(49, kind.bits - 1))),
+        ][rng.integers(5)]
+        values[i] = min(max(value, kind.min), kind.max)
+        state[name] = values.reshape(shape) if shape else values[0]
+
+
+def play_mutated(count: int, seed: int) -> int:
+    """Mutate records of games at random, play on what is taken over; return how many that were.
+
+    All that is accepted must be playable to the end, and every state on the way must be accepted, too.
+    """
+    accepted = 0
+    rng = np.random.default_rng(seed)
+    for options in (CONFIGS[0], {"num_players": 3, "dry_roads": True}, {"num_players": 4, "components": "alternative"}):
+        source = HelsinkiVectorEnv(16, **options, autoreset_mode="SameStep")
+        env = HelsinkiVectorEnv(1, **options, autoreset_mode="Disabled")
+        obs, _ = source.reset(seed=seed)
+        words = player_words(16, seed)
+        for number in range(count // 3):
+            if number % 16 == 0:
+                obs = play(source, obs, 3, number)[-1][0]
+            state = {name: array[number % 16 :][:1] for name, array in source.get_state().items()}
+            mutate(state["states"][0], rng)
+            try:
+                found = env.set_state(state)[0]
+            except ValueError:
+                continue
+            accepted += 1
+            word, ended = words[number % 16 :][:1].copy(), bool(state["states"]["done"][0])
+            for _ in range(2000):
+                if ended:
+                    break
+                found, _, over, *_ = env.step(choose(found, word))
+                ended = bool(over[0])
+                env.set_state(env.get_state())
+            assert ended, state
+    return accepted
+
+
+def test_what_is_accepted_can_be_played_to_the_end() -> None:
+    assert play_mutated(300 if JIT else 9, seed=1) > (30 if JIT else 0)
+
+
+@pytest.mark.nightly
+def test_what_is_accepted_can_be_played_to_the_end_at_length() -> None:
+    assert play_mutated(60_000 if JIT else 300, seed=2) > (6_000 if JIT else 10)
 
 
 @pytest.mark.skipif(not JIT, reason="interpreted kernels are too slow to count")
@@ -545,11 +660,28 @@ def test_the_number_of_players_is_drawn_evenly() -> None:
         ({"covered": (3, 2)}, "covered"),
         ({"denied": (-1, 2)}, "denied"),
         ({"dry_roads": (0, 1)}, "dry_roads"),
+        ({"num_players": 5}, "num_players"),
+        ({"num_players": 2.0}, "num_players"),
+        ({"num_players": "2"}, "num_players"),
+        ({"num_players": True}, "num_players"),
+        ({"covered": (1, [2])}, "covered"),
+        ({"denied": "ab"}, "denied"),
+        ({"dry_roads": 1}, "dry_roads"),
     ],
 )
 def test_bad_episodes_are_named(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}: found"):
         RandomEpisodes(**values)
+
+
+def test_episodes_of_one_value() -> None:
+    one = RandomEpisodes(num_players=2, covered=5, dry_roads=True)
+    assert one == RandomEpisodes((2,), (5, 5), None, [True]) == RandomEpisodes(np.array([2]), np.int8(5), None, (True,))
+    assert hash(one)
+    env = HelsinkiVectorEnv(2, 4, episodes=one)
+    env.reset(seed=1)
+    assert env.states["players"].tolist() == [2, 2]
+    assert all(len(env.game(b).config.covered) == 5 and env.game(b).config.dry_roads for b in range(2))
 
 
 def test_fixed_denied_actions_need_a_fixed_number_of_players() -> None:
@@ -567,9 +699,30 @@ def test_what_every_seat_sees() -> None:
     for seat in range(3):
         seen = env.observe([seat] * 3)
         assert all(np.array_equal(seen[b], env.game(b).observation(seat)) for b in range(3))
-    for seats in ([0, 0], [0, 0, 3], [-1, 0, 0]):
-        with pytest.raises(ValueError, match="seats"):
-            env.observe(seats)
+    for seats in ([0, 0], [0, 0, 3], [-1, 0, 0], None, "abc", [0.5, 0, 0], [True, False, False]):
+        with pytest.raises(ValueError, match=r"^seats: "):
+            env.observe(seats)  # type: ignore[arg-type]
+
+
+def test_games_by_number() -> None:
+    env = HelsinkiVectorEnv(2)
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        env.game(0)
+    env.reset(seed=1)
+    assert env.game(np.int8(1)) == env.game(-1) == Game(seed=1, stream=1)
+    for number in (2, -3, True, "0", None, 0.0):
+        with pytest.raises(ValueError, match="game: found"):
+            env.game(number)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [[1], 5, "covered", [("covered", [1])]], ids=repr)
+def test_options_are_a_mapping(options: Any) -> None:
+    env = HelsinkiVectorEnv(2)
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(ValueError, match=r"options: found .* expected a mapping"):
+        env.reset(seed=2, options=options)
+    assert same(env.get_state(), before)
 
 
 def test_drawings() -> None:

@@ -7,7 +7,7 @@ Nothing is wrapped around it: the environment checks for itself that a decision 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index
 from pathlib import Path
 from typing import Any, Literal
@@ -20,12 +20,22 @@ from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.state import SEATS, game_dtype, new_states
-from helsinki_env.envs import kernels
+from helsinki_env.core.deal import SETUP_FIELDS
+from helsinki_env.core.state import SEATS, States, copy_states, game_dtype, new_states
+from helsinki_env.core.step import batch_mask
+from helsinki_env.envs import kernels, sound
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import Game, IllegalActionError, action_table, apply_setup, as_word
+from helsinki_env.game import (
+    Game,
+    IllegalActionError,
+    action_table,
+    apply_setup,
+    as_word,
+    checked_config,
+    whole_number,
+)
 
 __all__ = ["OPTIONS", "OrderEnforced", "env", "raw_env"]
 
@@ -74,7 +84,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         illegal: Literal["raise", "penalise"] = "raise",
     ) -> None:
         super().__init__()
-        if illegal not in ("raise", "penalise"):
+        if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
         self.config = GameConfig(
             num_players=num_players,
@@ -113,11 +123,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
 
     def observation_space(self, agent: str) -> Dict:
         """Return the observation space of an agent, the same object at every call."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self.possible_agents[self._seat(agent)]]
 
     def action_space(self, agent: str) -> Discrete:
         """Return the action space of an agent, the same object at every call."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self.possible_agents[self._seat(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -132,6 +142,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
             ConfigError: for values that cannot be played. ValueError: for a bad seed. Nothing has changed then.
         """
         config = self.config
+        if not isinstance(options, Mapping | None):
+            raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         changes = {name: options[name] for name in OPTIONS if name in options} if options else {}
         if changes:
             config = config.changed(**changes)
@@ -173,7 +185,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
             return
         obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
         try:
-            chosen = index(action)  # type: ignore[arg-type]  # None is an error
+            # A truth value would pass for 0 or 1.
+            chosen = -1 if action is True or action is False else index(action)  # type: ignore[arg-type]  # as is None
             seat = kernels.step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
             seat = SEATS
@@ -225,9 +238,16 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         if agent == self._viewer:
             self._viewer = None
             return self._view
+        seat = self._seat(agent)
         obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
-        kernels.look_one(self._tables, self._states, self._seats[agent], self._legal, mask, obs)
+        kernels.look_one(self._tables, self._states, seat, self._legal, mask, obs)
         return {"observation": obs, "action_mask": mask}
+
+    def _seat(self, agent: str) -> int:
+        try:
+            return self._seats[agent]
+        except (KeyError, TypeError):
+            raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
         """Draw the table with all cards, as `render_mode` says; None for "human", which prints it at every step."""
@@ -297,16 +317,65 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         """Go on from what `get_state` returned.
 
         Raises:
-            ValueError: if it comes from an environment with other players or components.
+            ValueError: if it comes from an environment with other players or components, or cannot be; nothing has
+                changed then.
         """
-        config = state["config"]
+        if not isinstance(state, Mapping) or set(state) != set(_CHANGING):
+            found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+            raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(_CHANGING)}")
+        states = self._checked_states(checked_config(state["config"]), state["_states"])
+        self._check_agents(state, states[0])
+        self.__dict__.update(state)
+        self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
+        self._states = states
+        self._legal[:] = 0
+        if not self._over:
+            batch_mask(self._tables[0], states, self._legal[None])
+
+    def _checked_states(self, config: GameConfig, found: Any) -> States:
+        """Return a copy of the record of a state, if it is one of such a game."""
         if (config.num_players, config.loaded) != (self.config.num_players, self.config.loaded):
             raise ValueError(
                 f"state: found one of {config.num_players} players with components {config.components!r}, expected "
                 f"{self.config.num_players} players with components {self.config.components!r}"
             )
-        self.__dict__.update({name: state[name] for name in _CHANGING})
-        self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
+        states = new_states(1, config.loaded.types)
+        if not isinstance(found, np.ndarray) or found.dtype != states.dtype or found.shape != (1,):
+            raise ValueError(f"_states: found {type(found).__name__}, expected one record of the environment's layout")
+        copy_states(np.ascontiguousarray(found), out=states)
+        sound.check(states, config)
+        setup = new_states(1, config.loaded.types)
+        apply_setup(setup, config)
+        for name in SETUP_FIELDS:
+            if (states[name] != setup[name]).any():
+                raise ValueError(f"states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
+        return states
+
+    def _check_agents(self, state: Mapping[str, Any], game: Any) -> None:
+        """Make sure that what is kept of the agents goes with the game."""
+        possible, agents, over = self.possible_agents, state["agents"], state["_over"]
+        in_order = isinstance(agents, list) and [agent for agent in possible if agent in agents] == agents
+        last = state["_last_action"]
+        selectable = (agents or possible) if over else [possible[game["seat"]]]
+        checks = {
+            "_over": (isinstance(over, bool) and over >= game["done"], "True once the game is over, else False"),
+            "agents": (in_order and (over or agents == possible), "those whose game is not over, in order"),
+            "agent_selection": (state["agent_selection"] in selectable, "the agent to move"),
+            "_skip_agent_selection": (state["_skip_agent_selection"] in (None, *possible), "an agent or None"),
+            "_seed": (_is_below(2**64, state["_seed"]), "64 bits"),
+            "_episode": (_is_below(2**64, state["_episode"]), "64 bits"),
+            "_last_action": (last is None or _is_below(self._ids, last), "a decision or None"),
+        }
+        for name in _DICTS:
+            checks[name] = (isinstance(state[name], dict) and [*state[name]] == agents, "a dict by agent")
+        for name, (fits, expected) in checks.items():
+            if not fits:
+                raise ValueError(f"state: {name}: found {state[name]!r}, expected {expected}")
+
+
+def _is_below(limit: int, value: object) -> bool:
+    number = whole_number(value)
+    return number is not None and 0 <= number < limit
 
 
 _CHANGING = (
@@ -316,12 +385,10 @@ _CHANGING = (
     "config",
     "_skip_agent_selection",
     "_states",
-    "_legal",
     "_seed",
     "_episode",
     "_over",
     "_last_action",
-    "_viewer",
 )
 
 
@@ -333,6 +400,8 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
     """
 
     env: raw_env
+    _has_reset: bool
+    _has_updated: bool
 
     @property
     def agents(self) -> list[str]:
@@ -358,12 +427,22 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
         else:
             super().step(action)
 
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what `get_state` returned, also before the first reset; see `raw_env.set_state`."""
+        self.env.set_state(state)
+        self._has_reset = True
+        self._has_updated = True
+
     def clone(self) -> OrderEnforced:
         """Return an independent copy, wrapped as this one is; see `raw_env.clone`."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.env = self.env.clone()
         return new
+
+    def __copy__(self) -> OrderEnforced:
+        """Return an independent copy, as `clone`."""
+        return self.clone()
 
     def __str__(self) -> str:
         """Return the environment's name."""

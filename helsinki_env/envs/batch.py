@@ -16,10 +16,18 @@ from gymnasium.vector.utils import batch_space
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
 from helsinki_env.core.state import copy_states, new_states
-from helsinki_env.envs import kernels
+from helsinki_env.envs import kernels, sound
 from helsinki_env.envs.drawing import check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes
-from helsinki_env.game import Game, IllegalActionError, action_table, apply_setup, as_word
+from helsinki_env.game import (
+    Game,
+    IllegalActionError,
+    action_table,
+    apply_setup,
+    as_word,
+    checked_config,
+    whole_number,
+)
 
 __all__ = ["Batch", "spaces"]
 
@@ -30,6 +38,8 @@ _MODES = {
 }
 _OPTIONS = ("num_players", "covered", "denied", "dry_roads", "reward")
 _RENDER_MODES = ("ansi", "rgb_array", "svg")
+#: What more would need, 16 GiB for the records alone, is surely a slip of the keyboard.
+_MOST_GAMES = 2**24
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Step = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
@@ -48,6 +58,17 @@ def spaces(types: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete
         ),
         gymnasium.spaces.Discrete(ids),
     )
+
+
+def _array(name: str, given: Any) -> npt.NDArray[Any]:
+    """Return what was given as an array; truth values among the numbers of a list make no numbers."""
+    try:
+        array = np.asarray(given)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name}: found {given!r}, expected an array") from None
+    if isinstance(given, list | tuple) and array.dtype != np.bool_ and bool in map(type, given):
+        raise ValueError(f"{name}: found truth values among numbers in {given!r}")
+    return array
 
 
 def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any] | None, int]:
@@ -112,17 +133,21 @@ class Batch(VectorEnv[Any, Any, Any]):
         copy: bool,
         render_mode: str | None,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number of at least 1")
+        count = whole_number(num_envs)
+        if count is None or not 1 <= count <= _MOST_GAMES:
+            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {_MOST_GAMES:,}")
         try:
             mode = AutoresetMode(autoreset_mode)
         except ValueError:
             names = ", ".join(str(m.value) for m in AutoresetMode)
             raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
+        if not isinstance(copy, bool):
+            raise ValueError(f"copy: found {copy!r}, expected True or False")
         if episodes is not None and not isinstance(episodes, RandomEpisodes):
             raise ValueError(f"episodes: found {episodes!r}, expected RandomEpisodes(...)")
-        self.num_envs = int(num_envs)
-        self.copy = bool(copy)
+        config = checked_config(config)
+        self.num_envs = count
+        self.copy = copy
         self.render_mode = check_mode(render_mode, _RENDER_MODES)
         self.autoreset_mode = mode
         self.metadata = {"autoreset_mode": mode, "render_modes": list(_RENDER_MODES), "render_fps": 2}
@@ -170,6 +195,8 @@ class Batch(VectorEnv[Any, Any, Any]):
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
         """
+        if not isinstance(options, Mapping | None):
+            raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         options = dict(options or {})
         chosen = self._reset_mask(options.pop("reset_mask", None))
         runs = self._seeded(seed, chosen)
@@ -186,7 +213,7 @@ class Batch(VectorEnv[Any, Any, Any]):
     def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
-        chosen = np.asarray(mask)
+        chosen = _array("reset_mask", mask)
         if chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,) or not chosen.any():
             raise ValueError(
                 f"reset_mask: found {chosen.dtype} of shape {chosen.shape}, expected bool of shape "
@@ -202,7 +229,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         if seed is None and self._dealt:
             runs["episode"][chosen] += np.uint64(1)
             return runs
-        if isinstance(seed, list | tuple | np.ndarray):
+        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed: found {len(seed)} seeds, expected one number or {self.num_envs} of them")
             words = np.array([as_word(s) for s in seed], np.uint64)
@@ -240,8 +267,8 @@ class Batch(VectorEnv[Any, Any, Any]):
     ) -> npt.NDArray[np.int64]:
         """Return decisions as int64 (count,); ValueError if they are no such thing."""
         if not self._dealt:
-            raise ValueError("step before reset: call reset() first")
-        chosen = np.asarray(actions)
+            raise ValueError("nothing is dealt yet: call reset() first")
+        chosen = _array(name, actions)
         shape = (self.num_envs if count is None else count,)
         if chosen.shape != shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ValueError(
@@ -294,8 +321,13 @@ class Batch(VectorEnv[Any, Any, Any]):
     # beyond Gymnasium
 
     def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, to look at, to draw or to save."""
-        setup = self.states[b]
+        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        number = whole_number(b)
+        if number is None or not -self.num_envs <= number < self.num_envs:
+            raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
+        setup = self.states[number]
+        if not setup.built.any():  # not even a statue stands
+            raise ValueError("nothing is dealt yet: call reset() first")
         config = self.config.changed(
             num_players=int(setup.players),
             covered=[a for a in range(15) if setup.covered >> a & 1],
@@ -306,9 +338,13 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
-        viewers = np.ascontiguousarray(seats, np.int64)
-        if viewers.shape != (self.num_envs,) or (viewers < 0).any() or (viewers >= self.states["players"]).any():
-            raise ValueError(f"seats: found shape {viewers.shape}, expected a seat of each of {self.num_envs} games")
+        viewers = self._actions(seats, "seats")
+        outside = (viewers < 0) | (viewers >= self.states["players"])
+        if outside.any():
+            b = int(outside.argmax())
+            raise ValueError(
+                f"seats: game {b}: found {viewers[b]}, expected a seat from 0 to {self.states['players'][b] - 1}"
+            )
         out = np.empty((self.num_envs, self._last.shape[1]), np.int8)
         observation.batch_observe(self._tables[0], self.states, viewers, out)
         return out
@@ -322,24 +358,47 @@ class Batch(VectorEnv[Any, Any, Any]):
         """Go on from what `get_state` returned (same batch size and components); return what `reset` returns.
 
         Raises:
-            ValueError: if the state does not fit; nothing has changed then.
+            ValueError: if the state does not fit or cannot be, naming game and field; nothing has changed then.
         """
-        if set(state) != set(self._saved):
-            raise ValueError(f"state: found {', '.join(state)}, expected {', '.join(self._saved)}")
+        taken = self._fitting(state)
+        self._check(taken)
+        self._take(taken)
+        return self._started(np.zeros(self.num_envs, np.bool_))
+
+    def _fitting(self, state: Any) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of the arrays of a state, with the very dtypes of the environment's own."""
+        if not isinstance(state, Mapping) or set(state) != set(self._saved):
+            found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+            raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(self._saved)}")
+        taken = {}
         for name, attribute in self._saved.items():
             found, array = state[name], getattr(self, attribute)
-            if found.dtype != array.dtype or found.shape != array.shape:
+            is_array = isinstance(found, np.ndarray)
+            if not is_array or found.dtype != array.dtype or found.shape != array.shape:
+                kind = f"{found.dtype.name} of shape {found.shape}" if is_array else type(found).__name__
                 raise ValueError(
-                    f"{name}: found {found.dtype.name} of shape {found.shape}, expected {array.dtype.name} of "
-                    f"shape {array.shape}: a state of an environment of the same size and components"
+                    f"{name}: found {kind}, expected {array.dtype.name} of shape {array.shape}: "
+                    "a state of an environment of the same size and components"
                 )
+            taken[name] = copy_states(np.ascontiguousarray(found), out=np.empty_like(array))
+        return taken
+
+    def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        """Refuse what cannot be."""
+        sound.check(taken["states"], self.config)
+
+    def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        """Take over the arrays of a state."""
         for name, attribute in self._saved.items():
-            getattr(self, attribute)[:] = state[name]
-        return self._started(np.zeros(self.num_envs, np.bool_))
+            copy_states(taken[name], out=getattr(self, attribute))
 
     def clone(self) -> Any:
         """Return an independent copy in the same state; both go on alike."""
         return copy.deepcopy(self)
+
+    def __copy__(self) -> Any:
+        """Return an independent copy, as `clone`: one that shared its games with another would be of no use."""
+        return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but the tables, which the configuration brings back."""

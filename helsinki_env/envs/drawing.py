@@ -13,7 +13,7 @@ RENDER_MODES = ("ansi", "human", "rgb_array", "svg")
 
 def check_mode(mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> str | None:
     """Return a render mode; ValueError if it is none of `modes`."""
-    if mode is not None and mode not in modes:
+    if mode is not None and (not isinstance(mode, str) or mode not in modes):
         raise ValueError(f"render_mode: found {mode!r}, expected None or one of {', '.join(modes)}")
     return mode
 

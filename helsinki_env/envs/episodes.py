@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import below
 from helsinki_env.core.state import SEATS
+from helsinki_env.game import whole_number
 
 __all__ = ["RandomEpisodes"]
 
@@ -34,15 +35,34 @@ EPISODES = np.dtype(
 )
 
 
-def _range(name: str, value: object) -> tuple[int, int]:
-    if value is None:
-        return -1, -1
-    low: Any
-    high: Any
-    low, high = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
-    if not all(isinstance(n, int) and not isinstance(n, bool) for n in (low, high)) or not 0 <= low <= high <= 15:
+def _several(value: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(value)
+    except TypeError:  # one value for all
+        return (value,)
+
+
+def _players(value: Any) -> tuple[int, ...]:
+    counts = tuple(whole_number(n) for n in _several(value))
+    if not counts or any(n not in (2, 3, 4) for n in counts):
+        raise ValueError(f"num_players: found {value!r}, expected 2, 3 or 4, or some of them, such as (2, 3)")
+    return tuple(n for n in counts if n is not None)
+
+
+def _range(name: str, value: Any) -> tuple[int, int]:
+    values = _several(value)
+    low, high = values if len(values) == 2 else (value, value)
+    low, high = whole_number(low), whole_number(high)
+    if low is None or high is None or not 0 <= low <= high <= 15:
         raise ValueError(f"{name}: found {value!r}, expected how many actions: a number or (low, high) from 0 to 15")
     return low, high
+
+
+def _choices(value: Any) -> tuple[bool, ...]:
+    values = _several(value)
+    if not values or any(not isinstance(v, bool) for v in values):
+        raise ValueError(f"dry_roads: found {value!r}, expected False or True, or (False, True)")
+    return values
 
 
 @dataclass(frozen=True)
@@ -50,43 +70,53 @@ class RandomEpisodes:
     """Draw anew at each deal what is given here; None leaves it as configured.
 
     Args:
-        num_players: player counts to draw from, such as ``(2, 3, 4)``.
+        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one.
         covered: how many actions are covered for all, a number or ``(low, high)``; the set is drawn uniformly.
         denied: how many actions are denied to each seat, likewise, each seat a set of its own.
-        dry_roads: values to draw from, such as ``(False, True)``.
+        dry_roads: values to draw from, such as ``(False, True)``, or one.
+
+    They are kept as tuples, whole numbers of any integer type as int.
 
     Raises:
         ValueError: naming the value and what is expected.
     """
 
-    num_players: Iterable[int] | None = None
-    covered: int | tuple[int, int] | None = None
-    denied: int | tuple[int, int] | None = None
-    dry_roads: Iterable[bool] | None = None
+    num_players: tuple[int, ...] | None = None
+    covered: tuple[int, int] | None = None
+    denied: tuple[int, int] | None = None
+    dry_roads: tuple[bool, ...] | None = None
+
+    if TYPE_CHECKING:
+        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        def __init__(
+            self,
+            num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
+            covered: SupportsIndex | tuple[SupportsIndex, SupportsIndex] | None = None,
+            denied: SupportsIndex | tuple[SupportsIndex, SupportsIndex] | None = None,
+            dry_roads: Iterable[bool] | bool | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Check every value."""
-        for name in ("num_players", "dry_roads"):
+        """Check every value and bring it into the form in which it is kept."""
+        keep: dict[str, Any] = {}
+        if self.num_players is not None:
+            keep["num_players"] = _players(self.num_players)
+        for name in ("covered", "denied"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
-        self.record()
+                keep[name] = _range(name, getattr(self, name))
+        if self.dry_roads is not None:
+            keep["dry_roads"] = _choices(self.dry_roads)
+        for name, value in keep.items():
+            object.__setattr__(self, name, value)
 
     def record(self) -> npt.NDArray[Any]:
         """Return the values as the kernels read them, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
-        if self.num_players is not None:
-            counts = tuple(self.num_players)
-            if not counts or any(isinstance(n, bool) or n not in (2, 3, 4) for n in counts):
-                raise ValueError(f"num_players: found {counts!r}, expected some of 2, 3 and 4")
-            record.players = sum(1 << n for n in set(counts))
-        record.covered_low, record.covered_high = _range("covered", self.covered)
-        record.denied_low, record.denied_high = _range("denied", self.denied)
-        if self.dry_roads is not None:
-            values = tuple(self.dry_roads)
-            if not values or any(not isinstance(v, bool) for v in values):
-                raise ValueError(f"dry_roads: found {values!r}, expected some of False and True")
-            record.dry_roads = sum(1 << v for v in set(values))
+        record.players = sum(1 << n for n in set(self.num_players or ()))
+        record.covered_low, record.covered_high = self.covered or (-1, -1)
+        record.denied_low, record.denied_high = self.denied or (-1, -1)
+        record.dry_roads = sum(1 << v for v in set(self.dry_roads or ()))
         return array
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +35,7 @@ from helsinki_env.envs.batch import Batch, Observation, Step
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import Game, IllegalActionError
+from helsinki_env.game import Game, IllegalActionError, whole_number
 
 __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv"]
 
@@ -167,16 +166,17 @@ class HelsinkiSeatVectorEnv(Batch):
         render_mode: str | None = None,
         config: GameConfig | None = None,
     ) -> None:
-        if illegal not in ("raise", "penalise"):
+        if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
-        config = config or GameConfig(
-            num_players=num_players,
-            covered=covered,
-            denied=denied,
-            dry_roads=dry_roads,
-            components=components,
-            reward=reward,
-        )
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
         self.illegal = illegal
         self._seat: Seat = seat
         self._opponents: _Opponents | None = None
@@ -205,8 +205,7 @@ class HelsinkiSeatVectorEnv(Batch):
         rules.reward = self._reward
         rules.penalty = PENALTIES[config.reward]
         if opponents is not None:
-            self._opponents = opponents
-            rules.random = opponents.random
+            self._use(opponents)
 
     def _change(self, options: dict[str, Any]) -> None:
         options, before = dict(options), self._seat
@@ -219,10 +218,31 @@ class HelsinkiSeatVectorEnv(Batch):
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
         """Let others play from now on, running games included; arguments as for the environment."""
-        self._opponents = _Opponents(opponents, self.config, self._most_players)
-        self._rules[0].random = self._opponents.random
+        most = max(self._most_players, int(self.states["players"].max()))
+        self._use(_Opponents(opponents, self.config, most))
+
+    def _use(self, opponents: _Opponents) -> None:
+        self._opponents = opponents
+        self._rules[0].random = opponents.random
 
     # Gymnasium
+
+    def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        super()._check(taken)
+        states, seatings = taken["states"], taken["seatings"]
+        players, learner = states["players"], seatings["learner"]
+        for wrong, expected in (
+            ((learner < 0) | (learner >= players), "the learner on a seat that is played"),
+            ((states["done"] == 1) & ~seatings["over"], "a finished game to be over"),
+        ):
+            if wrong.any():
+                b = int(wrong.argmax())
+                raise ValueError(f"seatings: game {b}: found {seatings[b]}, expected {expected}")
+
+    def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        assert self._opponents is not None  # they are there once the environment is made
+        self._use(self._opponents.for_players(max(self._most_players, int(taken["states"]["players"].max()))))
+        super()._take(taken)
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         seat_kernels.begin(
@@ -424,10 +444,10 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
             IllegalActionError: naming the decision, the phase and what is legal; nothing has changed. ValueError: if
                 the game is over or nothing is dealt yet.
         """
-        try:
-            chosen = min(max(index(action), -1), self._ids)  # what is no id stays none
-        except TypeError:
-            raise IllegalActionError(f"action {action!r} is not a whole number") from None
+        number = whole_number(action)
+        if number is None:
+            raise IllegalActionError(f"action {action!r} is not a whole number")
+        chosen = min(max(number, -1), self._ids)  # what is no id stays none
         batch = self._batch
         obs, reward, terminated, _, found = batch.step(np.array([chosen]))
         info: dict[str, Any] = {"seat": int(found["seat"][0])}
@@ -485,3 +505,7 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
     def clone(self) -> HelsinkiSeatEnv:
         """Return an independent copy in the same state; both go on alike, as far as the opponents do."""
         return copy.deepcopy(self)
+
+    def __copy__(self) -> HelsinkiSeatEnv:
+        """Return an independent copy, as `clone`."""
+        return self.clone()

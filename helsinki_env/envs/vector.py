@@ -91,14 +91,15 @@ class HelsinkiVectorEnv(Batch):
         render_mode: str | None = None,
         config: GameConfig | None = None,
     ) -> None:
-        config = config or GameConfig(
-            num_players=num_players,
-            covered=covered,
-            denied=denied,
-            dry_roads=dry_roads,
-            components=components,
-            reward=reward,
-        )
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
         self._slices = Slices(num_threads)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
 
