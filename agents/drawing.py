@@ -33,9 +33,17 @@ _STYLE: Any = {
 
 @contextmanager
 def drawing(
-    rows: int, columns: int, width: float, height: float, *, share_y: bool = False
+    rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
     """Give a figure of so many inches and its panels, (rows, columns), in the project's style.
+
+    Args:
+        rows: of panels.
+        columns: of panels.
+        width: of the figure.
+        height: of the figure.
+        share_x: whether all panels have the same scale from left to right.
+        share_y: likewise from bottom to top.
 
     Raises:
         MissingExtraError: if Matplotlib is not installed.
@@ -47,7 +55,7 @@ def drawing(
     with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.get_backend(), **_STYLE}):
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
-        yield figure, figure.subplots(rows, columns, squeeze=False, sharey=share_y)
+        yield figure, figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
 
 
 def svg(figure: Figure) -> bytes:

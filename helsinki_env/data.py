@@ -15,6 +15,7 @@ Configurations that are made in Python check their values with the same words: `
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import operator
@@ -31,7 +32,18 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 import yaml
 
-__all__ = ["Entry", "brief", "one_of", "parse_json", "parse_yaml", "read_json", "read_yaml", "shown"]
+__all__ = [
+    "Entry",
+    "brief",
+    "digest_of",
+    "one_of",
+    "parse_json",
+    "parse_yaml",
+    "read_json",
+    "read_yaml",
+    "sealed",
+    "shown",
+]
 
 T = TypeVar("T")
 
@@ -282,6 +294,19 @@ class _Yaml:
         raise ValueError(f"line {event.start_mark.line + 1}: {text}")
 
 
+# Data that the project wrote and nobody should have changed
+
+
+def digest_of(data: object) -> str:
+    """Return 16 hexadecimal digits that identify plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data with its digest; `Entry.intact` finds out whether it was changed."""
+    return {**data, "digest": digest_of(dict(data))}
+
+
 # From plain data to checked values
 
 
@@ -414,6 +439,16 @@ class Entry:
         ):
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
         return [self._below(i, value) for i, value in enumerate(self.value)]
+
+    def intact(self, what: str) -> Entry:
+        """Return the entry itself if it is a mapping that `sealed` made, as it was made; `what` says what it is."""
+        if not self.mapping()["digest"].given:
+            self.fail(f"{what}, with its digest")
+        digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
+        if self["digest"].value != digest:
+            remedy = "it was changed after it was written: bring the former file back, or have it written anew"
+            self["digest"].fail(f"{digest!r} for what is written there", remedy)
+        return self
 
     # what it is
 

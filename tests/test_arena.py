@@ -426,7 +426,7 @@ def test_a_plan_that_was_changed(finished: Path, tmp_path: Path) -> None:
     told = json.loads((folder / "run.json").read_text())
     edit(folder / "run.json", seed=4)
     with pytest.raises(
-        ArenaError, match=r"run\.json: digest: found '\w+', expected '\w+' for what is written there \(it w"
+        ArenaError, match=r"run\.json: digest: found '\w+', expected '\w+' for what is written there \(it was ch"
     ):
         load_run(folder)
     (folder / "run.json").write_text(json.dumps(replace(Plan.from_dict(told), seed=4).to_dict()))

@@ -90,11 +90,17 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     assert all(part["missing_games"] == 0 for part in parts.values())
 
 
-def test_verdicts_follow_from_the_json(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
+def test_verdicts_and_pictures_follow_from_the_json(
+    study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
+) -> None:
     _, _, data = study
-    files = report_files(data, "helsinki balance report")
+    files = report_files(data)
     read = json.loads(files[Path("balance.json")])
     assert verdicts_of(read) == read["verdicts"]
+    (tmp_path / "balance.json").write_bytes(files[Path("balance.json")])
+    assert main(["balance", "report", "--from", str(tmp_path / "balance.json")]) == 0
+    written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == files, "the report is made again from the JSON alone"
     # Something else in the numbers is something else in the verdicts.
     for action in read["screen"][0]["actions"] + read["screen"][1]["actions"]:
         if action["action"] == "any_side":
@@ -113,7 +119,7 @@ def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConf
 
 def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
-    files = report_files(data, "helsinki balance report runs/tiny")
+    files = report_files(data)
     page = files[Path("balance.html")].decode()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert "url(http" not in page
@@ -142,7 +148,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     (tmp_path / "screen" / "games.parquet").unlink()
     played(tmp_path)
     again = results(config, tmp_path)
-    assert report_files(again, "x") == report_files(data, "x")
+    assert report_files(again) == report_files(data)
 
 
 def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from agents.rating.figures import budgets, draw_budgets, short
+from agents.rating.figures import budgets, draw_budgets, draw_pairs, short
 from agents.rating.ratings import rate
-from agents.rating.report import report_files
+from agents.rating.report import ratings_data, report_files, table_data
 from helsinki_env.cli import main
 from tests.support.rankings import simulate
 
@@ -39,7 +42,7 @@ def files(seed: int = 0) -> dict[Path, bytes]:
         simulate((0, 1, 2, 3, 2), np.zeros(seats), 12, np.random.default_rng(seats), names=NAMES) for seats in (2, 4)
     ]
     rated = [rate(table, resamples=200, seed=seed) for table in tables]
-    return report_files(rated, PROVENANCE, "helsinki rate X", images="images")
+    return report_files(ratings_data(rated, PROVENANCE, "helsinki rate X"), images="images")
 
 
 def test_equal_games_and_seeds_give_equal_bytes() -> None:
@@ -87,7 +90,22 @@ def test_families_are_players_that_differ_in_a_budget() -> None:
     players = ("mc:200", "mc:50", "random", "net:3/x", "ismcts:100", "ismcts:100:wide", "ismcts:400:wide", "mc:x")
     assert budgets(players) == {"ismcts:wide": [(100, 5), (400, 6)], "mc": [(50, 1), (200, 0)]}
     alone = simulate((0, 1), (0, 0), 5, np.random.default_rng(0), names=("random", "mc:50"))
-    assert draw_budgets([rate(alone, resamples=100)]) is None
+    assert draw_budgets([table_data(rate(alone, resamples=100))]) is None
+
+
+def test_a_heat_map_needs_more_than_two_numbers() -> None:
+    def of(players: int) -> dict[str, Any]:
+        names = NAMES[:players]
+        table = simulate((0, 1, 2)[:players], (0, 0), 6, np.random.default_rng(0), names=names)
+        return table_data(rate(table, resamples=100))
+
+    assert draw_pairs(of(2)) is None
+    three = of(3)
+    assert draw_pairs(three) is not None
+    for pair in three["pairs"]:  # as if two of them had never met
+        if {pair["player"], pair["opponent"]} == {"random", "greedy"}:
+            pair |= {"ahead": None, "games": 0}
+    assert draw_pairs(three) is None
 
 
 def test_long_names_are_shortened_in_the_middle() -> None:
@@ -111,13 +129,25 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     docs = folder / "docs"
     page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())
     assert "![Ratings](images/page-ratings.svg)" in page
-    assert (docs / "images" / "page-pairs-2.svg").exists()
+    assert [path.name for path in (docs / "images").iterdir()] == ["page-ratings.svg"], "no heat map of two players"
+    assert re.search(r"Shares of meetings: `greedy` ahead of `random` in \d+.\d% \(\d", page)
     assert "[page.json](page.json)" in page
     assert data["provenance"]["seed"] == 1
     assert data["provenance"]["games"] == 40 + 2 * 6
     assert data["provenance"]["missing_games"] == 0
     assert [table["decks"] for table in data["tables"]] == [20, 2]
     assert data["tables"][0]["players"][0]["player"] == "greedy"
+
+
+def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Path, capsys: Output) -> None:
+    docs = folder / "docs"
+    written = {path.relative_to(docs): path.read_bytes() for path in docs.rglob("*") if path.is_file()}
+    shutil.copy(docs / "page.json", tmp_path)
+    assert main(["ladder", "--from", str(tmp_path / "page.json")]) == 0
+    assert {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == written
+    (tmp_path / "page.json").write_text((tmp_path / "page.json").read_text().replace('"seed": 1', '"seed": 2'))
+    assert main(["ladder", "--from", str(tmp_path / "page.json")]) == 2
+    assert "page.json: digest: found '" in capsys.readouterr().err
 
 
 def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> None:
@@ -127,7 +157,8 @@ def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> 
     assert "two: 40 games of 20 decks" in shown
     assert "greedy" in shown
     assert "Elo points by seat: 0: " in shown
-    assert (out / "ladder.json").read_bytes() == (folder / "docs" / "page.json").read_bytes()
+    data, page = (json.loads(path.read_text()) for path in (out / "ladder.json", folder / "docs" / "page.json"))
+    assert data["tables"] == page["tables"]
     assert (out / "ladder-ratings.svg").exists()
 
 
@@ -137,7 +168,7 @@ def test_the_sequential_test_says_where_it_stopped(folder: Path, capsys: Output)
     shown = capsys.readouterr().out
     assert "two: greedy is better than random (50.0% or less against 70.0% or more of meetings ahead)" in shown
     assert "of 20 decks looked at" in shown
-    assert "three: not decided yet: play more decks" in shown
+    assert "three: undecided so far: play more decks" in shown
 
 
 @pytest.mark.parametrize(

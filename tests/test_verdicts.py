@@ -115,9 +115,9 @@ def test_balanced() -> None:
 @pytest.mark.parametrize(
     ("of", "why"),
     [
-        (((3.0, 0.6), (1.5, 0.6)), "not known well enough for net, on which side of the band of 1 it is; "),
-        (((-1.0, 0.6), (0.0, 0.6)), "not known well enough for search, on which side of the band of 1 it is; "),
-        (((0.0, 2.0), (0.0, 2.0)), "not known well enough for net and search, on which side of the band"),
+        (((3.0, 0.6), (1.5, 0.6)), "undecided for net, on which side of the band of 1 it is; "),
+        (((-1.0, 0.6), (0.0, 0.6)), "undecided for search, on which side of the band of 1 it is; "),
+        (((0.0, 2.0), (0.0, 2.0)), "undecided for net and search, on which side of the band"),
         (((3.0, 0.6), (0.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
         (((3.0, 0.6), (-3.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
         (
@@ -257,7 +257,7 @@ def test_the_summary_can_be_read_without_statistics() -> None:
     )
     assert only_three == "Balanced with three players: 'move back' (+0.1 ± 0.6)."
     assert open_question == (
-        "Not decided, as too uncertain or too different from player to player, with two and three players: "
+        "Undecided, as too uncertain or too different from player to player, with two and three players: "
         "'move 1 to 6' (+1.2 ± 0.6, +1.2 ± 0.6)."
     )
     assert what.startswith("In brackets: ")

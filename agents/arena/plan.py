@@ -12,8 +12,6 @@ games of one with fewer.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -27,7 +25,7 @@ import numpy.typing as npt
 import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, digest_of, sealed
 from helsinki_env.position import VERSION
 
 __all__ = [
@@ -279,16 +277,16 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the plan."""
-        return _digest(self._told())
+        return digest_of(self._told())
 
     @cached_property
     def basis(self) -> str:
         """16 hexadecimal digits that identify what is played, however many games of it."""
-        return _digest(of_any_length(self._told()))
+        return digest_of(of_any_length(self._told()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, with the versions that play it and its digest; `from_dict` reads it."""
-        return {**self._told(), "digest": self.digest}
+        return sealed(self._told())
 
     def _told(self) -> dict[str, Any]:
         return {
@@ -312,12 +310,7 @@ class Plan:
         for key, expected in (("arena", _FORMAT), ("environment", f"helsinki_v{VERSION}")):
             if data[key].value != expected:
                 data[key].fail(repr(expected), "read it with the version that played it, or play in another folder")
-        found = _digest({key: value for key, value in data.value.items() if key != "digest"})
-        if data["digest"].value != found:
-            data["digest"].fail(
-                f"{found!r} for what is written there",
-                "it was changed after the run began: bring the former file back, or play in another folder",
-            )
+        data.intact("the plan of a run")
         tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
         chunk_games, package = data["chunk_games"].integer(1, MOST_GAMES), data["package"].text("a version")
         return cls(data["seed"].integer(0), tables, chunk_games, package)
@@ -327,7 +320,3 @@ def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a plan as plain data without all that says how many games there are: what any two lengths share."""
     tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
     return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}
-
-
-def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

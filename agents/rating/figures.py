@@ -1,22 +1,26 @@
-"""Figures of ratings."""
+"""Figures of ratings, each drawn from the data of the report (`agents.rating.report`) and from nothing else."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
-from agents.rating.ratings import Ratings
-from agents.standing import student_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["budgets", "draw_budgets", "draw_pairs", "draw_ratings", "short"]
 
+Table = Mapping[str, Any]
+
 _LABEL = 30
+#: So many pairs must have met for a heat map of the cross-table: fewer numbers are read more easily than seen.
+_PAIRS = 3
 
 
 def short(player: str) -> str:
@@ -24,7 +28,7 @@ def short(player: str) -> str:
     return player if len(player) <= _LABEL else f"{player[: _LABEL // 2 - 1]}…{player[-_LABEL // 2 :]}"
 
 
-def budgets(players: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
+def budgets(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     """Return the families of players that differ in a budget alone, such as mc:50 and mc:200.
 
     Args:
@@ -41,45 +45,57 @@ def budgets(players: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
     return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
 
 
-def draw_ratings(tables: list[Ratings]) -> bytes:
-    """Return the ratings with their intervals as SVG, one panel for each table."""
-    heights = [len(ratings.players) for ratings in tables]
-    with drawing(len(tables), 1, 6.4, sum(0.24 * n + 0.75 for n in heights)) as (figure, axes):
-        axes[0, 0].get_gridspec().set_height_ratios([0.24 * n + 0.75 for n in heights])
-        lowest = min(float(ratings.low.min()) for ratings in tables)
-        highest = max(float(ratings.high.max()) for ratings in tables)
-        for ratings, axis in zip(tables, axes[:, 0], strict=True):
-            order = ratings.order[::-1]
-            elo, low, high = ratings.elo[order], ratings.low[order], ratings.high[order]
-            rows = np.arange(len(order))
-            colour = OF_PLAYERS.get(len(ratings.seat), "#000000")
+def draw_ratings(tables: Sequence[Table]) -> bytes:
+    """Return the ratings with their intervals as SVG, one panel for each table, all on one scale."""
+    # The scale is told once for all that are measured from the same player.
+    last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
+    heights = [0.24 * len(table["players"]) + (0.75 if told else 0.4) for table, told in zip(tables, last, strict=True)]
+    everybody = [player for table in tables for player in table["players"]]
+    lowest, highest = min(player["low"] for player in everybody), max(player["high"] for player in everybody)
+    with drawing(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
+        axes[0, 0].get_gridspec().set_height_ratios(heights)
+        for table, told, axis in zip(tables, last, axes[:, 0], strict=True):
+            players = table["players"][::-1]
+            elo, low, high = (np.array([player[key] for player in players]) for key in ("rating", "low", "high"))
+            rows = np.arange(len(players))
+            colour = OF_PLAYERS.get(table["seats"], "#000000")
             axis.hlines(rows, low, high, color=colour, linewidth=1.8)
             axis.plot(elo, rows, "o", color=colour, markersize=5)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
-            axis.set_yticks(rows, [short(ratings.players[i]) for i in order])
-            axis.set_ylim(-0.6, len(order) - 0.4)
+            axis.set_yticks(rows, [short(player["player"]) for player in players])
+            axis.set_ylim(-0.6, len(players) - 0.4)
             axis.grid(axis="x", color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
             for row, value, end in zip(rows, elo, high, strict=True):
                 axis.annotate(
                     f"{value:.0f}", (max(value, end), row), (6, 0), textcoords="offset points", va="center", fontsize=8
                 )
-            axis.set_title(f"{_title(ratings)}, {ratings.games:,} games", loc="left")
-            axis.set_xlabel(f"rating in Elo points with 95 % interval ({short(ratings.reference)} = 0)")
+            axis.set_title(f"{_title(table)}, {table['games']:,} games", loc="left")
+            axis.tick_params(labelbottom=told)
+            if told:
+                axis.set_xlabel(f"rating in Elo points with 95 % interval ({short(table['reference'])} = 0)")
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
         return svg(figure)
 
 
-def _title(ratings: Ratings) -> str:
-    seats = f"{len(ratings.seat)} players"
-    return ratings.table if ratings.table.startswith(seats) else f"{ratings.table} ({seats})"
+def _title(table: Table) -> str:
+    seats = f"{table['seats']} players"
+    return table["name"] if table["name"].startswith(seats) else f"{table['name']} ({seats})"
 
 
-def draw_pairs(ratings: Ratings) -> bytes:
-    """Return the cross-table of one table as a heat map with numbers, SVG; both axes from the strongest down."""
-    order = ratings.order
-    share = ratings.pairs.share[np.ix_(order, order)] * 100
-    n = len(order)
+def draw_pairs(table: Table) -> bytes | None:
+    """Return the cross-table of one table as a heat map with numbers, SVG; both axes from the strongest down.
+
+    None if fewer than three pairs of players met: that says no more than a line does.
+    """
+    players = [player["player"] for player in table["players"]]
+    n = len(players)
+    share = np.full((n, n), np.nan)
+    for pair in table["pairs"]:
+        if pair["ahead"] is not None:
+            share[players.index(pair["player"]), players.index(pair["opponent"])] = 100 * pair["ahead"]
+    if np.isfinite(share).sum() < 2 * _PAIRS:
+        return None
     with drawing(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
         axis: Axes = axes[0, 0]
         axis.set_facecolor("#dddddd")  # where two did not meet
@@ -90,13 +106,13 @@ def draw_pairs(ratings: Ratings) -> bytes:
                     dark = abs(share[i, j] - 50) > 35
                     text = _percent(share[i, j])
                     axis.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
-        names = [short(ratings.players[i]) for i in order]
+        names = [short(player) for player in players]
         axis.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
         axis.set_yticks(range(n), names)
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
         figure.suptitle(
-            f"{_title(ratings)}\nHow often the row finished\nahead of the column, in %", x=0.02, ha="left", fontsize=10
+            f"{_title(table)}\nHow often the row finished\nahead of the column, in %", x=0.02, ha="left", fontsize=10
         )
         figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
         return svg(figure)
@@ -109,31 +125,31 @@ def _percent(share: float) -> str:
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
-def draw_budgets(tables: list[Ratings]) -> bytes | None:
+def draw_budgets(tables: Sequence[Table]) -> bytes | None:
     """Return ratings against search budgets as SVG, one panel for each table; None if no family has two budgets.
 
     Drawn is the difference to the smallest budget of the first family, with its interval by the sandwich over decks:
     how far all of them are above the reference is often known much less well than how they compare.
     """
-    chosen = [(ratings, families) for ratings in tables if (families := budgets(ratings.players))]
+    chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
         return None
-    names = sorted({family for _, families in chosen for family in families})
+    names = sorted({entry["family"] for table in chosen for entry in table["budgets"]})
     with drawing(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
-        for (ratings, families), axis in zip(chosen, axes[0], strict=True):
-            ticks = sorted({budget for members in families.values() for budget, _ in members})
-            anchor = next(iter(families.values()))[0][1]
-            spread = np.diag(ratings.covariance) + ratings.covariance[anchor, anchor] - 2 * ratings.covariance[anchor]
-            half = student_quantile(ratings.decks) * np.sqrt(np.maximum(spread, 0.0))
-            for family, members in families.items():
+        for table, axis in zip(chosen, axes[0], strict=True):
+            entries = table["budgets"]
+            ticks = sorted({entry["budget"] for entry in entries})
+            for family in dict.fromkeys(entry["family"] for entry in entries):
+                own = [entry for entry in entries if entry["family"] == family]
                 number = names.index(family)
-                at = [i for _, i in members]
+                middle = np.array([entry["difference"] for entry in own])
+                low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
                 # Families with equal budgets stand beside each other, or intervals would hide each other.
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
-                    [budget * shift for budget, _ in members],
-                    ratings.elo[at] - ratings.elo[anchor],
-                    yerr=half[at],
+                    [entry["budget"] * shift for entry in own],
+                    middle,
+                    yerr=[middle - low, high - middle],
                     color=LINES[number % len(LINES)],
                     marker=MARKERS[number % len(MARKERS)],
                     markersize=5,
@@ -146,9 +162,9 @@ def draw_budgets(tables: list[Ratings]) -> bytes | None:
             axis.minorticks_off()
             axis.grid(color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
-            axis.set_title(_title(ratings), loc="left")
+            axis.set_title(_title(table), loc="left")
             axis.set_xlabel("search budget (logarithmic)")
             axis.tick_params(labelleft=True)
-            axis.set_ylabel(f"rating in Elo points ({short(ratings.players[anchor])} = 0)")
+            axis.set_ylabel(f"rating in Elo points ({short(entries[0]['player'])} = 0)")
             axis.legend(frameon=False, loc="upper left")
         return svg(figure)

@@ -1,4 +1,7 @@
-"""The report on ratings: every number as JSON, a page, and figures; the same bytes for the same games and seed."""
+"""The report on ratings: every number as JSON, a page, and figures; the same bytes for the same games and seed.
+
+Page and figures are made from the numbers in the JSON file alone: `read_report` and `report_files` make them again.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.rating.figures import draw_budgets, draw_pairs, draw_ratings
-from agents.rating.ratings import Ratings
+import numpy as np
 
-__all__ = ["ratings_data", "report_files"]
+from agents.rating.errors import RatingError
+from agents.rating.figures import budgets, draw_budgets, draw_pairs, draw_ratings
+from agents.rating.ratings import Ratings
+from agents.standing import student_quantile
+from helsinki_env.data import read_json, sealed
+
+__all__ = ["ratings_data", "read_report", "report_files", "table_data"]
 
 #: Decimals in the JSON: far below any interval, and coarse enough to hide how a processor rounds.
 _DECIMALS = 5
@@ -22,21 +30,34 @@ _EXPLANATION = (
 )
 
 
-def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every number of the ratings as plain data.
+def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """Return every number of the ratings as plain data, with a digest of it all.
 
     Args:
         tables: the ratings.
         provenance: where the games come from; for each table by name under ``tables`` what belongs to that one.
+        command: what makes the report again.
     """
-    return {"provenance": dict(provenance), "tables": [_table(ratings) for ratings in tables]}
+    told = {**provenance, "command": command}
+    return sealed({"provenance": told, "tables": [table_data(ratings) for ratings in tables]})
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Return the data of a report that was written before.
+
+    Raises:
+        RatingError: if the file is none, or was changed.
+    """
+    report: dict[str, Any] = read_json(path, RatingError).intact("the data of a report on ratings").value
+    return report
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
-def _table(ratings: Ratings) -> dict[str, Any]:
+def table_data(ratings: Ratings) -> dict[str, Any]:
+    """Return every number of the ratings of one table as plain data."""
     order, against, stands = ratings.order, ratings.pairs, ratings.standings
     return {
         "name": ratings.table,
@@ -86,44 +107,58 @@ def _table(ratings: Ratings) -> dict[str, Any]:
             for j in order
             if i != j
         ],
+        **_budgets(ratings),
     }
 
 
-def report_files(
-    tables: Sequence[Ratings],
-    provenance: Mapping[str, Any],
-    command: str,
-    *,
-    name: str = "ladder",
-    images: str = "",
-) -> dict[Path, bytes]:
+def _budgets(ratings: Ratings) -> dict[str, Any]:
+    """Return how players that differ in a budget compare with the smallest of the first family, if there are any."""
+    families = budgets(ratings.players)
+    if not families:
+        return {}
+    anchor = next(iter(families.values()))[0][1]
+    spread = np.diag(ratings.covariance) + ratings.covariance[anchor, anchor] - 2 * ratings.covariance[anchor]
+    half = student_quantile(ratings.decks) * np.sqrt(np.maximum(spread, 0.0))
+    above = ratings.elo - ratings.elo[anchor]
+    return {
+        "budgets": [
+            {
+                "family": family,
+                "budget": budget,
+                "player": ratings.players[i],
+                "difference": _number(above[i]),
+                "low": _number(above[i] - half[i]),
+                "high": _number(above[i] + half[i]),
+            }
+            for family, members in families.items()
+            for budget, i in members
+        ]
+    }
+
+
+def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
     """Return the files of the report by their path in the folder that it goes to.
 
     Args:
-        tables: the ratings.
-        provenance: see `ratings_data`.
-        command: what makes the report again, for the page.
+        data: everything that it says, from `ratings_data` or `read_report`.
         name: what the files' names begin with.
         images: where in that folder the figures go.
     """
-    data = ratings_data(tables, provenance)
-    figures = {Path(images, f"{name}-ratings.svg"): draw_ratings(list(tables))}
-    budgets = draw_budgets(list(tables))
-    if budgets is not None:
-        figures[Path(images, f"{name}-budgets.svg")] = budgets
-    for number, ratings in enumerate(tables):
-        figures[Path(images, f"{name}-pairs-{number + 1}.svg")] = draw_pairs(ratings)
+    tables = data["tables"]
+    drawn = {"ratings": draw_ratings(tables), "budgets": draw_budgets(tables)}
+    drawn |= {f"pairs-{number + 1}": draw_pairs(table) for number, table in enumerate(tables)}
+    figures = {figure: picture for figure, picture in drawn.items() if picture is not None}
+    paths = {figure: Path(images, f"{name}-{figure}.svg") for figure in figures}
     return {
-        Path(f"{name}.md"): _page(data, command, name, [path.as_posix() for path in figures]).encode(),
+        Path(f"{name}.md"): _page(data, name, {figure: path.as_posix() for figure, path in paths.items()}).encode(),
         Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
-        **figures,
+        **{paths[figure]: picture for figure, picture in figures.items()},
     }
 
 
-def _page(data: Mapping[str, Any], command: str, name: str, figures: Sequence[str]) -> str:
-    """Return the page; the figures are those of all tables first, and at the end one for each table."""
+def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
+    """Return the page; figures by what they show."""
     provenance, tables = data["provenance"], data["tables"]
-    of_all, of_tables = figures[: -len(tables)], figures[-len(tables) :]
     missing = provenance.get("missing_games", 0)
     lines = [
         "# Ladder",
@@ -132,18 +167,32 @@ def _page(data: Mapping[str, Any], command: str, name: str, figures: Sequence[st
         + (f" ({missing:,} more are planned and not yet played)" if missing else "")
         + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Made by",
         "",
-        f"    {command}",
+        f"    {provenance['command']}",
         "",
         *_EXPLANATION,
         f"docs/ratings.md; all numbers: [{name}.json]({name}.json).",
         "",
     ]
-    for figure, title in zip(of_all, ("Ratings", "Rating against search budget"), strict=False):
-        lines += [f"![{title}]({figure})", ""]
-    for entry, figure in zip(tables, of_tables, strict=True):
+    for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
+        if figure in figures:
+            lines += [f"![{title}]({figures[figure]})", ""]
+    for number, entry in enumerate(tables):
         lines += [f"## {entry['name']}", "", *_section(entry, provenance), ""]
-        lines += [f"![Who finishes ahead of whom]({figure})", ""]
+        seen = figures.get(f"pairs-{number + 1}")
+        lines += [f"![Who finishes ahead of whom]({seen})" if seen else _meetings(entry), ""]
     return "\n".join(lines)
+
+
+def _meetings(entry: Mapping[str, Any]) -> str:
+    """Say who finished ahead of whom, where there are too few pairs for a figure."""
+    rank = {row["player"]: row["rank"] for row in entry["players"]}
+    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
+    told = [
+        f"`{pair['player']}` ahead of `{pair['opponent']}` in {pair['ahead']:.1%} ({pair['low']:.1%} to "
+        f"{pair['high']:.1%})"
+        for pair in met
+    ]
+    return f"Shares of meetings: {', '.join(told)}."
 
 
 def _fact(key: str, value: Any) -> str:

@@ -1,4 +1,7 @@
-"""The figures of a study of balance as SVG, each from the data of the report (`helsinki_env.analysis.results`)."""
+"""The figures of a study of balance as SVG, each from the data of the report (`helsinki_env.analysis.results`).
+
+Actions stand in rows, from the strongest down, wherever each of them is told: names beside points hide each other.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
 from helsinki_env.analysis.covers import MEASURES
+from helsinki_env.components import ACTIONS
 
 __all__ = ["figures"]
 
@@ -16,9 +20,9 @@ Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
 _GRID = {"color": "#dddddd", "linewidth": 0.6}
-#: The line from a name beside the panel to its point.
-_LEADER: Any = {"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5, "shrinkB": 2, "relpos": (0, 0.5)}
 _POINTS = "win-share points (of 100 games)"
+_BEYOND = f"worth beyond the average action,\n{_POINTS}"
+_WORTH = f"worth of having it,\n{_POINTS}"
 
 
 def figures(data: Data) -> dict[str, tuple[str, bytes]]:
@@ -44,9 +48,9 @@ _CAPTIONS = {
     "hold for all actions, numbers of players and classes of player at once. Grey: the band within which actions "
     "count as equally strong.",
     "strength": "The same against the strength of who plays: if the lines of an action rise, it needs a good player.",
-    "use": "How often and when an action is used, against what it is worth.",
-    "naive": "What it seems to be worth by looking at who used it (biased: winners have more to spend) against what "
-    "it is worth when it is denied at random. On the line both would agree.",
+    "use": "What having an action is worth, how often it is used and when, for the strongest player.",
+    "naive": "Hollow: what an action seems to be worth by looking at who used it (biased: winners have more to spend). "
+    "Filled: what having it is worth, as found by denying it at random.",
     "pairs": "Pairs of actions that are worth more (orange) or less (purple) together than apart. A dot marks those "
     "that are not chance (false discovery rate).",
     "variants": "Deviations with other facts where the component file is a reconstruction.",
@@ -88,14 +92,19 @@ def _intervals(axis: Any, values: Sequence[Any], number: int, count: int, label:
     axis.plot(middle, rows, MARKERS[number % len(MARKERS)], markersize=4.5, label=label, zorder=3, **style)
 
 
-def _name_rows(axis: Any, data: Data, order: Any, title: str) -> None:
+def _name_rows(axis: Any, data: Data, order: Any, title: str, label: str, place: str = "lower right") -> None:
     axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
     axis.set_ylim(-0.6, len(order) - 0.4)
     axis.set_title(title, loc="left")
-    axis.set_xlabel(f"worth beyond the average action,\n{_POINTS}")
+    axis.set_xlabel(label)
     axis.grid(axis="x", **_GRID)
     axis.set_axisbelow(True)
-    axis.legend(frameon=False, fontsize=7.5, loc="lower right")
+    axis.legend(frameon=False, fontsize=7.5, loc=place)
+
+
+def _rows_high(each: float) -> float:
+    """Return the height of a figure with a row for each action, in inches."""
+    return 1.3 + len(ACTIONS) * each
 
 
 def _forest(data: Data) -> bytes | None:
@@ -104,10 +113,8 @@ def _forest(data: Data) -> bytes | None:
         return None
     order, band = _order(data), data["study"]["band"]
     most = max(len(_of(data, n)) for n in counts)
-    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), 1.3 + 15 * (0.2 + 0.11 * most), share_y=True) as (
-        figure,
-        axes,
-    ):
+    width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.11 * most)
+    with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
@@ -115,7 +122,7 @@ def _forest(data: Data) -> bytes | None:
                 values = [_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high")]
                 fade = 0.4 + 0.6 * (i + 1) / len(entries)
                 _intervals(axis, values, i, len(entries), entry["player"], color=OF_PLAYERS[n], alpha=fade)
-            _name_rows(axis, data, order, f"{n} players")
+            _name_rows(axis, data, order, f"{n} players", _BEYOND)
         return svg(figure)
 
 
@@ -146,36 +153,30 @@ def _strength(data: Data) -> bytes | None:
         return svg(figure)
 
 
-def _labelled(axis: Any, x: Any, y: Any, data: Data, colour: str) -> None:
-    """Draw points with their names in a column beside the panel, in order, each with a line to its point."""
-    axis.plot(x, y, "o", color=colour, markersize=4.5)
-    there = [i for i in range(len(x)) if np.isfinite(x[i]) and np.isfinite(y[i])]
-    there.sort(key=lambda i: float(y[i]))
-    for height, i in zip(np.linspace(0.02, 0.98, len(there)), there, strict=True):
-        axis.annotate(
-            _name(data["actions"][i]), (x[i], y[i]), (1.04, height), textcoords="axes fraction", va="center",
-            fontsize=6.5, arrowprops=_LEADER,
-        )  # fmt: skip
-
-
 def _use(data: Data) -> bytes | None:
     counts = _counts(data)
     if not counts:
         return None
-    with drawing(2, len(counts), 0.6 + 4.0 * len(counts), 6.2) as (figure, axes):
-        for column, n in enumerate(counts):
-            entry = _of(data, n)[-1]
-            power = _column(entry, "power")
-            for axis, values, label in (
-                (axes[0, column], 100 * _column(entry, "usage"), "seats that used it, % of those who had it"),
-                (axes[1, column], _column(entry, "first_use"), "round in which it is used, mean"),
-            ):
-                _labelled(axis, values, power, data, OF_PLAYERS[n])
-                axis.set_xlabel(label)
-                axis.set_ylabel(f"worth of having it,\n{_POINTS}")
-                axis.set_title(f"{n} players, {entry['player']}", loc="left")
-                axis.grid(**_GRID)
-                axis.set_axisbelow(True)
+    order = _order(data)
+    panels = (
+        ("power", 1, _WORTH),
+        ("usage", 100, "seats that used it,\n% of those who had it"),
+        ("first_use", 1, "round in which it is used,\nmean of those who used it"),
+    )
+    with drawing(1, len(panels), 1.6 + 2.6 * len(panels), _rows_high(0.3), share_y=True) as (figure, axes):
+        for axis, (key, factor, label) in zip(axes[0], panels, strict=True):
+            for row in range(len(order)):
+                axis.axhline(row, color=_GRID["color"], linewidth=_GRID["linewidth"], zorder=0)
+            for i, n in enumerate(counts):
+                entry = _of(data, n)[-1]
+                rows = np.arange(len(order)) + 0.2 * (i - (len(counts) - 1) / 2)
+                axis.plot(
+                    factor * _column(entry, key)[order], rows, MARKERS[n - 2], color=OF_PLAYERS[n], markersize=4.5,
+                    label=f"{n} players, {entry['player']}",
+                )  # fmt: skip
+            _name_rows(axis, data, order, "", label)
+            if axis is not axes[0, 0]:
+                axis.get_legend().remove()
         return svg(figure)
 
 
@@ -183,18 +184,21 @@ def _naive(data: Data) -> bytes | None:
     counts = _counts(data)
     if not counts:
         return None
-    with drawing(1, len(counts), 0.6 + 4.0 * len(counts), 3.4) as (figure, axes):
+    order = _order(data)
+    rows = np.arange(len(order))
+    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), _rows_high(0.22), share_x=True, share_y=True) as (
+        figure,
+        axes,
+    ):
         for axis, n in zip(axes[0], counts, strict=True):
             entry = _of(data, n)[-1]
-            naive, power = _column(entry, "naive"), _column(entry, "power")
-            ends = [float(np.nanmin([naive, power])), float(np.nanmax([naive, power]))]
-            axis.plot(ends, ends, color="#999999", linewidth=0.8)
-            _labelled(axis, naive, power, data, OF_PLAYERS[n])
-            axis.set_xlabel(f"winning more often of those who used it,\n{_POINTS}")
-            axis.set_ylabel(f"worth of having it,\n{_POINTS}")
-            axis.set_title(f"{n} players, {entry['player']}", loc="left")
-            axis.grid(**_GRID)
-            axis.set_axisbelow(True)
+            naive, power = (_column(entry, key)[order] for key in ("naive", "power"))
+            axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
+            axis.hlines(rows, naive, power, color="#aaaaaa", linewidth=1, zorder=1)
+            style = {"color": OF_PLAYERS[n], "markersize": 5}
+            axis.plot(naive, rows, "o", fillstyle="none", label="seems, by who used it", **style)
+            axis.plot(power, rows, "o", label="is, by denying it", **style)
+            _name_rows(axis, data, order, f"{n} players, {entry['player']}", _POINTS, "upper left")
         return svg(figure)
 
 
@@ -226,10 +230,8 @@ def _variants(data: Data) -> bytes | None:
     counts = sorted({entry["players"] for entry in found})
     names = list(dict.fromkeys(entry["components"] for entry in found))
     order, band = _order(data), data["study"]["band"]
-    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), 1.3 + 15 * (0.2 + 0.1 * len(names)), share_y=True) as (
-        figure,
-        axes,
-    ):
+    width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.1 * len(names))
+    with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
@@ -237,7 +239,7 @@ def _variants(data: Data) -> bytes | None:
                 i = names.index(entry["components"])
                 values = [np.array(entry[key])[order] for key in ("deviation", "low", "high")]
                 _intervals(axis, values, i, len(names), entry["components"], color=LINES[i % len(LINES)])
-            _name_rows(axis, data, order, f"{n} players, {found[0]['player']}")
+            _name_rows(axis, data, order, f"{n} players, {found[0]['player']}", _BEYOND)
         return svg(figure)
 
 
@@ -300,13 +302,23 @@ def _covers(data: Data) -> bytes | None:
         for row, entry in zip(axes, found, strict=True):
             for axis, (measure, unit) in zip(row, MEASURES.items(), strict=True):
                 values = np.array(entry["distribution"][measure])
-                axis.hist(values, 40, color=OF_PLAYERS[entry["players"]])
+                axis.hist(values, _bars(values), color=OF_PLAYERS[entry["players"]])
                 if entry["first_game"]:
                     axis.axvline(entry["first_game"][measure]["mean"], color="black", linewidth=1.2)
                 axis.set_xlabel(_wrapped(unit), fontsize=8)
                 axis.set_ylabel("sets of five")
                 axis.set_title(f"{entry['players']} players", loc="left")
         return svg(figure)
+
+
+def _bars(values: Any, most: int = 40) -> Any:
+    """Return the edges of bars that hold equally many possible values each: means of few games lie on a lattice."""
+    seen = np.unique(values)
+    if len(seen) < 2:
+        return 1
+    step = float(np.median(np.diff(seen)))  # rounded as they are written
+    width = step * np.ceil((seen[-1] - seen[0]) / step / most)
+    return np.arange(seen[0] - step / 2, seen[-1] + width, width)
 
 
 def _wrapped(text: str, width: int = 30) -> str:

@@ -1,6 +1,7 @@
 """The report of a study: one page of HTML that needs nothing else, the same as Markdown, and all numbers as JSON.
 
-Everything is made from the data (`helsinki_env.analysis.results`): the same data, the same bytes.
+Everything is made from the data (`helsinki_env.analysis.results`): the same data, the same bytes. The JSON file holds
+all of it, so the report can be made again without the games.
 """
 
 from __future__ import annotations
@@ -28,19 +29,18 @@ _STYLE = (
     "figure{margin:1.5rem 0}figure svg{max-width:100%;height:auto}figcaption{font-size:.85rem;color:#444}"
     ".answer{background:#f4f6f8;padding:.6rem 1.2rem;border-left:4px solid #0072b2}details{margin:1rem 0}"
 )
-_WORDS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": "balanced", "undecided": "not known"}
+_WORDS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": "balanced", "undecided": "undecided"}
 
 
-def report_files(data: Data, command: str, name: str = "balance") -> dict[Path, bytes]:
+def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
     """Return the files of the report by their path in the folder that it goes to.
 
     Args:
-        data: everything that was found.
-        command: what makes the report again, for the page.
+        data: everything that was found, from `helsinki_env.analysis.results`.
         name: what the files' names begin with.
     """
     drawn = figures(data)
-    sections = list(_sections(data, command, name))
+    sections = list(_sections(data, name))
     return {
         Path(f"{name}.html"): _html(sections, drawn, data).encode(),
         Path(f"{name}.md"): _markdown(sections, drawn, name).encode(),
@@ -53,7 +53,7 @@ def _n(value: float | None, digits: int = 1, sign: bool = False) -> str:
     return "–" if value is None else f"{value:{'+' if sign else ''},.{digits}f}"
 
 
-def _sections(data: Data, command: str, name: str) -> Iterator[tuple[str, list[Any]]]:
+def _sections(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield title and content: text, lists (tuples of text), tables (header, rows), or names of figures (``@name``)."""
     games = sum(entry["games"] for entry in data["screen"])
     missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
@@ -74,7 +74,7 @@ def _sections(data: Data, command: str, name: str) -> Iterator[tuple[str, list[A
         yield "Covering five actions", [_COVERS, "@covers", *_again(data)]
     if data["quality"]:
         yield "The game as it is", ["@scores", _quality(data), "@skill", *_skill(data)]
-    yield "Where the numbers come from", [*_provenance(data, command, name)]
+    yield "Where the numbers come from", [*_provenance(data, name)]
 
 
 _GATE = (
@@ -306,12 +306,12 @@ def _skill(data: Data) -> Iterator[Any]:
         )
 
 
-def _provenance(data: Data, command: str, name: str) -> Iterator[Any]:
+def _provenance(data: Data, name: str) -> Iterator[Any]:
     p = data["provenance"]
     versions = f"helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
     yield (
-        f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by `{command}`; "
-        f"{p['environment']}, {versions}."
+        f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by "
+        f"`{p['command']}`; {p['environment']}, {versions}."
     )
     networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
     if networks:

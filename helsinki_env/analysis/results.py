@@ -50,9 +50,10 @@ from helsinki_env.analysis.study import (
 )
 from helsinki_env.analysis.verdicts import Finding, Measured, findings, judge, summary
 from helsinki_env.components import ACTIONS
+from helsinki_env.data import read_json, sealed
 from helsinki_env.position import VERSION
 
-__all__ = ["findings_of", "results", "verdicts_of"]
+__all__ = ["findings_of", "read_results", "results", "verdicts_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -92,12 +93,13 @@ class _Played:
         return self._courses[part]
 
 
-def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
-    """Return everything that a study found.
+def results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:
+    """Return everything that a study found, with a digest of it all.
 
     Args:
         config: the study.
         folder: where its parts are.
+        command: what finds it again, for the report.
 
     Raises:
         ArenaError: if a part cannot be read.
@@ -118,7 +120,7 @@ def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
     found = findings(measured, ACTIONS, config.level) if measured else []
     data = {
         "study": config.to_dict(),
-        "provenance": _provenance(played),
+        "provenance": {**_provenance(played), "command": command},
         "actions": list(ACTIONS),
         "gate": _gate(config, played),
         "screen": [
@@ -132,10 +134,26 @@ def results(config: StudyConfig, folder: Path) -> dict[str, Any]:
         "covers": _covers(config, played),
         "confirm": _confirm(config, played),
     }
-    rounded: dict[str, Any] = _rounded(data)
-    # Worked out from the rounded numbers, as anybody who reads the file would.
-    verdicts, sentences = _judged(rounded)
-    return rounded | {"verdicts": verdicts, "summary": sentences}
+    return _with_verdicts(_rounded(data))
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Return everything that a study found, as its report told it, judged once more.
+
+    Args:
+        path: the JSON file of the report.
+
+    Raises:
+        StudyError: if the file is none, or was changed.
+    """
+    return _with_verdicts(read_json(path, StudyError).intact("the data of a study of balance").value)
+
+
+def _with_verdicts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data with its verdicts, worked out from the rounded numbers, as anybody who reads the file would."""
+    verdicts, sentences = _judged(data)
+    told = {key: value for key, value in data.items() if key != "digest"}
+    return sealed(told | {"verdicts": verdicts, "summary": sentences})
 
 
 def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:

@@ -1,4 +1,4 @@
-"""From estimates to verdicts: which actions are too strong, too weak, balanced, or not decided yet.
+"""From estimates to verdicts: which actions are too strong, too weak, balanced, or undecided.
 
 Every player may use every action, so what matters is not whether an action is worth having but whether it is worth more
 than the others: its *deviation*, power minus the mean power of all actions. Deviations are judged against a band around
@@ -260,7 +260,7 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     above = all(one.low > band for one in strongest)
     below = all(one.high < -band for one in strongest)
     if not above and not below:
-        return "undecided", f"{_open_question(strongest, band)}; {measured}"
+        return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
     side = "above" if above else "below"
     turned = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
     if turned:
@@ -273,11 +273,11 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
 
 
-def _open_question(strongest: Sequence[Finding], band: float) -> str:
+def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
     """Say why intervals of the strongest classes are neither all beyond the band nor all within."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
-        return f"not known well enough for {' and '.join(wide)}, on which side of the band of {band:g} it is"
+        return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
     return f"the strongest players differ, on which side of the band of {band:g} it is"
 
 
@@ -324,7 +324,7 @@ _CALLED: dict[Word, str] = {
     "overpowered": "Too strong",
     "underpowered": "Too weak",
     "balanced": "Balanced",
-    "undecided": "Not decided, as too uncertain or too different from player to player,",
+    "undecided": "Undecided, as too uncertain or too different from player to player,",
 }
 
 

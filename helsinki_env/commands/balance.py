@@ -84,7 +84,8 @@ def run(
 
 def report(
     study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
-    out: Path = Path("runs/balance/report"),
+    out: Path | None = None,
+    source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
 ) -> int:
     """Write the report of a study: HTML that needs nothing else, Markdown with its figures, and all numbers as JSON.
 
@@ -94,18 +95,23 @@ def report(
 
     Args:
         study: folder of the study.
-        out: folder of the report.
+        out: folder of the report; default: report in the folder of the study, or the one of --from.
+        source: instead of reading games, make the report again from the balance.json of an earlier one.
     """
     from helsinki_env.analysis.report import report_files
-    from helsinki_env.analysis.results import results
+    from helsinki_env.analysis.results import read_results, results
     from helsinki_env.analysis.run import read_study
 
-    config = read_study(study)
-    data = results(config, study)
+    if source is not None:
+        out = out or source.parent
+        data = read_results(source)
+    else:
+        out = out or study / "report"
+        data = results(read_study(study), study, f"helsinki balance report {study} --out {out}")
     console = Console()
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    for path, content in report_files(data, f"helsinki balance report {study} --out {out}").items():
+    for path, content in report_files(data).items():
         with replacing(out / path) as file:
             file.write(content)
     console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)

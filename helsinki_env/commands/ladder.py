@@ -17,7 +17,8 @@ __all__ = ["main"]
 def main(
     config: Annotated[str, tyro.conf.Positional] = "ladder",
     run: Path = Path("runs/ladder"),
-    out: Path = Path("docs/ladder.md"),
+    out: Path | None = None,
+    source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
     seed: int = 0,
     resamples: int = 1000,
     reference: str | None = None,
@@ -27,27 +28,36 @@ def main(
 
     The page, NAME.json beside it and the figures in images/ are the same bytes for the same games and seed.
 
-    Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out docs/ladder.md
+    Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md
 
     Args:
         config: what is played: a name in configs/arena or the path of a YAML file.
         run: folder of the run.
-        out: the page, a file name that ends in .md.
+        out: the page, a file name that ends in .md; default: ladder.md in the folder of the run, or the page of --from.
+        source: instead of playing, make the page and its figures again from the NAME.json beside an earlier one.
         seed: of the resampling that intervals come from; that of the games stands in the file.
         resamples: how many.
         reference: the player whose rating is zero; default: random, else the weakest.
         processes: how many play side by side; default: one for each processor.
     """
+    from agents.rating.report import ratings_data, read_report
+
+    if out is None:
+        out = run / "ladder.md" if source is None else source.with_suffix(".md")
     if out.suffix != ".md":
         raise ValueError(f"--out: found {out}, expected a file name that ends in .md")
-    status = arena.main(config=config, out=run, processes=processes)
-    if status:
-        return status
-    tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     console = Console()
-    show(console, tables)
-    command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
-    command += "" if reference is None else f" --reference {reference}"
-    write_report(out, tables, provenance, command, images="images")
+    if source is not None:
+        data = read_report(source)
+    else:
+        status = arena.main(config=config, out=run, processes=processes)
+        if status:
+            return status
+        tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
+        show(console, tables)
+        command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
+        command += "" if reference is None else f" --reference {reference}"
+        data = ratings_data(tables, provenance, command)
+    write_report(out, data, images="images")
     console.print(f"Wrote {out}, {out.stem}.json and figures in images/", highlight=False, soft_wrap=True)
     return 0

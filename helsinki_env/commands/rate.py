@@ -67,9 +67,11 @@ def main(
     if provenance["missing_games"]:
         console.print(f"{provenance['missing_games']:,} games of the run are not played yet", highlight=False)
     if out is not None:
+        from agents.rating.report import ratings_data
+
         command = f"helsinki rate {run} --out {out} --seed {seed} --resamples {resamples}"
         command += "" if reference is None else f" --reference {reference}"
-        write_report(out / "ladder.md", tables, provenance, command)
+        write_report(out / "ladder.md", ratings_data(tables, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures", highlight=False, soft_wrap=True)
 
 
@@ -117,20 +119,18 @@ def show(console: Console, tables: list[Ratings]) -> None:
         console.print(_seats(ratings), highlight=False, soft_wrap=True)
 
 
-def write_report(page: Path, tables: list[Ratings], provenance: dict[str, Any], command: str, images: str = "") -> None:
+def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
     """Write the report, each file whole or not at all.
 
     Args:
         page: where the page goes, NAME.md; NAME.json stands beside it.
-        tables: the ratings.
-        provenance: where they come from, as `rate_run` says.
-        command: what makes the report again.
+        data: everything that it says, see `agents.rating.report.report_files`.
         images: folder of the figures, seen from the page.
     """
     from agents.rating.report import report_files
     from helsinki_env.files import replacing
 
-    for path, content in report_files(tables, provenance, command, name=page.stem, images=images).items():
+    for path, content in report_files(data, name=page.stem, images=images).items():
         with replacing(page.parent / path) as file:
             file.write(content)
 
@@ -202,7 +202,7 @@ def _verdict(table: Played, names: list[str], hypotheses: Hypotheses) -> list[st
     answers = {
         "better": f"{names[0]} is better than {names[1]}",
         "not better": f"{names[0]} is not better than {names[1]} by so much",
-        "running": "not decided yet: play more decks",
+        "running": "undecided so far: play more decks",
         "undecided": "undecided at the cap",
     }
     ratio = f"log likelihood ratio {state.log_ratio:+.2f}, bounds {lower:+.2f} and {upper:+.2f}"
