@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.arena import plan
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
@@ -27,7 +26,7 @@ from helsinki_env.analysis.run import read_study
 from helsinki_env.analysis.study import StudyConfig, StudyError
 from helsinki_env.components import ComponentError, load_components
 from helsinki_env.config import ConfigError
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, sealed
 from helsinki_env.record import Record, RecordError, _digest, read_records
 from helsinki_env.yaml_files import configs_folder
 from tests.test_data import BOMB
@@ -208,7 +207,7 @@ def record() -> dict[str, Any]:
 def read_run(data: dict[str, Any]) -> Plan:
     """A plan with the digest that belongs to it: somebody who writes plans of their own."""
     told = {key: value for key, value in data.items() if key != "digest"}
-    return Plan.from_dict(told | {"digest": plan._digest(told)})
+    return Plan.from_dict(sealed(told))
 
 
 def read_record(data: dict[str, Any]) -> Record:
