@@ -112,13 +112,14 @@ def _text(path: Path, most: int, error: type[ValueError]) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-        if len(content) > most:
-            raise error(f"{brief(path)}: found more than {most:,} bytes, expected a smaller file")
-        return content.decode()
-    except OSError as problem:
-        raise error(f"{brief(path)}: cannot be read: {problem.strerror or problem}") from None
+        text = content.decode()
     except UnicodeDecodeError as problem:
         raise error(f"{brief(path)}: cannot be read: no text in UTF-8 ({problem.reason})") from None
+    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
+        raise error(f"{brief(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    if len(content) > most:
+        raise error(f"{brief(path)}: found more than {most:,} bytes, expected a smaller file")
+    return text
 
 
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
@@ -424,20 +425,20 @@ class Entry:
         """Return the keys of a mapping, each with what stands under it."""
         return [(key, self._below(key, value)) for key, value in self.mapping().value.items()]
 
-    def entries(self, what: str, least: int = 0, length: int | None = None) -> list[Entry]:
+    def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Entry]:
         """Return the elements of a list.
 
         Args:
             what: they are, for the message.
             least: how many there have to be, 0 or 1.
             length: how many there have to be exactly.
+            most: how many there may be.
         """
-        if (
-            not isinstance(self.value, list | tuple)
-            or len(self.value) < least
-            or (length is not None and len(self.value) != length)
-        ):
+        count = len(self.value) if isinstance(self.value, list | tuple) else -1
+        if count < least or length not in (None, count):
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
+        if most is not None and count > most:
+            self.fail(f"a list of at most {most:,}", found=f"a list of {count:,}")
         return [self._below(i, value) for i, value in enumerate(self.value)]
 
     def intact(self, what: str) -> Entry:

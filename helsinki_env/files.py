@@ -21,6 +21,7 @@ __all__ = [
     "check_folder",
     "check_writable",
     "held",
+    "is_file",
     "remove_leftovers",
     "replaced_by",
     "replacing",
@@ -126,6 +127,11 @@ def check_folder(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(path))
     with tempfile.TemporaryFile(dir=path):  # whoever may do everything is not told the truth by os.access
         pass
+
+
+def is_file(path: str | Path) -> bool:
+    """Return whether there is a file; unlike a `Path`'s own this takes any name, also one that no file can have."""
+    return os.path.isfile(path)
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -359,12 +359,15 @@ def read_records(path: str | Path) -> Iterator[Record]:
                 except RecordError as problem:
                     raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
                 yield record
-    except OSError as problem:
-        raise RecordError(
-            f"{brief(path)}: cannot be read: {problem.strerror}; helsinki simulate --out writes such files"
-        ) from None
+    except RecordError:
+        raise
     except UnicodeDecodeError:
         raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
+    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
+        reason = getattr(problem, "strerror", None) or problem
+        raise RecordError(
+            f"{brief(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
+        ) from None
 
 
 def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:

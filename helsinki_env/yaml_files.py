@@ -3,12 +3,12 @@
 Shared by every kind of configuration, so that all are found in the same places and complain in the same way.
 """
 
-import os
 from pathlib import Path
 
 from helsinki_env.data import one_of, shown
+from helsinki_env.files import is_file
 
-__all__ = ["configs_folder", "find_yaml", "list_yaml", "one_of"]
+__all__ = ["configs_folder", "find_yaml", "list_yaml"]
 
 
 def configs_folder() -> Path:
@@ -38,7 +38,7 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     text = str(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
     path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
-    if os.path.isfile(path):  # unlike Path's own, it takes names of any length
+    if is_file(path):
         return path
     expected = f"the path of a .yaml file or {one_of(list_yaml(kind), text)}"
     raise error(f"{kind}: found {shown(text)}, which is no file; expected {expected}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,14 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
         ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\), expected one of .*games"),
         ({"screen": {"copies": 0}}, "screen.copies: found 0"),
+        ({"screen": {"loose": math.nan}}, "screen.loose: found nan, expected a part of the blocks, 0 to 1"),
+        ({"band": math.nan}, "band: found nan, expected a number between 0 and 100"),
+        ({"seed": 1.0}, "seed: found 1.0, expected a whole number"),
+        ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected numbers of"),
+        ({"classes": [{"player": "random", "games": {2: 3.0}}]}, r"classes\[0\].games.2: found 3\.0, expected a whole"),
+        ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected numbers of players, each once"),
+        ({"gate": 3}, "gate: found 3, expected a mapping of some of reference"),
+        ({"covers": {"players": 3}}, r"covers\.players: found 3, expected a list of 2 players"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
         ({"sead": 3}, r"sead: no such key \(found 3\)"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,6 +151,19 @@ def test_a_tuning_is_reproducible() -> None:
     assert found(2) != one
     assert all(math.isfinite(value) and value > 0 for value in one.values())
     assert {name for name, value in one.items() if value != getattr(Weights(), name)} == {"room", "card", "coat"}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"minutes": math.nan}, "minutes: found nan"),
+        ({"decks": -1}, "decks: found -1"),
+        ({"seed": -1}, "seed: found -1"),
+    ],
+)
+def test_a_tuning_refuses_what_is_no_number(numbers: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tune(Weights(), **numbers)
 
 
 # strength

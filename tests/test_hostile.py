@@ -18,9 +18,11 @@ import pytest
 import yaml
 
 from agents.arena.config import plan_from_dict, plan_from_yaml
+from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
 from agents.net.description import CheckpointError, describe, parse_description
+from agents.registry import PlayerError, make_player
 from helsinki_env import Game, GameConfig, components
 from helsinki_env.analysis.run import read_study
 from helsinki_env.analysis.study import StudyConfig, StudyError
@@ -280,6 +282,24 @@ def test_names_that_no_file_can_have(kind: str, name: str) -> None:
     assert len(str(caught.value)) < 1000
 
 
+@pytest.mark.parametrize("name", [LONG, "a\x00b", "\ud800"])
+def test_folders_and_files_with_such_names(name: str) -> None:
+    for read, error in (
+        (load_run, ArenaError),
+        (lambda name: read_study(Path(name)), StudyError),
+        (lambda name: list(read_records(name)), RecordError),
+        (lambda name: make_player(f"net:{name}"), ValueError),
+        (lambda name: make_player(f"net+search:9:{name}.onnx"), ValueError),
+        (lambda name: make_player(f"{name}:9"), PlayerError),
+        (lambda name: make_player(f"forced:{name}:random"), PlayerError),
+        (lambda name: GameConfig(components=name), ComponentError),
+        (lambda name: training("Preset").from_dict({"components": name}), ValueError),
+    ):
+        with pytest.raises(error) as caught:
+            read(name)
+        assert len(str(caught.value)) < 1000
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -300,3 +320,7 @@ def test_work_without_an_end_is_refused_in_runs_and_studies() -> None:
     study = {**shipped("balance", "quick"), "name": "x", "quality": 10**12}
     with pytest.raises(StudyError, match="quality: found 1000000000000, expected a whole number from 0 to 1000000000"):
         StudyConfig.from_dict(study)
+    with pytest.raises(ArenaError, match=r"tables: found a list of 1,001, expected a list of at most 1,000"):
+        plan_from_dict({"tables": [{"players": ["a"]}] * 1001})
+    with pytest.raises(ValueError, match=r"opponents: found a list of 60,000, expected a list of at most 100"):
+        training("Preset").from_dict({"opponents": ["heuristic"] * 60_000})

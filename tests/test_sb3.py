@@ -114,6 +114,13 @@ def test_what_was_returned_is_never_written_again() -> None:
         np.testing.assert_array_equal(array, copy)
 
 
+@pytest.mark.parametrize("numbers", [{"decisions": -5}, {"decisions": 0}, {"num_envs": 0}, {"seed": -1}], ids=str)
+def test_numbers_that_are_none_are_refused(numbers: dict[str, Any]) -> None:
+    ((name, value),) = numbers.items()
+    with pytest.raises(ValueError, match=f"^{name}: found {value}, expected a whole number from"):
+        train(**numbers)
+
+
 @slow
 def test_episodes_are_summed_up_as_monitors_do() -> None:
     env = make(SIZE, seed=1, reward="margin")

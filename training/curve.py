@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.drawing import LINES, MARKERS, drawing, svg
-from helsinki_env.data import read_json
+from helsinki_env.data import brief, read_json
+from helsinki_env.files import is_file
 from training.run import RunError
 from training.saved import check_curve
 
@@ -24,9 +25,9 @@ def draw_curve(folder: str | Path) -> str:
         MissingExtraError: if Matplotlib is not installed.
     """
     path = Path(folder) / "curve.json"
-    curve = check_curve(read_json(path, RunError)) if path.is_file() else []
+    curve = check_curve(read_json(path, RunError)) if is_file(path) else []
     if not curve:
-        raise RunError(f"{folder}: found no {path.name} with measurements; the first one follows the warm start")
+        raise RunError(f"{brief(folder)}: found no {path.name} with measurements; the first one follows the warm start")
     counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
     with drawing(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
         for axis, count in zip(axes[0], counts, strict=True):

@@ -23,6 +23,8 @@ __all__ = ["EvaluationConfig", "Preset", "PresetError"]
 
 #: Games that are played at once.
 _MOST = 10_000_000
+#: Opponents, or kinds of tables.
+_MOST_LISTED = 100
 
 
 class PresetError(ValueError):
@@ -113,7 +115,7 @@ class Preset:
         data = Entry.of(data, PresetError, "the preset").mapping([item.name for item in fields(cls)])
         parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].given}
         if data["tables"].given:
-            tables = data["tables"].entries("kinds of tables", least=1)
+            tables = data["tables"].entries("kinds of tables", least=1, most=_MOST_LISTED)
             parts["tables"] = tuple(table.build(TableConfig) for table in tables)
         data.value = {**data.value, **parts}
         preset = data.build(cls)
@@ -125,6 +127,7 @@ class Preset:
         """Make every player once: a mistake in a name shall not come to light after an hour."""
         game = self.game
         for path, names in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
+            Entry(names, PresetError, path).entries("players", most=_MOST_LISTED)
             for name in names:
                 try:
                     make_player(name, game)

@@ -24,9 +24,9 @@ from agents.net.checkpoint import interface_digests, save_checkpoint
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor, knows_bfloat16
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, brief
 from helsinki_env.extras import needs
-from helsinki_env.files import held, remove_leftovers, write_json
+from helsinki_env.files import held, is_file, remove_leftovers, write_json
 from helsinki_env.position import VERSION
 from training.board import Board
 from training.evaluate import gate, measure
@@ -134,9 +134,9 @@ class Training:
             self._resume()
 
     def _check_folder(self, resume: bool) -> None:
-        if resume and not self._state.is_file():
-            raise RunError(f"{self.folder}: there is no training run to resume; leave out --resume to begin one")
-        if not resume and self._state.exists():
+        if resume and not is_file(self._state):
+            raise RunError(f"{brief(self.folder)}: there is no training run to resume; leave out --resume to begin one")
+        if not resume and is_file(self._state):
             raise RunError(
                 f"{self.folder}: there is a training run already; go on with it by --resume, or choose another folder "
                 "by --out"

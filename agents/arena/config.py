@@ -18,6 +18,8 @@ __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 _KEYS = ("seed", "chunk", "tables")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _GAMES = 2000
+#: A page has to show them.
+_MOST_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Plan:
@@ -44,7 +46,7 @@ def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:
     data = Entry.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
     chunk = data.get("chunk", CHUNK_GAMES).integer(1, MOST_GAMES)
-    found = data["tables"].entries("at least one table", least=1)
+    found = data["tables"].entries("at least one table", least=1, most=_MOST_TABLES)
     tables = tuple(_table(table, f"table {i + 1}") for i, table in enumerate(found))
     names: set[str] = set()
     for table, entry in zip(tables, found, strict=True):

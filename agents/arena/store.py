@@ -36,8 +36,8 @@ from agents.arena.parquet import joined_rows, parquet_bytes, read_parquet, rows_
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.registry import player_files
 from helsinki_env import GameConfig
-from helsinki_env.data import read_json
-from helsinki_env.files import held, remove_leftovers, replacing, write_json
+from helsinki_env.data import brief, read_json
+from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
 __all__ = ["RunFolder"]
@@ -149,9 +149,9 @@ class RunFolder:
             ArenaError: if there is none, its plan was changed, or this version cannot read it.
         """
         manifest = path / "run.json"
-        if not manifest.exists():
+        if not is_file(manifest):
             raise ArenaError(
-                f"{path}: found no run, expected the folder of one, with run.json (helsinki arena makes it)"
+                f"{brief(path)}: found no run, expected the folder of one, with run.json (helsinki arena makes it)"
             )
         return cls(path, Plan.from_dict(read_json(manifest, ArenaError)))
 
@@ -364,7 +364,7 @@ def _networks(plan: Plan) -> dict[str, str]:
     """The networks of a plan's players as they are now."""
     found = {}
     for player in sorted({name for table in plan.tables for name in table.players}):
-        contents = [path.read_bytes() for path in player_files(player) if path.is_file()]
+        contents = [path.read_bytes() for path in player_files(player) if is_file(path)]
         if contents:
             found[player] = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
     return found

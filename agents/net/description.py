@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from agents.net.inputs import seat_parts, table_parts
 from helsinki_env import observation
 from helsinki_env.data import Entry, brief, parse_json, shown
+from helsinki_env.files import is_file
 from helsinki_env.game import action_table
 from helsinki_env.position import VERSION
 
@@ -97,5 +97,5 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
 
 def check_exists(path: Path, how: str) -> None:
     """Check that there is a file; CheckpointError that says how to make it if there is none."""
-    if not os.path.isfile(path):  # unlike Path's own, it takes names of any length
+    if not is_file(path):
         raise CheckpointError(f"{brief(path)}: there is no such file; {how}")

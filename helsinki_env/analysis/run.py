@@ -15,8 +15,8 @@ from helsinki_env.analysis.effects import estimate
 from helsinki_env.analysis.screen import study_of
 from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
 from helsinki_env.components import ACTIONS
-from helsinki_env.data import read_json, shown
-from helsinki_env.files import write_json
+from helsinki_env.data import brief, read_json, shown
+from helsinki_env.files import is_file, write_json
 
 __all__ = ["open_study", "plan_of", "play_part", "read_study", "suspects"]
 
@@ -50,8 +50,8 @@ def read_study(folder: Path) -> StudyConfig:
         StudyError: if there is none, or it is damaged.
     """
     path = folder / _CONFIG
-    if not path.is_file():
-        raise StudyError(f"{folder}: found no study; helsinki balance run makes one")
+    if not is_file(path):
+        raise StudyError(f"{brief(folder)}: found no study; helsinki balance run makes one")
     return StudyConfig.from_dict(read_json(path, StudyError))
 
 
