@@ -42,6 +42,9 @@ def middle() -> Position:
     first["meadow"], first["coats_on_board"] = 2, [5, 13, 35, 41, 43, 47]
     position |= {"phase": "MAIN", "to_move": 1, "round": 4, "draw_pile": deck, "bonus_cards": [3, 5]}
     position["seats"][1]["pavilions"] = [{"colour": "red", "roofs": 2, "cells": [17, 18]}]
+    for colour, roofs in (("blue", 3), ("green", 2), ("red", 2)):
+        position["tile_supply"][colour][roofs - 2] -= 1
+    position["wild_tiles"], position["superstructures"] = 11, 28
     return position
 
 
@@ -121,25 +124,35 @@ def twins(position: Position) -> None:
 
 # What is changed, and what the message has to say: the key, what stood there, what was expected.
 MALFORMED: dict[str, tuple[Change, str, str, str]] = {
-    "unknown key": (put("colour", 1), "colour", "1", "no such key; the keys are game, version"),
-    "missing key": (drop("round"), "round", "None", "this key: it is missing"),
-    "unknown key of a seat": (put("seats.1.coat", 3), "seats[1].coat", "3", "no such key"),
-    "missing key of a seat": (drop("seats.2.used"), "seats[2].used", "None", "it is missing"),
-    "another game": (put("game", "copenhagen"), "game", "'copenhagen'", "'helsinki'"),
+    "unknown key": (put("colour", 1), "colour: no such key (", "1", "one of game, version"),
+    "missing key": (drop("round"), "round", "nothing", "this key: it is missing"),
+    "unknown key of a seat": (
+        put("seats.1.coat", 3),
+        "seats[1].coat: no such key (",
+        "3",
+        "one of pavilions, wild",
+    ),
+    "missing key of a seat": (drop("seats.2.used"), "seats[2].used", "nothing", "it is missing"),
+    "another game": (put("game", "copenhagen"), "game", "'copenhagen'", "one of helsinki"),
     "another version": (put("version", 7), "version", "7", "0"),
     "truth value as version": (put("version", False), "version", "False", "0"),
-    "number of players": (put("players", 5), "players", "5", "2, 3 or 4"),
-    "players of a wrong type": (put("players", "3"), "players", "'3'", "2, 3 or 4"),
+    "number of players": (put("players", 5), "players", "5", "seats from 2 to 4"),
+    "players of a wrong type": (put("players", "3"), "players", "'3'", "seats from 2 to 4"),
     "covered action": (put("covered", [15]), "covered[0]", "15", "an action"),
-    "denied actions of too few seats": (put("denied", [[], []]), "denied", "((), ())", "one list of actions for each"),
+    "denied actions of too few seats": (
+        put("denied", [[], []]),
+        "denied",
+        "[[], []]",
+        "a list of 3 lists of actions, one for each seat",
+    ),
     "expansion of a wrong type": (put("dry_roads", 1), "dry_roads", "1", "True or False"),
     "components": (put("components", ""), "components", "''", "the name of a component file"),
     "components that are not there": (put("components", "typo"), "components", "'typo'", "one of alternative, "),
     "phase": (put("phase", "DRAW"), "phase", "'DRAW'", "one of START, MOVE, MAIN"),
     "seat to move": (put("to_move", 3), "to_move", "3", "a seat from 0 to 2"),
     "round": (put("round", 0), "round", "0", "from 1"),
-    "round of a wrong type": (put("round", 1.5), "round", "1.5", "a whole number"),
-    "flag of a wrong type": (put("last_round", 0), "last_round", "0", "true or false"),
+    "round of a wrong type": (put("round", 1.5), "round", "1.5", "a round from 1 to 127"),
+    "flag of a wrong type": (put("last_round", 0), "last_round", "0", "True or False"),
     "draw pile of a copy for one seat": (put("draw_pile", 12), "draw_pile", "12", "a list of card types"),
     "draw pile of a wrong type": (put("draw_pile", {}), "draw_pile", "{}", "a list of card types"),
     "too many cards": (put("draw_pile", [0] * 101), "draw_pile", "[0, 0", "at most 100 cards"),
@@ -149,16 +162,16 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "count below zero": (put("discard_pile.3", -1), "discard_pile[3]", "-1", "a card count from 0"),
     "too many display slots": (put("display", [None] * 9), "display", "[None, ", "a list of 8"),
     "card type in the display": (put("display.0", -1), "display[0]", "-1", "null or a card type from 0 to 50"),
-    "tile colour": (drop("tile_supply.green"), "tile_supply.green", "None", "it is missing"),
+    "tile colour": (drop("tile_supply.green"), "tile_supply.green", "nothing", "it is missing"),
     "tile counts": (put("tile_supply.red", [3, 3, 3]), "tile_supply.red", "[3, 3, 3]", "a list of 4"),
     "too many tiles": (put("tile_supply.red.3", 2), "tile_supply.red[3]", "2", "a supply of tiles from 0 to 1"),
     "supply below zero": (put("wild_tiles", -1), "wild_tiles", "-1", "a supply from 0 to 12"),
     "supply beyond the box": (put("superstructures", 31), "superstructures", "31", "a supply from 0 to 30"),
     "bonus card": (put("bonus_cards", [4]), "bonus_cards[0]", "4", "one of 3, 5, 7, 9"),
     "bonus card twice": (put("bonus_cards", [3, 3]), "bonus_cards[1]", "3", "each bonus card once"),
-    "bonus cards without Dry roads": (put("dry_roads", False), "bonus_cards", "[3, 5]", "[]: they belong to Dry roads"),
+    "bonus cards without Dry roads": (put("dry_roads", False), "bonus_cards", "3", "none: they belong to Dry roads"),
     "seats": (put("seats", []), "seats", "[]", "a list of 3 seats"),
-    "seat of a wrong type": (put("seats.1", None), "seats[1]", "None", "a mapping with the keys"),
+    "seat of a wrong type": (put("seats.1", None), "seats[1]", "None", "a mapping of some of pavilions, wild"),
     "tile colour on a board": (
         put("seats.0.pavilions.0.colour", "pink"),
         "seats[0].pavilions[0].colour",
@@ -232,31 +245,31 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "hand of a copy for one seat": (
         put("seats.2.hand", {"size": 3, "known": []}),
         "seats[2].hand",
-        "{'size'",
+        "{'known'",
         "a copy made for one seat cannot be played on",
     ),
     "known cards that are not held": (put("seats.0.known.50", 9), "seats[0].known[50]", "9", "in hand"),
     "token": (put("seats.0.token", 8), "seats[0].token", "8", "null or a space from 0 to 7"),
-    "token missing": (put("seats.0.token", None), "seats.token", "[-1, 2, 2]", "spaces, or null for every seat"),
+    "token missing": (put("seats.0.token", None), "seats.token", "[-1, 2, 2]", "a space for every seat except"),
     "points": (put("seats.0.points", -1), "seats[0].points", "-1", "points from 0"),
     "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that nobody else has"),
     "bonus card that is left": (put("seats.1.bonus", 5), "seats[1].bonus", "5", "that is not left"),
-    "limit of a wrong type": (put("seats.0.limit_lifted", None), "seats[0].limit_lifted", "None", "true or false"),
-    "chance": (put("chance", {}), "chance.word", "None", "it is missing"),
+    "limit of a wrong type": (put("seats.0.limit_lifted", None), "seats[0].limit_lifted", "None", "True or False"),
+    "chance": (put("chance", {}), "chance.word", "nothing", "it is missing"),
     "random word": (put("chance.word", "0x12"), "chance.word", "'0x12'", "16 hexadecimal digits"),
     "random word of a wrong type": (put("chance.word", 12), "chance.word", "12", "16 hexadecimal digits"),
     "no hexadecimal digits": (put("chance.word", "0x" + 16 * "g"), "chance.word", "'0xggg", "16 hexadecimal digits"),
     "a card in place of another": (move_card, "all cards of type", "", "of them in piles, display and hands"),
     "more of a card than there are": (twins, "all cards of type 9", "", "1 of them in piles"),
     "a card missing": (lambda p: p["draw_pile"].pop(), "all cards of type", "", "in piles, display and hands"),
-    "pending of a wrong type": (put("pending", []), "pending", "[]", "a mapping, {} if no decision is in progress"),
+    "pending of a wrong type": (put("pending", []), "pending", "[]", "a mapping"),
     "pending key of another phase": (
         put("pending", {"to_pay": 1}),
         "pending.to_pay",
         "1",
         "in phase MAIN only the keys",
     ),
-    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "None", "phase LIFT needs it"),
+    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "nothing", "phase LIFT needs it"),
     "pending flag": (put("pending", {"drew": False}), "pending.drew", "False", "true, or no such key"),
     "pending number": (in_phase("MOVE", move=4), "pending.move", "4", "from 5 to 6"),
     "action of another phase": (
@@ -269,9 +282,9 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         in_phase("WILD", action="one_wild_tile", resume="PAY", wilds_left=1),
         "pending.resume",
         "'PAY'",
-        "MOVE, MAIN or END",
+        "one of MOVE, MAIN, END",
     ),
-    "paid cards": (in_phase("PLACE", card=0, paid=[]), "pending.paid", "[]", "from 1 to 7 card types"),
+    "paid cards": (in_phase("PLACE", card=0, paid=[]), "pending.paid", "[]", "at least one card type"),
     "paid card": (in_phase("PLACE", card=0, paid=[51]), "pending.paid[0]", "51", "a card type from 0 to 50"),
     "built without a tile": (
         both(in_phase("END", built=True), put("to_move", 2)),
@@ -298,7 +311,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "draws from no reshuffled pile": (
         put("pending", {"unseen_draws": [[1], [], []]}),
         "pending.unseen_draws",
-        "[1]",
+        "[[1], [], []]",
         "no draws without pending.reshuffled",
     ),
     "draws of a seat whose turn comes later": (
@@ -318,13 +331,18 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "pending.drew to be true",
     ),
     "discarding at the end of no turn": (
-        both(in_phase("DISCARD", turn_over=True), put("to_move", 2)),
+        both(in_phase("DISCARD", turn_over=True), put("to_move", 2), put("seats.2.used", [11])),
         "pending.turn_over",
         "True",
         "pending.drew or pending.built",
     ),
     "discarding with a lifted limit": (
-        both(in_phase("DISCARD", drew=True), put("to_move", 2), put("seats.2.limit_lifted", True)),
+        both(
+            in_phase("DISCARD", drew=True),
+            put("to_move", 2),
+            put("seats.2.used", [11]),
+            put("seats.2.limit_lifted", True),
+        ),
         "seats[2].limit_lifted",
         "True",
         "false while cards are discarded",
@@ -338,8 +356,11 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "building where nothing fits": (
         both(
             build_of(2, 1),
-            put("seats.0.wild", [c for c in range(49) if c not in (2, 3, 9, 16, 17, 24)]),
+            # Closed on the east side, from which the token pushes; elsewhere no action helps, for want of a coat.
+            put("seats.0.wild", [6, 10, 13, 20, 27, 34, 41, 48]),
             put("seats.0.coats_on_board", []),
+            put("seats.0.meadow", 0),
+            put("wild_tiles", 4),
         ),
         "pending.card",
         "2",
@@ -355,25 +376,33 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "paying with another colour": (build_of(4, 1, 10), "pending.paid", "[1, 10]", "cards of the colour or wild"),
     "paying out of order": (build_of(4, 2, 1), "pending.paid", "[2, 1]", "cards of the colour or wild in ascending"),
     "paying before the substitute": (
-        both(build_of(4, 1, to_pay=1, substitute=True), put("phase", "PAY")),
+        both(build_of(4, 1, to_pay=1, substitute=True), put("phase", "PAY"), put("seats.0.used", [13])),
         "pending.substitute",
         "True",
         "no card paid before the substitute",
     ),
     "more wild tiles due than there are": (
-        both(in_phase("WILD", action="two_wild_tiles", resume="MAIN", wilds_left=2), put("wild_tiles", 1)),
+        both(
+            in_phase("WILD", action="two_wild_tiles", resume="MAIN", wilds_left=2),
+            put("seats.0.used", [1]),
+            put("wild_tiles", 1),
+        ),
         "pending.wilds_left",
         "2",
         "at most 1, by the action and the supply",
     ),
     "two wild tiles for one": (
-        in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=2),
+        both(in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=2), put("seats.0.used", [6])),
         "pending.wilds_left",
         "2",
         "at most 1, by the action",
     ),
     "two superstructures to move": (
-        in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=2, lifted=2),
+        both(
+            in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=2, lifted=2),
+            put("seats.0.used", [9]),
+            put("superstructures", 27),
+        ),
         "pending.roofs_left",
         "2",
         "1, and no last_roof, for move_superstructure",
@@ -422,6 +451,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         both(
             in_phase("ROOF", action="extra_superstructure", resume="END", built=True, roofs_left=1, lifted=2),
             put("seats.0.used", [4]),
+            put("superstructures", 27),
         ),
         "pending.lifted",
         "2",
@@ -431,10 +461,11 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         both(
             in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=1, lifted=40),
             put("seats.0.used", [9]),
+            put("superstructures", 27),
         ),
         "pending.lifted",
         "40",
-        "a built cell",
+        "a roof without a superstructure, one of [2, 9, 16, 17]",
     ),
     "more superstructures due than there are": (
         both(in_phase("ROOF", resume="END", built=True, roofs_left=2), put("superstructures", 1)),
@@ -443,16 +474,16 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "at most the supply of 1",
     ),
     "draws from a pile for too few seats": (
-        put("pending", {"reshuffled": [0] * 51, "unseen_draws": [[]]}),
+        put("pending", {"reshuffled": [1] * 51, "unseen_draws": [[]]}),
         "pending.unseen_draws",
         "[[]]",
         "one for each seat",
     ),
     "too many draws from a pile": (
-        put("pending", {"reshuffled": [0] * 51, "unseen_draws": [[0, 0, 0, 0], [], []]}),
+        put("pending", {"reshuffled": [1] * 51, "unseen_draws": [[0, 0, 0, 0], [], []]}),
         "pending.unseen_draws[0]",
         "[0, 0, 0, 0]",
-        "at most 3 card types",
+        "at most 3 cards",
     ),
 }
 
@@ -465,14 +496,15 @@ def test_malformed_positions_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="position: ") as error:
         notation.from_dict(position)
     message = str(error.value)
-    assert re.match(rf"position: {re.escape(key)}[^:]*: found {re.escape(found)}", message), message
+    between = "" if key.endswith("(") else "[^:]*: "
+    assert re.match(rf"position: {re.escape(key)}{between}found {re.escape(found)}", message), message
     assert expected in message.partition(" expected ")[2], message
     assert len(message) < 700
 
 
 @pytest.mark.parametrize("value", [None, [], "helsinki", 3])
 def test_what_is_no_position_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"position: the whole: found .*, expected a mapping with the keys game"):
+    with pytest.raises(ValueError, match=r"position: found .*, expected a mapping of some of game, version"):
         notation.from_dict(value)
 
 
@@ -497,7 +529,7 @@ def test_a_copy_for_one_seat_shows_what_that_seat_may_see(seat: int) -> None:
             assert shown.pop("hand") == {"size": sum(full.pop("hand")), "known": full["known"]}
         assert shown == full
     assert seen == whole
-    with pytest.raises(ValueError, match=r"a copy made for one seat cannot be played on|chance: found None"):
+    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy made for one seat cannot be"):
         notation.from_dict(notation.to_dict(game, seat))
 
 
@@ -536,15 +568,12 @@ def test_any_single_change_is_refused_or_gives_a_game_that_agrees(number: int, t
 
 def test_a_study_may_start_with_full_meadows_short_supplies_and_an_empty_pile() -> None:
     position = middle()
-    position["seats"][1]["meadow"] = 8
+    position["seats"][1] |= {"meadow": 8, "coats_on_board": []}
     position["tile_supply"]["blue"] = [0, 0, 0, 0]
     position["wild_tiles"], position["superstructures"] = 1, 0
     for card in position["draw_pile"]:
         position["discard_pile"][card] += 1
-    position["draw_pile"] = []
+    position |= {"draw_pile": [], "last_round": True}
     pair = Pair.at(position, Counter())
-    for _ in range(200):
-        if pair.game.done:
-            break
-        pair.step(int(pair.game.legal_actions()[-1]))
-    assert pair.game.state.last_round
+    pair.play(lambda _, legal: legal[-1])
+    assert pair.game.done
