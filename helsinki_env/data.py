@@ -89,7 +89,7 @@ def brief(text: object, most: int = 160) -> str:
 def one_of(known: Iterable[object], word: object) -> str:
     """Return the end of a message, ``"one of a, b, c"``, and which of them the word may stand for."""
     names = [str(name) for name in known]
-    near = get_close_matches(str(word), names, n=2) if len(str(word)) <= 100 else []
+    near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
     return f"one of {listed}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
 
@@ -361,8 +361,8 @@ class Entry:
         above = "" if self._above is None else self._above.path
         if isinstance(self._key, int) and isinstance(self._above and self._above.value, list | tuple):
             return f"{above}[{self._key}]"
-        key = str(self._key)
-        key = key if key.isprintable() and len(key) <= 100 else shown(key)
+        key = self._key
+        key = key if isinstance(key, str) and key.isprintable() and len(key) <= 100 else shown(key)
         return f"{above}.{key}" if above and key else above + key
 
     @property

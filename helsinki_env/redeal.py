@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.config import GameConfig
+from helsinki_env.core.build import hand_by_colour
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import below
 from helsinki_env.core.state import DECK, DISCARD, PAY, SEATS, UNSEEN, WIDE, States
@@ -148,6 +149,10 @@ def _can_go_on(t, g, viewer, mask):
     """Section 3, No dead ends: another seat that is paying, discarding or bound to build can complete it."""
     if g.seat == viewer or not (g.phase == PAY or g.phase == DISCARD or g.only_build):
         return True
+    if g.substitute:  # the mask asks for the card of another colour alone
+        same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+        if same + wild < g.to_pay - 1:
+            return False
     write_mask(t, g, mask)
     return np.any(mask)
 

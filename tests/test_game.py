@@ -354,11 +354,15 @@ def test_ties_go_to_the_later_seat(points: list[int], ranking: list[int]) -> Non
 def test_the_worked_example_of_scoring() -> None:
     """Rules page, section 5: 2 rows, 3 columns, 3 superstructures on crossings, 3 in one full line."""
     position = deal(1)
-    rows, columns = (0, 6), (0, 1, 6)
-    cells = [c for c in range(49) if (c // 7 in rows or c % 7 in columns) and c != 24]
     seat = position["seats"][0]
-    seat["wild"], seat["coats_on_board"] = cells, []
+    rows = ("purple", [0, 1, 2, 3, 4]), ("purple", [42, 43, 44, 45]), ("purple", [46, 47, 48])
+    columns = ("red", [7, 8, 14, 15]), ("red", [21, 22, 28, 29]), ("blue", [35, 36]), ("purple", [13, 20, 27, 34])
+    for colour, cells in (*rows, *columns):
+        seat["pavilions"].append({"colour": colour, "roofs": len(cells), "cells": cells})
+        position["tile_supply"][colour][len(cells) - 2] -= 1
+    seat["wild"], seat["coats_on_board"] = [5, 6, 41], []
     seat["superstructures"] = [0, 6, 48, 3, 7, 15]
+    position["wild_tiles"], position["superstructures"] = 9, 24
     assert position["phase"] == "START"
     position["phase"] = "MOVE"
     for number, other in enumerate(position["seats"]):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, UserDict
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, notation
 from helsinki_env.core.kernel import JIT
+from helsinki_env.position import PositionError
 from tests.support import positions
 from tests.support.agreement import Pair
 
@@ -103,7 +108,7 @@ def build_of(card: int, *paid: int, **pending: Any) -> Change:
             if pile is holders[0]:
                 pile.remove(one)
             elif pile is not None:
-                pile[pile.index(one)] = None
+                pile[pile.index(one)] = position["draw_pile"].pop()
             else:
                 seat = next(seat for seat in position["seats"] if seat["hand"][one])
                 seat["hand"][one] -= 1
@@ -473,6 +478,148 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "2",
         "at most the supply of 1",
     ),
+    "nothing to draw before the last round": (
+        both(lambda p: p.update(discard_pile=[p["draw_pile"].count(card) for card in range(51)]), put("draw_pile", [])),
+        "draw_pile",
+        "[]",
+        "at least one card before the last round, or last_round to be true",
+    ),
+    "an empty slot beside a draw pile": (
+        both(lambda p: p["draw_pile"].append(p["display"][3]), put("display.3", None)),
+        "display",
+        "[",
+        "a card in every slot before the last round",
+    ),
+    "a full meadow beside coats to be won": (
+        put("seats.1.meadow", 8),
+        "seats[1].meadow",
+        "8",
+        "at most 0 coats of arms: 8 are still to be won",
+    ),
+    "more tiles than in the box": (
+        put("tile_supply.blue.1", 3),
+        "tile_supply.blue[1]",
+        "3",
+        "at most 2: 1 of 3 are on boards",
+    ),
+    "more tiles on the boards than in the box": (
+        both(
+            put("seats.2.pavilions", [{"colour": "blue", "roofs": 5, "cells": [0, 1, 2, 8, 15]}]),
+            put("seats.1.pavilions", [{"colour": "blue", "roofs": 5, "cells": [4, 5, 6, 12, 19]}]),
+            put("seats.1.coats_on_board", []),
+            put("seats.2.coats_on_board", []),
+        ),
+        "all of tile_supply.blue[3]",
+        "2",
+        "at most 1 on all boards",
+    ),
+    "more wild tiles than in the box": (put("wild_tiles", 12), "wild_tiles", "12", "at most 11: 1 of 12 are on"),
+    "more superstructures than in the box": (
+        put("superstructures", 29),
+        "superstructures",
+        "29",
+        "at most 28: 2 of 30 are on boards",
+    ),
+    "a bonus card that is not in play": (
+        put("bonus_cards", [3, 5, 9]),
+        "bonus_cards",
+        "9",
+        "one of those in play: [3, 5, 7]",
+    ),
+    "a round after which others would outgrow their place": (
+        put("round", 127),
+        "round",
+        "127",
+        "at most 102: 25 rounds may follow",
+    ),
+    "points with which others would outgrow their place": (
+        put("seats.1.points", 121),
+        "seats[1].points",
+        "121",
+        "at most 120: 7 may follow",
+    ),
+    "a version that is no whole number": (put("version", 0.0), "version", "0.0", "0: positions of other versions"),
+    "a bonus card that is no whole number": (put("seats.0.bonus", 7.0), "seats[0].bonus", "7.0", "one of 3, 5, 7, 9"),
+    "a limit lifted by nothing": (
+        put("seats.2.limit_lifted", True),
+        "seats[2].limit_lifted",
+        "True",
+        "no_hand_limit to be among the used actions",
+    ),
+    "a turn that is over by nothing": (
+        both(in_phase("DISCARD", drew=True, turn_over=True), put("to_move", 2)),
+        "pending.turn_over",
+        "True",
+        "no_hand_limit to be among the used actions",
+    ),
+    "discarding after building": (
+        both(
+            in_phase("DISCARD", drew=True, built=True),
+            put("to_move", 2),
+            put("seats.2.pavilions", [{"colour": "yellow", "roofs": 2, "cells": [17, 18]}]),
+            put("tile_supply.yellow.0", 2),
+            put("seats.2.used", [12]),
+        ),
+        "pending.built",
+        "True",
+        "the limit is checked before anything is built",
+    ),
+    "no other roof for what is lifted": (
+        both(
+            in_phase("LIFT", action="move_superstructure", resume="MAIN"),
+            put("seats.0.used", [9]),
+            put("seats.0.superstructures", [2, 3, 9, 10, 16, 17]),
+            put("superstructures", 24),
+        ),
+        "phase",
+        "'LIFT'",
+        "another roof to which a superstructure can be moved",
+    ),
+    "superstructure lifted from the statue": (
+        both(
+            in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=1, lifted=24),
+            put("seats.0.used", [9]),
+            put("superstructures", 27),
+        ),
+        "pending.lifted",
+        "24",
+        "a roof without a superstructure, one of [2, 9, 16, 17]",
+    ),
+    "superstructures of no build": (
+        in_phase("ROOF", resume="END", drew=True, roofs_left=1),
+        "phase",
+        "'ROOF'",
+        "pending.built: superstructures go on the tile that was just built",
+    ),
+    "superstructures go on after one that is elsewhere": (
+        in_phase("ROOF", resume="END", built=True, roofs_left=1, last_roof=2),
+        "pending.last_roof",
+        "2",
+        "a superstructure on the last tile, one of [3]",
+    ),
+    "a reshuffled pile of other cards": (
+        both(put("last_round", True), put("pending", {"reshuffled": [1] * 51})),
+        "pending.reshuffled[",
+        "1",
+        "in the draw pile and among the unseen draws",
+    ),
+    "a reshuffled pile of nothing": (
+        both(put("last_round", True), put("pending", {"reshuffled": [0] * 51})),
+        "pending.reshuffled",
+        "[0, 0",
+        "at least one card, or no such key",
+    ),
+    "a card drawn from a reshuffled pile that is nowhere": (
+        both(
+            put("last_round", True),
+            put("pending", {"unseen_draws": [[50], [], []]}),
+            lambda p: p["pending"].update(reshuffled=[(p["draw_pile"] + [50]).count(card) for card in range(51)]),
+            lambda p: p["seats"][0]["known"].__setitem__(50, p["seats"][0]["hand"][50]),
+        ),
+        "pending.unseen_draws",
+        "[[50], [], []]",
+        "cards of type 50 that are in these hands, unseen, or shown since",
+    ),
     "draws from a pile for too few seats": (
         put("pending", {"reshuffled": [1] * 51, "unseen_draws": [[]]}),
         "pending.unseen_draws",
@@ -502,10 +649,163 @@ def test_malformed_positions_are_refused(name: str) -> None:
     assert len(message) < 700
 
 
+#: What is changed in a game that has just been dealt, and what the message begins with.
+NO_START: dict[str, tuple[Change, str]] = {
+    "a card was discarded": (lambda p: give(p, p["draw_pile"].pop()), "phase: found 'START'"),
+    "a card is in a hand": (lambda p: give(p, p["draw_pile"].pop(), "seats", 0, "hand"), "phase: found 'START'"),
+    "a wild tile lies": (both(put("seats.1.wild", [10]), put("wild_tiles", 11)), "phase: found 'START'"),
+    "in the second round": (put("round", 2), "phase: found 'START'"),
+    "in the last round": (put("last_round", True), "phase: found 'START'"),
+    "a token stands": (put("seats.1.token", 3), "seats.token: found [-1, 3]"),
+    "over": (put("done", True), "done: found True"),
+}
+
+
+def give(position: Position, card: int, *where: Any) -> None:
+    """Put a card on the discard pile or somewhere else where cards are counted."""
+    holder: Any = position["discard_pile"]
+    if where:
+        holder = position
+        for key in where:
+            holder = holder[key]
+    holder[card] += 1
+
+
+@pytest.mark.parametrize("name", NO_START)
+def test_a_game_starts_as_it_is_dealt(name: str) -> None:
+    change, message = NO_START[name]
+    position = notation.to_dict(Game(seed=1))
+    assert notation.from_dict(position) == Game(seed=1)
+    change(position)
+    with pytest.raises(PositionError, match=re.escape(f"position: {message}")):
+        notation.from_dict(position)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (put("last_round", False), "the last round, and the last seat to move in it"),
+        (put("to_move", 0), "the last round, and the last seat to move in it"),
+        (put("pending", {"drew": True}), "phase END with nothing pending"),
+        (put("phase", "MAIN"), "phase END with nothing pending"),
+    ],
+)
+def test_a_game_is_over_after_the_last_turn_of_the_last_round(change: Change, expected: str) -> None:
+    game = Game(seed=1)
+    while not game.done:
+        game.step(int(game.legal_actions()[0]))
+    position = notation.to_dict(game)
+    assert notation.from_dict(position) == game
+    change(position)
+    with pytest.raises(PositionError, match=f"position: done: found True, expected {expected}"):
+        notation.from_dict(position)
+
+
 @pytest.mark.parametrize("value", [None, [], "helsinki", 3])
 def test_what_is_no_position_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"position: found .*, expected a mapping of some of game, version"):
         notation.from_dict(value)
+
+
+def nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
+    """A list or mapping within another and so on."""
+    value: Any = []
+    for _ in range(depth):
+        value = wrap(value)
+    return value
+
+
+def around_itself() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+#: Anything that a program may pass.
+ANYTHING: tuple[Any, ...] = (
+    *(np.array(data) for data in (3, 3.0, True, "START", None, [], [2], [1, 2, 3], [[1, 2], [3, 4]], [None] * 8)),
+    *(np.zeros(51, kind) for kind in (np.int8, np.float64, object)),
+    *(np.int64(3), np.uint64(2**64 - 1), np.float32("nan"), np.bool_(True), np.str_("MAIN")),
+    *(10**5000, -(10**5000), 2**63, -1, 0.5, 1e308, math.nan, math.inf, 2j, True, None, Decimal(3), Fraction(1, 2)),
+    *("", "START", "a" * 5000, "\0", "\ud800", "../..", "/", "\n" * 300, b"START", bytearray(51), memoryview(b"1")),
+    *((), (1, 2), {1}, frozenset(), range(8), range(10**12), iter([1]), object(), object, len, ...),
+    *({1: 2}, {None: 1}, {10**5000: 1}, {"a" * 5000: 1}, {b"game": 1}, {"game": "helsinki"}, UserDict(size=3)),
+    *(nested(100_000, lambda inner: [inner]), nested(100_000, lambda inner: {"cells": inner}), around_itself()),
+    *([None] * 51, [0] * 10**4, [10**5000] * 51, [[]] * 3, [{}], [["x"] * 51] * 3),
+)
+
+#: Positions that have every key between them, and the part of them that is changed.
+WHOLE: dict[str, tuple[Change, tuple[str, ...]]] = {
+    "anything": (lambda p: None, ()),
+    "move": (both(in_phase("MOVE", move=6), put("seats.0.used", [0])), ("pending",)),
+    "paid": (build_of(4, 1, 2), ("pending",)),
+    "discard": (both(in_phase("DISCARD", drew=True, last_discard=0), put("to_move", 2)), ("pending",)),
+    "wild": (
+        both(in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=1), put("seats.0.used", [6])),
+        ("pending",),
+    ),
+    "roof": (
+        both(
+            in_phase("ROOF", resume="END", built=True, roofs_left=1, last_roof=2),
+            put("seats.0.superstructures", [2, 10]),
+        ),
+        ("pending",),
+    ),
+    "unseen": (
+        both(
+            put("last_round", True),
+            lambda p: p["pending"].update(unseen_draws=[[p["seats"][0]["hand"].index(1)], [], []]),
+            lambda p: p["seats"][0].update(known=[0] * 51),
+            lambda p: p["pending"].update(
+                reshuffled=[(p["draw_pile"] + p["pending"]["unseen_draws"][0]).count(card) for card in range(51)]
+            ),
+        ),
+        ("pending",),
+    ),
+}
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to whatever stands in a position; of a list, to the first."""
+    yield way
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, (*way, key))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*way, 0))
+
+
+def refusal(position: Any) -> str | None:
+    """What is wrong with a position; None if it is accepted."""
+    try:
+        notation.from_dict(position)
+    except PositionError as problem:
+        return str(problem)
+    return None
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whatever_stands_anywhere_is_read_or_refused(name: str) -> None:
+    change, part = WHOLE[name]
+    position = middle()
+    change(position)
+    assert refusal(position) is None
+    assert all(refusal(value) for value in ANYTHING)
+    target: Any = position
+    for key in part:
+        target = target[key]
+    for way in places(target, part):
+        holder: Any = {None: position}
+        for key in (None, *way)[:-1]:
+            holder = holder[key]
+        last = (None, *way)[-1]
+        kept = holder[last]
+        for value in ANYTHING:
+            holder[last] = value
+            message = refusal(position) if way else refusal(value)
+            assert message is None or (message.startswith("position: ") and len(message) < 1000)
+        holder[last] = kept
+    assert refusal(position) is None
 
 
 def test_refusing_does_not_change_what_was_given() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, notation
+from helsinki_env.components import ACTIONS
 from helsinki_env.core.kernel import JIT
 from helsinki_env.redeal import RedealError, batch_redeal, redeal, redeal_many
 from tests.support import positions
@@ -52,6 +53,10 @@ def check(game: Game, viewer: int, seed: int) -> Game:
     return copy
 
 
+#: A card that asks for three more, two of its colour and one of another.
+PAYING = ("blue 4/4+1", "blue 1/2", "blue 2/2+1", "red 1/2")
+
+
 @given(configs(), st.integers(0, 2**32), st.integers(0, 400))
 @settings(max_examples=150 if JIT else 5, deadline=None)
 def test_any_game(config: GameConfig, seed: int, decisions: int) -> None:
@@ -71,6 +76,29 @@ def test_any_built_position(number: int, theme: str, decisions: int) -> None:
         game.step(int(rng.choice(game.legal_actions())))
     for viewer in range(game.num_players):
         check(game, viewer, number)
+
+
+def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
+    """Blue cards in the hand are few among those that nobody has seen: most deals leave too few of them."""
+    position = notation.to_dict(played(GameConfig(), 3, 1))
+    for seat in position["seats"]:  # all cards into the draw pile
+        position["draw_pile"] += [card for card, count in enumerate(seat["hand"]) for _ in range(count)]
+        seat["hand"], seat["known"] = [0] * 51, [0] * 51
+    target, *others = (notation.parse(f"DISCARD {name}") - notation.parse("DISCARD blue 1/2") for name in PAYING)
+    for card in (target, *others):
+        if card in position["display"]:
+            position["display"][position["display"].index(card)] = position["draw_pile"].pop()
+        else:
+            position["draw_pile"].remove(card)
+    position["seats"][0]["hand"] = [others.count(card) for card in range(51)]
+    position["seats"][0]["used"] = [ACTIONS.index("any_card_as_wild")]
+    position |= {"phase": "PAY", "to_move": 0, "pending": {"card": target, "to_pay": 3, "substitute": True}}
+    game = notation.from_dict(position)
+    for seed in range(50):
+        copy = check(game, 1, seed)
+        while copy.phase == "PAY":
+            copy.step(int(copy.legal_actions()[0]))
+        assert copy.phase == "PLACE"
 
 
 def test_copies_go_on_like_games() -> None:

@@ -301,6 +301,8 @@ class _Builder:
             pending |= self._reshuffled(seats, pile, phase)
         if phase == "END" or rng.random() < 0.1:
             seats[self.seat]["limit_lifted"] = rng.random() < 0.3 or bool(pending.get("lifted_now"))
+        if seats[self.seat]["limit_lifted"]:
+            seats[self.seat]["used"] = sorted({*seats[self.seat]["used"], ACTIONS.index("no_hand_limit")})
         return {
             "game": "helsinki",
             "version": 0,
@@ -359,8 +361,6 @@ class _Builder:
             pending = {"built": True}
         elif rng.random() < 0.2:
             pending["lifted_now"] = True
-            used = seats[self.seat]["used"]
-            used[:] = sorted({*used, ACTIONS.index("no_hand_limit")})
         return phase, pending
 
     def _reshuffled(self, seats: Sequence[dict[str, Any]], pile: list[int], phase: str) -> dict[str, Any]:
