@@ -23,6 +23,7 @@ import yaml
 import helsinki_env
 from agents.registry import player_names
 from helsinki_env import helsinki_v0
+from helsinki_env.cli import COMMANDS
 from helsinki_env.pages import PAGES as GENERATED
 from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run_shell, shortened
 
@@ -167,6 +168,12 @@ def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == helsinki_env.__version__
     assert all(reference["title"] and reference["authors"] for reference in citation["references"])
+
+
+def test_every_command_is_described() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert f"| `{name}`" in page
 
 
 def test_every_player_is_described() -> None:
