@@ -402,7 +402,8 @@ def _build_value(t, w, v, card, side, coats):
         return NOTHING
     number = np.int64(t.number[card]) - 1
     before = _hand_value(t, w, v)
-    v.spare[: t.types] = v.hand[: t.types]
+    for held in range(t.types):
+        v.spare[held] = v.hand[held]
     v.hand[card] -= 1
     begin = np.int64(t.colour[card]) * t.variants
     _, _, taken = _take_cheapest(t, v, begin, begin + t.variants, True, number)
@@ -414,7 +415,8 @@ def _build_value(t, w, v, card, side, coats):
         taken += more
         spent += 1
     value = gain - spent * v.coat - (before - _hand_value(t, w, v))
-    v.hand[: t.types] = v.spare[: t.types]
+    for held in range(t.types):
+        v.hand[held] = v.spare[held]
     if taken < number or spent > coats:
         return NOTHING
     return value

@@ -137,7 +137,8 @@ def _deal_hands(t, g, viewer, s, cards, size):
     dealt = 0
     for seat in range(g.players):
         if seat != viewer:
-            g.hand[seat] = g.known[seat]
+            for card in range(t.types):
+                g.hand[seat, card] = g.known[seat, card]
             for _ in range(s.hidden[seat]):
                 g.hand[seat, _draw(g, cards, dealt, size)] += 1
                 dealt += 1

@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError, UnsupportedError
 
 from helsinki_env.core import kept, kernel
 
@@ -320,6 +323,104 @@ def test_where_nothing_can_be_kept_it_is_compiled_in_memory(elsewhere: Path, loa
     write(folder)
     f = load("theirs.a", elsewhere).f
     assert f(1) == 2
+
+
+# What kernels call
+
+CALLED = """
+from helsinki_env.core.kernel import kernel
+
+@kernel
+def product(x):
+    if x < 0:
+        raise ValueError("less than nothing", x)
+    print("product", x)
+    return 1 if x < 2 else x * product(x - 1)
+
+@kernel
+def more(x):
+    return product(x) + 1
+"""
+CALLING = """
+import numpy as np
+from helsinki_env.core.kernel import kernel
+from theirs.a import more
+
+@kernel
+def most(x):
+    return more(x) + np.zeros(1)[0]
+"""
+
+
+@with_compiler
+def test_kernels_that_are_called_behave_like_python(
+    elsewhere: Path, load: Callable[[str, Path], Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", CALLED)
+    write(elsewhere / "theirs" / "b.py", CALLING)
+    write(elsewhere / "theirs" / "c.py", CALLING)
+
+    def check(function: Any) -> None:
+        assert function(3) == 7
+        assert capfd.readouterr().out == "product 3\nproduct 2\nproduct 1\n"
+        with pytest.raises(ValueError, match="less than nothing") as refused:
+            function(-2)
+        assert refused.value.args == ("less than nothing", -2)
+
+    for hits in (0, 1):
+        a = load("theirs.a", elsewhere)
+        check(a.more)
+        assert found(a.more) == hits
+    assert not a.product.overloads, "machine code is made of what Python calls, not of what kernels call"
+    for name, hits in (("theirs.b", 0), ("theirs.c", 1)):
+        calling = load(name, elsewhere)
+        check(calling.most)
+        assert found(calling.more.called) == hits, "what was compiled for one is there for the other"
+    assert load("theirs.a", elsewhere).product(1) == 1, "Python may call any of them"
+
+
+CIRCLE = """
+from helsinki_env.core.kernel import kernel
+
+@kernel
+def even(n):
+    if n == 0:
+        return True
+    return odd(n - 1)
+
+@kernel
+def odd(n):
+    if n == 0:
+        return False
+    return even(n - 1)
+"""
+
+
+@with_compiler
+def test_kernels_that_call_each_other_in_a_circle_are_refused(
+    elsewhere: Path, load: Callable[[str, Path], Any]
+) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", CIRCLE)
+    with pytest.raises(UnsupportedError, match="odd: kernels can call themselves, but not each other in a circle"):
+        load("theirs.a", elsewhere).even(3)
+
+
+def allocate(n: int) -> int:
+    return len(np.zeros(n))
+
+
+@with_compiler
+def test_numba_still_has_its_private_option_against_reference_counts() -> None:
+    """The rules run 1.16 times as fast with it, see `helsinki_env.core.kernel`."""
+    try:
+        numba.njit(_nrt=False)(allocate)(3)
+    except NumbaError:
+        return  # as it should: what allocates cannot be compiled
+    except KeyError:
+        pass
+    pytest.fail("this Numba has no option _nrt any more: hold Numba back in pyproject.toml, or do without in kernel.py")
 
 
 TYPED_IN = """

@@ -30,7 +30,8 @@ def _blank(t, g):
     g.token[:] = -1
     g.bonus[:] = -1
     g.limit_lifted[:] = 0
-    g.supply[:] = t.supply
+    for kind in range(20):
+        g.supply[kind] = t.supply[kind]
     g.display[:] = -1
     g.built[:] = 0
     g.coats[:] = 0
@@ -122,5 +123,6 @@ def set_up(g, setup):
     """Take over which game is played from another record (or anything with these fields)."""
     g.players = setup.players
     g.covered = setup.covered
-    g.denied[:] = setup.denied
+    for seat in range(4):
+        g.denied[seat] = setup.denied[seat]
     g.dry_roads = setup.dry_roads

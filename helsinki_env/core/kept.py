@@ -156,6 +156,13 @@ def _remove_unused(folder: str, now: float) -> None:
     shutil.rmtree(leaving, ignore_errors=True)
 
 
+@cache
+def is_ours(source: str) -> bool:
+    """Return whether a source file belongs to the project."""
+    path = Path(source).resolve()
+    return any(path.is_relative_to(folder) for folder in (_PACKAGE, _PLAYERS, _PACKAGE.parent / "training"))
+
+
 def _kernel_files(package: Path) -> list[Path]:
     return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
 
@@ -206,15 +213,18 @@ def _digest_of(source: str) -> str:
 
 
 class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
-    """The machine code of one kernel in a folder: a file for each combination of types that it was compiled for.
+    """What was compiled of one kernel, in a folder: a file for each combination of types.
 
-    Numba asks it for machine code before it compiles, and gives it what it has compiled. Whatever goes wrong with files
-    (damage, a full disk, a folder that can only be read) means compiling in memory.
+    Numba asks it before it compiles, and gives it what it has compiled. Whatever goes wrong with files (damage, a full
+    disk, a folder that can only be read) means compiling in memory.
 
     Args:
         function: the kernel as Python; its file must exist.
         folder: where to keep it.
     """
+
+    #: Distinguishes files of the same kernel.
+    ending = ""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         code = function.__code__
@@ -228,15 +238,16 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
         """The folder."""
         return self.folder
 
-    def _path(self, signature: Any, codegen: Any) -> str:
+    def path(self, signature: Any, codegen: Any) -> str:
+        """Return the file for a signature and a processor."""
         types = tuple(str(part) for part in sigutils.normalize_signature(signature))
         key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
-        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}")
+        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.ending}")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
         """Return what was compiled for a signature, None if there is nothing that can be used."""
         target_context.refresh()
-        path = self._path(signature, target_context.codegen())
+        path = self.path(signature, target_context.codegen())
         try:
             with open(path, "rb") as file:
                 digest, data = file.read(32), file.read()
@@ -244,7 +255,7 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
             return None
         try:
             if hashlib.sha256(data).digest() == digest:
-                result = CompileResult._rebuild(target_context, *pickle.loads(data))
+                result = self._restored(target_context, pickle.loads(data))
                 if result.signature.args == sigutils.normalize_signature(signature)[0]:
                     return result
         except Exception:  # whatever is in it, it is not what was put there
@@ -256,17 +267,23 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
         """Keep what was compiled for a signature."""
         if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
             return  # holds addresses of this process
-        data = dumps(result._reduce())
+        data = dumps(self._reduced(result))
         temporary = ""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)  # may have been removed since
             handle, temporary = tempfile.mkstemp(prefix="new-", dir=self.folder)
             with open(handle, "wb") as file:
                 file.write(hashlib.sha256(data).digest() + data)
-            os.replace(temporary, self._path(signature, result.codegen))
+            os.replace(temporary, self.path(signature, result.codegen))
         except OSError:
             if temporary:
                 _remove(temporary)
+
+    def _reduced(self, result: CompileResult) -> Any:
+        return result._reduce()
+
+    def _restored(self, target_context: Any, data: Any) -> CompileResult:
+        return CompileResult._rebuild(target_context, *data)
 
 
 def _remove(path: str) -> None:

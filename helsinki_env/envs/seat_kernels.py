@@ -144,14 +144,21 @@ def _decide(t, g, seating, how, action, legal, report):
 
 
 @kernel
+def _write_legal(t, g, legal, mask):
+    """Write the legal decisions into both."""
+    write_mask(t, g, legal)
+    for action in range(len(mask)):
+        mask[action] = legal[action]
+
+
+@kernel
 def _show_learner(t, g, seating, legal, mask, obs):
     """What the learner gets: when the game is over, everything is let through, for there is nothing to choose."""
     if seating.over:
         legal[:] = 0
         mask[:] = 1
     else:
-        write_mask(t, g, legal)
-        mask[:] = legal
+        _write_legal(t, g, legal, mask)
     observe(t, g, seating.learner, obs)
 
 
@@ -204,8 +211,7 @@ def advance(
         if opponent < 0:
             _show_learner(t, g, seating, legal[b], mask[b], obs[b])
             continue
-        write_mask(t, g, legal[b])
-        their_mask[waiting] = legal[b]
+        _write_legal(t, g, legal[b], their_mask[waiting])
         observe(t, g, g.seat, their_obs[waiting])
         who[waiting] = opponent
         words[waiting] = _next_word(g, seating)
