@@ -17,11 +17,14 @@ from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
 from agents.match import play_match
+from agents.rating.report import read_report
+from agents.rating.report import report_files as ladder_files
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.analysis.covers import FIRST_GAME, by_set, ends, measures, number_of
+from helsinki_env.analysis.figures import figures
 from helsinki_env.analysis.report import report_files
-from helsinki_env.analysis.results import _Played, results, verdicts_of
+from helsinki_env.analysis.results import _Played, read_results, results, verdicts_of
 from helsinki_env.analysis.run import open_study, play_part, read_study
 from helsinki_env.analysis.screen import naive
 from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, screen_table
@@ -41,6 +44,7 @@ TINY: dict[str, Any] = {
     "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 200}},
 }
 #: Of the second class in the screen.
+BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
 SECOND_CHUNK = "01-00000-00001.parquet"
 
 
@@ -108,6 +112,46 @@ def test_verdicts_and_pictures_follow_from_the_json(
             action |= {"deviation": 9.0, "deviation_error": 0.5, "deviation_low": 7.5, "deviation_high": 10.5}
     changed = {verdict["action"]: verdict["verdict"] for verdict in verdicts_of(read)}
     assert changed["any_side"] == "overpowered"
+
+
+def test_pictures_can_be_read() -> None:
+    data = read_results(BALANCE)
+    lists: dict[str, Any] = {
+        key: [] for key, value in data.items() if isinstance(value, list) and key not in ("actions", "variants")
+    }
+    strongest = {"screen": [entry for entry in data["screen"] if entry["player"] == "net"]}
+    # Beside the outlines of letters the text stands in comments.
+    drawn = {name: picture.decode() for name, (_, picture) in figures(data | lists | strongest).items()}
+    for name in ("forest", "use", "naive", "variants"):
+        for action in ACTIONS:
+            assert drawn[name].count(f"<!-- {action.replace('_', ' ')} -->") == 1, "one row, one name"
+    for name in ("forest", "naive", "variants"):
+        panels = re.split(r'<g id="axes_\d+">', drawn[name])[1:]
+        scales = [re.findall(r'<g id="xtick_\d+">.*?<!-- (.*?) -->', panel, re.DOTALL) for panel in panels]
+        assert len(scales) == 3
+        assert scales[0] == scales[1] == scales[2] != [], "panels that are compared share one scale"
+
+
+def test_one_word_for_what_is_undecided() -> None:
+    data = read_results(BALANCE)
+    assert {verdict["verdict"] for verdict in data["verdicts"]} == {"overpowered", "underpowered", "undecided"}
+    text = (BALANCE.with_suffix(".md")).read_text(encoding="utf-8")
+    assert "| undecided |" in text
+    assert "- Undecided, as too uncertain" in text
+    assert not re.search(r"not known|not decided", text + BALANCE.read_text(encoding="utf-8"), re.IGNORECASE)
+
+
+@pytest.mark.nightly
+def test_the_report_of_the_repository_follows_from_its_numbers() -> None:
+    for path, content in report_files(read_results(BALANCE)).items():
+        if path.suffix in (".md", ".json"):  # pictures also follow from the version of Matplotlib
+            assert (BALANCE.parent / path).read_bytes() == content, path
+    for page in sorted((BALANCE.parent.parent).glob("ladder*.json")):
+        for path, content in ladder_files(read_report(page), name=page.stem, images="images").items():
+            if path.suffix in (".md", ".json"):
+                assert (page.parent / path).read_bytes() == content, path
+            else:
+                assert (page.parent / path).exists()
 
 
 def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
