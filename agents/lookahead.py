@@ -80,10 +80,8 @@ _LAST_ROUND = _TABLE + TABLE_FACTS.index("last_round")
 _PILE = _TABLE + TABLE_FACTS.index("draw_pile")
 _SUPERSTRUCTURES = _TABLE + TABLE_FACTS.index("superstructures")
 _TO_PAY = _PENDING + PENDING_FACTS.index("to_pay")
-_WILDS_LEFT = _PENDING + PENDING_FACTS.index("wilds_left")
 _ROOFS_LEFT = _PENDING + PENDING_FACTS.index("roofs_left")
 _SUBSTITUTE = _PENDING + PENDING_FACTS.index("substitute")
-_LIFTED = _PENDING + PENDING_FACTS.index("lifted")
 
 
 @kernel

@@ -228,7 +228,7 @@ _TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
     _AT[name] for name in ("table", "tile_supply", "bonus_cards", "display", "hand")
 )
 _PER_SEAT, _PER_BOARD = len(SEAT_FACTS), 4 * 49
-_PRESENT, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER_SEAT)
+_, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER_SEAT)
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = range(len(TABLE_FACTS))
 
 

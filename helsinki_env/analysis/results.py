@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import helsinki_env
 from agents.arena.designs import as_sets
@@ -54,8 +53,6 @@ from helsinki_env.data import read_json, sealed
 from helsinki_env.position import VERSION
 
 __all__ = ["findings_of", "read_results", "results", "verdicts_of"]
-
-Array = npt.NDArray[np.float64]
 
 #: Decimals of what is written: far below any interval, and coarse enough to hide how a processor rounds.
 _DECIMALS = 5

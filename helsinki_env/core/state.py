@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 SEATS = 4
-CELLS = 49
 #: Most pavilion tiles that a board can hold (component files that allow more are refused).
 TILES = 22
 DECK = 100

@@ -36,7 +36,6 @@ PLAYERS = (
     Tone("#ef86b4", "#f9b9d5", "#c45486", "#3d1026"),  # pink
     Tone("#3fc6c0", "#8fe4df", "#1f8f8a", "#06302e"),  # turquoise
 )
-PLAYER_NAMES = ("charcoal", "ivory", "pink", "turquoise")
 
 SIDES = (
     Tone("#bcdcd0", "#d9eee6", "#6fa592", "#2c5a4b"),  # north: mint, like the cathedral's domes
