@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import signal
+import time
 from collections import Counter
 from typing import Any
 
@@ -208,6 +211,28 @@ def test_copies_of_a_threaded_batch_have_threads_of_their_own() -> None:
     env.close()
     assert len(play(other, other.set_state(other.get_state())[0], 3)) == 3
     other.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system starts processes in another way")
+def test_a_forked_process_goes_on_with_threads_of_its_own() -> None:
+    env = HelsinkiVectorEnv(8, num_threads=2)
+    obs = play(env, env.reset(seed=0)[0], 3)[-1][0]
+    child = os.fork()
+    if not child:  # what it finds out is its exit status
+        try:
+            play(env, obs, 3)
+            env.close()
+            os._exit(7)
+        finally:
+            os._exit(1)
+    end = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.02)
+    assert os.waitstatus_to_exitcode(ended[1]) == 7
+    assert len(play(env, obs, 3)) == 3
+    env.close()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -25,14 +25,16 @@ class Slices:
             raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
         """Call `function(begin, end)` for slices that cover `range(size)`."""
         if self.threads == 1 or size < 2 * self.threads or not JIT:  # interpreted kernels gain nothing by it
             function(0, size)
             return
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():  # threads stay behind where a process forks
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="helsinki")
+            self._process = os.getpid()
         edges = [size * i // self.threads for i in range(self.threads + 1)]
         waiting = [self._pool.submit(function, begin, end) for begin, end in pairwise(edges[1:])]
         function(0, edges[1])
@@ -41,9 +43,9 @@ class Slices:
 
     def close(self) -> None:
         """Let the threads end."""
-        if self._pool is not None:
+        if self._pool is not None and self._process == os.getpid():
             self._pool.shutdown()
-            self._pool = None
+        self._pool = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles get threads of their own."""
