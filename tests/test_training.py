@@ -831,13 +831,16 @@ path, rng = Path(sys.argv[1]), random.Random(0)
 networks = [Network(), Network()]
 saved(path, networks[0])
 seen = set()
-for _ in range(40):
+for number in range(40):
+    before = path.stat().st_ino
     child = os.fork()
     if not child:
         while True:
-            for network in networks:
+            for network in networks[:: 1 if number % 2 else -1]:
                 saved(path, network)
-    time.sleep(0.02 + 0.05 * rng.random())
+    while path.stat().st_ino == before:  # until it has written once, however long that takes
+        time.sleep(0.001)
+    time.sleep(0.05 * rng.random())
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     found = load_checkpoint(path)[0]
