@@ -33,8 +33,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GameConfig:
 
 ENVIRONMENTS: dict[str, Callable[[GameConfig], Any]] = {
     "self-play": lambda config: HelsinkiVectorEnv(2, config=config),
-    "seats": lambda config: HelsinkiSeatVectorEnv(2, config=config),
-    "seat": lambda config: HelsinkiSeatEnv(config=config),
+    "seats": lambda config: HelsinkiSeatVectorEnv(2, illegal="raise", config=config),
+    "seat": lambda config: HelsinkiSeatEnv(illegal="raise", config=config),
 }
 
 

@@ -255,6 +255,24 @@ def test_random_opponents_in_compiled_code_play_as_the_random_player_does() -> N
     assert all(same(found[0], other) for other in found[1:])
 
 
+def test_opponents_get_arrays_that_lead_nowhere() -> None:
+    kept: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+
+    def act(obs: Any, mask: Any, words: Any) -> Any:
+        for array in (obs, mask, words):
+            assert array.base is None
+            assert array.flags.owndata
+            kept.append((array, array.copy()))
+        return act_random(obs, mask, words)
+
+    one = HelsinkiSeatVectorEnv(SIZE, act, num_players=4, autoreset_mode="SameStep")
+    play(one, one.reset(seed=1)[0], 20)
+    other = HelsinkiSeatEnv([act, "random", act], num_players=4)
+    other.reset(seed=1)
+    assert len(kept) > 60
+    assert all(np.array_equal(*pair) for pair in kept)  # nobody writes into them later
+
+
 def test_opponents_never_get_a_random_number_twice() -> None:
     seen: list[int] = []
 
@@ -374,7 +392,7 @@ def test_options_hold_for_later_games() -> None:
 
 
 def test_an_illegal_decision_leaves_everything_unchanged() -> None:
-    env = HelsinkiSeatVectorEnv(3, num_players=3)
+    env = HelsinkiSeatVectorEnv(3, num_players=3, illegal="raise")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     before = env.get_state()
     for bad in (-1, 0, 554, -(2**40), 2**40):
@@ -393,10 +411,20 @@ def test_an_illegal_decision_leaves_everything_unchanged() -> None:
 
 @pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, True, False, np.True_, "MOVE 1"])
 def test_an_illegal_decision_in_one_game(action: Any) -> None:
-    env = HelsinkiSeatEnv(seat=1)
+    env = HelsinkiSeatEnv(seat=1, illegal="raise")
     env.reset(seed=1)
     before = env.game
     with pytest.raises(IllegalActionError, match=r"MOVE|whole number|ids run"):
+        env.step(action)
+    assert env.game == before
+
+
+@pytest.mark.parametrize("action", [1.0, None, True, False, np.True_, "MOVE 1"])
+def test_what_is_no_decision_is_an_error_in_any_case(action: Any) -> None:
+    env = HelsinkiSeatEnv(seat=1)
+    env.reset(seed=1)
+    before = env.game
+    with pytest.raises(IllegalActionError, match="whole number"):
         env.step(action)
     assert env.game == before
 
@@ -432,7 +460,7 @@ def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: Autores
 
 
 def test_an_illegal_decision_ends_one_game_and_says_why() -> None:
-    env = HelsinkiSeatEnv(illegal="penalise", seat=1)
+    env = HelsinkiSeatEnv(seat=1)
     env.reset(seed=1)
     obs, reward, terminated, truncated, info = env.step(0)
     assert (reward, terminated, truncated) == (-1, True, False)

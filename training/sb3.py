@@ -189,8 +189,10 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
         num_envs: games side by side; large batches are fast.
         seed: of the games dealt at the next reset; a model with a seed of its own sets it anew.
         options: as for `HelsinkiSeatVectorEnv`: `opponents` (default "random"), `seat`, `num_players`, `config`,
-            `reward`, `episodes` ...
+            `reward`, `episodes` ... But for `illegal`, which is "raise" unless said otherwise: MaskablePPO takes no
+            illegal decision.
     """
+    options = {"illegal": "raise"} | options
     env = HelsinkiVecEnv(HelsinkiSeatVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **options))
     if seed is not None:
         env.seed(seed)

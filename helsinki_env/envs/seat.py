@@ -12,7 +12,7 @@ over. Opponents see what their own seats may see, as the learner does.
 An opponent is a name that `agents.registry.make_player` knows (``"random"`` needs nothing else), a player, or a
 function: ``act(observation, mask, words)`` gets one row for each game in which it has to decide, int8 (rows, F) and
 (rows, A), and one random number for each, uint64 (rows,); it returns the ids of legal decisions, int (rows,). The
-arrays are its own only until it returns. An opponent that takes its chance from `words` alone plays the same games
+arrays are its own, and lead to no other row. An opponent that takes its chance from `words` alone plays the same games
 whatever the size of the batch. A list gives each opponent's seat a player of its own, clockwise from the learner.
 """
 
@@ -131,8 +131,9 @@ class HelsinkiSeatVectorEnv(Batch):
         dry_roads: whether the expansion is played.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": that game ends with
-            reward -1 (-100 with reward "margin"), and ``info["illegal_action"]`` bool (B,) says where.
+        illegal: what an illegal decision does: "penalise": that game ends with reward -1 (-100 with reward "margin"),
+            and ``info["illegal_action"]`` bool (B,) says where; or "raise" `IllegalActionError`, for programs that
+            mean to take none.
         autoreset_mode: see above.
         episodes: what is drawn anew at each deal (`RandomEpisodes`).
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
@@ -141,8 +142,8 @@ class HelsinkiSeatVectorEnv(Batch):
 
     Raises:
         ConfigError: for options that cannot be played. ValueError: for other arguments.
-        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped. If an
-            opponent errs, some have: the next call must be `reset`.
+        IllegalActionError: by `step` with illegal="raise", naming game, decision, phase and the legal ones; no game
+            has been stepped. If an opponent errs, some have: the next call must be `reset`.
     """
 
     _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
@@ -159,7 +160,7 @@ class HelsinkiSeatVectorEnv(Batch):
         dry_roads: bool = False,
         components: str | Path = "default",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "raise",
+        illegal: Literal["raise", "penalise"] = "penalise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
         copy: bool = True,
@@ -313,8 +314,8 @@ class HelsinkiSeatVectorEnv(Batch):
             rows = np.flatnonzero(asked == i)
             if act is None or len(rows) == 0:
                 continue
-            some: Any = slice(count) if len(rows) == count else rows
-            found = np.asarray(act(self._their_obs[some], self._their_masks[some], self._words[some]))
+            # Copies: a view would lead back to the rows of other seats.
+            found = np.asarray(act(self._their_obs[rows], self._their_masks[rows], self._words[rows]))
             if found.shape != rows.shape or not np.issubdtype(found.dtype, np.integer):
                 raise ValueError(
                     f"opponent {opponents.names[self._who[rows[0]]]!r}: found decisions {found.dtype} of shape "
@@ -361,8 +362,9 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         dry_roads: whether the expansion is played.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends with reward
-            -1 (-100 with reward "margin"), and ``info["illegal_action"]`` says what was wrong.
+        illegal: what an illegal decision does: "penalise": the game ends with reward -1 (-100 with reward "margin"),
+            and ``info["illegal_action"]`` says what was wrong; or "raise" `IllegalActionError`, for programs that mean
+            to take none. What is no whole number is an error in any case.
         episodes: what is drawn anew at each deal (`RandomEpisodes`).
         render_mode: None, "ansi", "human" (prints the text at every step), "rgb_array" or "svg"; only the learner's
             cards are shown.
@@ -385,7 +387,7 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         dry_roads: bool = False,
         components: str | Path = "default",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "raise",
+        illegal: Literal["raise", "penalise"] = "penalise",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         config: GameConfig | None = None,
@@ -441,8 +443,8 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         """Take one decision for the learner, and the opponents' after it; see the class.
 
         Raises:
-            IllegalActionError: naming the decision, the phase and what is legal; nothing has changed. ValueError: if
-                the game is over or nothing is dealt yet.
+            IllegalActionError: for what is no whole number, and with illegal="raise" for decisions that are not legal,
+                naming phase and what is; nothing has changed. ValueError: if the game is over or nothing is dealt yet.
         """
         number = whole_number(action)
         if number is None:
