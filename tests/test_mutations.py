@@ -22,6 +22,7 @@ import pytest
 
 from helsinki_env import Game, notation
 from helsinki_env.core.state import PHASES
+from helsinki_env.envs import sound
 from helsinki_env.position import PositionError
 from helsinki_env.redeal import redeal
 from helsinki_env.reference import ReferenceGame
@@ -78,6 +79,7 @@ def look(rng: random.Random, game: Game, seen: Counter[str]) -> None:
     seen["positions"] += 1
     assert notation.from_dict(position) == game
     assert game.done or game.legal_actions().size, "no decision is legal"
+    sound.check(game.state.reshape(1), game.config)  # environments take it, too
     assert all(0 <= score <= MOST_POINTS for score in game.scores())
     if rng.random() < 0.03:
         seen["masks compared"] += 1

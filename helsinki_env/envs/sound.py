@@ -2,7 +2,8 @@
 
 Compiled rules index arrays by what they read in a record, and a search plays until a game is over. So a record is
 taken over only if every field is within its range, the fields fit together and some decision is legal. Whatever a game
-comes to by legal decisions passes, and what passes can be played to its end.
+comes to by legal decisions passes, and what passes can be played to its end. (`helsinki_env.position` asks more of what
+somebody has written: that a turn can have come to this.)
 """
 
 from __future__ import annotations
