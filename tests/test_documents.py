@@ -23,6 +23,7 @@ import yaml
 import helsinki_env
 from agents.registry import player_names
 from helsinki_env import helsinki_v0
+from helsinki_env.cli import COMMANDS
 from helsinki_env.pages import PAGES as GENERATED
 from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run_shell, shortened
 
@@ -30,7 +31,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
-    r"helsinki_env\.(bench|cli|commands|core\.(?!kernel$)|data|envs\.(batch|drawing)|extras|files|pages|position"
+    r"helsinki_env\.(bench|cli|commands|core\.(?!kernel$)|data|envs\.(batch|drawing|sound)|extras|files|pages|position"
     r"|render\.(?!ansi\.)|yaml_files)"
     r"|agents\.(cells|drawing|arena\.(checks|chunk)|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
     r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
@@ -167,6 +168,19 @@ def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == helsinki_env.__version__
     assert all(reference["title"] and reference["authors"] for reference in citation["references"])
+
+
+def test_nightly_tests_are_listed() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        if "mark.nightly" in path.read_text(encoding="utf-8"):
+            assert f"`{path.name}`" in page
+
+
+def test_every_command_is_described() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert f"| `{name}`" in page
 
 
 def test_every_player_is_described() -> None:
