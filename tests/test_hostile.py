@@ -20,7 +20,7 @@ import yaml
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
-from agents.arena.store import RunFolder
+from agents.arena.store import RunFolder, _read_note
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.registry import PlayerError, make_player
 from helsinki_env import Game, GameConfig, components
@@ -139,6 +139,22 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(reader: Reader, tmp
         path.unlink(missing_ok=True) if content is None else path.write_bytes(content)
         with pytest.raises(reader.error):
             reader.read(path)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_damaged_notes_beside_games_count_as_none(text: str, tmp_path: Path) -> None:
+    note = tmp_path / "00-00000-00000.json"
+    note.write_text(TEXTS[text], encoding="utf-8")
+    assert _read_note(note) is None  # and the chunk is played again
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS if text not in ("half a character", "a name with lines")])
+def test_a_damaged_list_of_networks_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    check(
+        Reader(lambda path: RunFolder(path.parent, plan_from_dict(PLAN)).networks, ArenaError, "networks.json"),
+        tmp_path,
+        TEXTS[text],
+    )
 
 
 # One value changed at a time

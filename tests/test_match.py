@@ -203,6 +203,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
         ({"players": ["random"] * 3, "config": GameConfig()}, "players: found 3, expected 2, one for each seat"),
         ({"games": 0}, "games: found 0, expected a whole number of at least 1"),
         ({"games": 2.0}, "games: found 2.0"),
+        ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"threads": 0}, "num_threads: found 0"),
         ({"batch": 0}, "batch: found 0"),
         ({"players": ["random", "nobody"]}, "player 'nobody': there is no such player"),
