@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from helsinki_env.components import ACTIONS
 from helsinki_env.core.kernel import JIT
 from helsinki_env.record import positions, read_records, replay
 from helsinki_env.yaml_files import configs_folder
+from tests.support.pausing import environment
 
 #: Two line-ups of three players, a table of two; chunks of two blocks.
 TABLES = {
@@ -498,62 +498,51 @@ def test_fewer_games_than_before_are_refused(finished: Path) -> None:
 COMMAND = [sys.executable, "-m", "helsinki_env.cli", "arena", "--processes", "2", "--config"]
 
 
-def start(config: Path, folder: Path) -> subprocess.Popen[str]:
+def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
+    """Start a run that stops to think as soon as so many chunks have been played; None: that goes through."""
+    scratch = config.parent / "players"
+    known = environment(scratch, None if chunks is None else folder / "chunks", chunks or 0)
     return subprocess.Popen(
-        [*COMMAND, str(config), "--out", str(folder)], start_new_session=True, text=True,
+        [*COMMAND, str(config), "--out", str(folder)], env=known, start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
 
 
-def stop(process: subprocess.Popen[str], send: Callable[[int, int], None], number: int) -> tuple[str, str]:
-    send(process.pid, number)
-    return process.communicate(timeout=60)
-
-
-def wait_for(folder: Path, chunks: int, process: subprocess.Popen[str]) -> None:
-    until = time.monotonic() + 120
+def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any, number: int) -> str:
+    """Send a signal to a run once it has played so many chunks and thinks; return what it complained of."""
     while len(list((folder / "chunks").glob("*.parquet"))) < chunks:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
-        time.sleep(0.002)
+        time.sleep(0.01)
+    send(process.pid, number)
+    return process.communicate()[1]
 
 
+@pytest.mark.xdist_group("processes")
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
 def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
     config = tmp_path / "long.yaml"
-    config.write_text(json.dumps({**TABLES, "tables": [{"seats": 3, "players": ["random", "greedy"], "games": 6000}]}))
+    table = {"seats": 3, "players": ["pausing", "random"], "games": 300}
+    config.write_text(json.dumps({**TABLES, "tables": [table]}))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     with start(config, whole) as process:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate()
         assert process.returncode == 0, errors
-    chunks = 0
-    for more in (1, 60):
-        with start(config, killed) as process:
-            wait_for(killed, chunks + more, process)
-            stop(process, os.killpg, signal.SIGKILL)
-        left = RunFolder.open(killed).missing()
-        chunks = 2000 - len(left)
-        assert chunks < 2000, "killed too late to say anything"
+    # Twice all processes at once, then the parent alone: its children do not survive it.
+    for chunks, send in ((1, os.killpg), (20, os.killpg), (40, os.kill)):
+        with start(config, killed, chunks) as process:
+            stop_at(process, killed, chunks, send, signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        assert 100 - len(RunFolder.open(killed).missing()) >= chunks
         assert not (killed / "games.parquet").exists()
-    with start(config, killed) as process:  # the parent alone: its children do not survive it
-        wait_for(killed, chunks + 1, process)
-        stop(process, os.kill, signal.SIGKILL)
-    before = killed
-    for attempt in range(5):  # on a busy machine a run may end before the signal comes through
-        killed = tmp_path / f"interrupted{attempt}"
-        shutil.copytree(before, killed)
-        with start(config, killed) as process:
-            wait_for(killed, chunks + 10, process)
-            _, errors = stop(process, os.kill, signal.SIGINT)
-        if process.returncode:
-            break
+    with start(config, killed, 60) as process:
+        errors = stop_at(process, killed, 60, os.kill, signal.SIGINT)
     assert process.returncode == 130
-    assert "of 12,000 games are kept in" in errors
+    assert "of 600 games are kept in" in errors
     assert errors.count("\n") == 1, errors
     with start(config, killed) as process:
-        shown, errors = process.communicate(timeout=120)
+        shown, errors = process.communicate()
         assert process.returncode == 0, errors
     assert "of them from before" in shown
     assert content(killed) == content(whole)

@@ -1,0 +1,53 @@
+"""How the whole suite runs: one worker for each processor, kernels made once before they start, long files first.
+
+A test or a file that is asked for by name runs in the process that was asked, without workers.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.core.kernel import JIT
+
+ROOT = Path(__file__).resolve().parent.parent
+#: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
+LONG_FIRST = ("test_coverage", "processes", "test_training", "test_notebooks", "test_net", "test_sb3", "test_kernels")
+
+
+def _asks_for_everything(config: pytest.Config) -> bool:
+    by_default = config.args_source is not pytest.Config.ArgsSource.ARGS
+    return by_default and config.option.markexpr == "not nightly" and not config.option.keyword
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many workers `-n auto` starts; nightly tests start processes of their own."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(processors, 8) if _asks_for_everything(config) else 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make the kernels once, before workers start that would each make them."""
+    if session.config.option.tx and not hasattr(session.config, "workerinput") and JIT:
+        command = [sys.executable, "-m", "helsinki_env.cli", "compile"]
+        subprocess.run(command, cwd=ROOT, check=True)
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else item.path.stem
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file together, for they share what takes long to make, unless they say otherwise."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    rank = {name: i for i, name in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: rank.get(_group(item), len(rank)))
