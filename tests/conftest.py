@@ -14,14 +14,27 @@ import pytest
 
 from helsinki_env.core.kernel import JIT
 
+# A worker for each processor leaves one thread to each for its arithmetic, and threads that wait for each other's turn
+# make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 #: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
-LONG_FIRST = ("test_coverage", "processes", "test_training", "test_notebooks", "test_net", "test_sb3", "test_kernels")
+LONG_FIRST = (
+    "test_coverage",
+    "processes",
+    "test_sb3",
+    "test_notebooks",
+    "test_training",
+    "wide",
+    "test_agreement",
+    "test_net",
+)
 
 
 def _asks_for_everything(config: pytest.Config) -> bool:
     by_default = config.args_source is not pytest.Config.ArgsSource.ARGS
-    return by_default and config.option.markexpr == "not nightly" and not config.option.keyword
+    return by_default and config.option.markexpr == "not nightly and not packaging" and not config.option.keyword
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

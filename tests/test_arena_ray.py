@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ import pytest
 from agents.arena import cluster
 from agents.arena.cluster import on_ray
 from agents.arena.config import plan_from_dict
-from agents.arena.plan import ArenaError
+from agents.arena.plan import ArenaError, Plan
 from agents.arena.run import run_arena
 from helsinki_env.core.kernel import JIT
 
 pytestmark = [
+    pytest.mark.xdist_group("processes"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc"),
     pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
 ]
@@ -45,15 +47,21 @@ def own_workers() -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("retries", [3, 0], ids=["Ray plays again", "handed out anew"])
-def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
-    retries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster, "_RETRIES", retries)
-    ray = cluster._imported(None)
+@pytest.fixture(scope="module")
+def plan() -> Plan:
     table = {"seats": 3, "players": ["random", "greedy"], "games": 1500}
-    plan = plan_from_dict({"tables": [table], "chunk": 150})
-    killed: list[int] = []
+    return plan_from_dict({"tables": [table], "chunk": 150})
+
+
+@pytest.fixture(scope="module")
+def alone(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What is played without a cluster."""
+    return run_arena(plan, tmp_path_factory.mktemp("alone"), processes=1).read_bytes()
+
+
+def played_while_one_is_killed(plan: Plan, folder: Path) -> bytes:
+    """Play on a cluster of this machine, and kill a worker as soon as the first games are there."""
+    ray, killed = cluster._imported(None), list[int]()
 
     def kill_one(games: int) -> None:
         if not killed:
@@ -62,13 +70,35 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
             for process in killed:
                 os.kill(process, signal.SIGKILL)
 
-    spread = run_arena(plan, tmp_path / "ray", processes=2, ray=True, progress=kill_one)
+    games = run_arena(plan, folder, processes=2, ray=True, progress=kill_one).read_bytes()
     assert killed, "no worker was seen at work"
     assert parent_of(killed[0]) == 0
-    alone = run_arena(plan, tmp_path / "alone", processes=1)
-    assert spread.read_bytes() == alone.read_bytes()
+    return games
 
 
+def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
+    plan: Plan, alone: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray does not play the chunk again: it is handed out anew."""
+    monkeypatch.setattr(cluster, "_RETRIES", 0)
+    assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
+    assert not cluster._imported(None).is_initialized(), "the cluster goes when the run ends"
+
+
+@pytest.fixture(scope="module")
+def _connected() -> Iterator[None]:
+    """Be connected to a cluster already, as somebody may be who calls us."""
+    with cluster._connected(cluster._imported(None), None, 2):
+        yield
+
+
+@pytest.mark.usefixtures("_connected")
+def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, alone: bytes, tmp_path: Path) -> None:
+    assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
+    assert cluster._imported(None).is_initialized(), "it is not ours to end"
+
+
+@pytest.mark.usefixtures("_connected")
 def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
     plan = plan_from_dict({"tables": [{"players": ["nobody"], "games": 2}]})
     with pytest.raises(ArenaError, match=r"chunk 00-00000-00000 .*PlayerError: player 'nobody': there is no such"):

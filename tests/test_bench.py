@@ -12,7 +12,7 @@ from helsinki_env.bench import Measurement, run_benchmark
 from helsinki_env.cli import main
 from helsinki_env.core.kernel import JIT
 
-pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.skipif(not JIT, reason="says nothing")]
 
 ENVIRONMENT = [
     "kernel: step + mask",

@@ -562,6 +562,7 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.xdist_group("wide")
 def test_a_wide_component_file(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
     config = GameConfig(components=components)

@@ -788,6 +788,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.xdist_group("processes")
 def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(tiny: Path, whole: Path, tmp_path: Path) -> None:
     """The real command, kill -9 at random moments, four times."""
     rng, folder = random.Random(0), tmp_path / "run"
@@ -849,6 +850,7 @@ print(sorted(seen), len(list(path.parent.glob(".*.tmp"))))
 """
 
 
+@pytest.mark.xdist_group("processes")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 def test_a_checkpoint_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "net.safetensors")]
