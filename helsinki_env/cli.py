@@ -82,6 +82,11 @@ COMMANDS = {
         "Study which actions are too strong or too weak, and report it.",
         "helsinki balance run quick --out runs/balance",
     ),
+    "compile": Command(
+        "helsinki_env.commands.compile",
+        "Compile ahead what is compiled at first use.",
+        "helsinki compile",
+    ),
     "bench": Command(
         "helsinki_env.bench",
         "Measure how fast the environment is on this machine.",

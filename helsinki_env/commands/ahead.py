@@ -1,0 +1,308 @@
+"""Kernels made ahead: what a command will call is compiled before it begins, side by side, and one sees how far it is.
+
+What belongs together is a part, such as the rules or a player. A process of its own makes a part by using it once, with
+the smallest batch. The machine code goes where every process finds it (`helsinki_env.core.kept`), so whoever asked
+loads it from there; whatever is missing all the same is compiled when it is called.
+
+    python -m helsinki_env.commands.ahead PART
+
+makes one part and prints the name of each kernel as it is compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
+
+from numba.core import event
+from rich.console import Console
+
+from helsinki_env.commands.waiting import Waiting
+from helsinki_env.core import kernel, kept
+from helsinki_env.extras import MissingExtraError
+from helsinki_env.files import replacing
+
+__all__ = ["PARTS", "Part", "make_ahead", "parts_of"]
+
+#: The exit status of a process whose part needs an extra that is not installed.
+_LACKING = 3
+
+
+def _games() -> None:
+    from helsinki_env import HelsinkiVectorEnv
+    from helsinki_env.playout import choose_uniformly, player_words
+
+    env = HelsinkiVectorEnv(1)
+    obs, _ = env.reset(seed=0)
+    env.step(choose_uniformly(obs["action_mask"], player_words(1)))
+
+
+def _one_game() -> None:
+    from helsinki_env import Game, helsinki_v0
+
+    game = Game(seed=0)
+    game.step(int(game.legal_actions()[0]))
+    game.observation(0)
+    env = helsinki_v0.raw_env()
+    env.reset(seed=0)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+
+
+def _seats() -> None:
+    from helsinki_env import HelsinkiSeatVectorEnv
+
+    env = HelsinkiSeatVectorEnv(1)
+    obs, _ = env.reset(seed=0)
+    env.step(obs["action_mask"].argmax(axis=1))
+
+
+def _player(name: str) -> None:
+    from agents.base import first_words
+    from agents.registry import make_player
+    from helsinki_env import HelsinkiVectorEnv
+
+    obs, _ = HelsinkiVectorEnv(1).reset(seed=0)
+    make_player(name).act(obs["observation"], obs["action_mask"], first_words(0, [0], 0))
+
+
+def _training() -> None:
+    from agents.heuristic.weights import QUICK
+    from agents.search.desk import new_desk
+    from agents.search.settings import Settings
+    from helsinki_env import GameConfig, HelsinkiVectorEnv
+    from helsinki_env.playout import player_words
+    from training.warm import play_lessons
+
+    env = HelsinkiVectorEnv(1)
+    env.reset(seed=0)
+    play_lessons(new_desk(GameConfig(), QUICK, Settings()), env.states, player_words(1), 0.5, 0.5)
+
+
+class Part(NamedTuple):
+    """Kernels that are made together.
+
+    Attributes:
+        what: they are, for people.
+        use: calls each of them.
+        kernels: those that Python calls, as MODULE:NAME; what these call is found from there.
+        after: parts that share kernels with it; made before, so that nothing is translated twice.
+    """
+
+    what: str
+    use: Callable[[], None]
+    kernels: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+
+_ENVS = "helsinki_env.envs.kernels"
+_RULES = ("games",)
+_GUIDED = ("games", "heuristic")
+
+PARTS = {
+    "games": Part(
+        "the rules",
+        _games,
+        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.playout:_choose_batch"),
+    ),
+    "game": Part(
+        "single games",
+        _one_game,
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.observation:batch_observe"),
+        _RULES,
+    ),
+    "seat": Part(
+        "single seats",
+        _seats,
+        ("helsinki_env.envs.seat_kernels:begin", "helsinki_env.envs.seat_kernels:advance"),
+        _RULES,
+    ),
+    "greedy": Part("greedy", partial(_player, "greedy"), ("agents.lookahead:choose_batch",)),
+    "heuristic": Part(
+        "heuristic",
+        partial(_player, "heuristic"),
+        ("agents.heuristic.player:_decide_batch", "helsinki_env.restore:_restore_batch"),
+    ),
+    "mc": Part("mc", partial(_player, "mc:1"), ("agents.search.flat:flat_batch",), _GUIDED),
+    "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("agents.search.tree:tree_batch",), _GUIDED),
+    "net": Part("net", partial(_player, "net"), ("agents.net.inputs:_write",), _GUIDED),
+    "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",), ("net",)),
+    "training": Part("lessons", _training, ("training.warm:_play",), ("net",)),
+}
+"""Everything that can be made ahead. Parts named like players are these players'."""
+
+
+def parts_of(players: Iterable[str]) -> list[str]:
+    """Return the parts that games between players need, by their names as on a command line."""
+    found = {"games"}
+    for spec in players:
+        words = spec.strip().split(":")
+        if words[0] == "forced":  # forced:ACTION:PLAYER
+            words = words[2:] or [""]
+        found |= {words[0]} & PARTS.keys()
+    return [part for part in PARTS if part in found]
+
+
+# In the process that needs them
+
+
+def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
+    """Make parts, and those they come after, as far as that has not been done; show how far it is.
+
+    Args:
+        parts: keys of `PARTS`.
+        processes: how many work side by side; None: one for each processor.
+
+    Returns:
+        The parts that could not be made for want of an extra.
+
+    Raises:
+        KeyError: if there is no such part.
+    """
+    if not kernel.JIT:
+        return []
+    wanted = _with_others(parts)
+    waiting = [part for part in wanted if not _marker(part).exists()]
+    if not waiting:
+        return []
+    lacking: list[str] = []
+    total = _reached(waiting)
+    told = Console(stderr=True)
+    told.print(
+        f"Compiling for this machine, once: {', '.join(PARTS[part].what for part in waiting)}; kept in {kernel.CACHE_FOLDER}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    done: set[str] = set()
+    running: dict[str, subprocess.Popen[str]] = {}
+    lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
+    most = processes or kernel_processes()
+    try:
+        with Waiting(len(total), "kernels") as shown:
+            while waiting or running:
+                for part in [part for part in waiting if not set(PARTS[part].after) & {*waiting, *running}]:
+                    if len(running) < most:
+                        waiting.remove(part)
+                        running[part] = _start(part, lines)
+                part, line = lines.get()
+                if line:
+                    new = {line} & total - done
+                else:  # the process has ended
+                    status = running.pop(part).wait()
+                    if status == _LACKING:
+                        lacking.append(part)
+                    elif status == 0:
+                        _mark(part)
+                    new = _reached([part]) - done
+                done |= new
+                shown.advance(len(new))
+    finally:
+        for process in running.values():
+            process.kill()
+    return lacking
+
+
+def kernel_processes() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _with_others(parts: Iterable[str]) -> list[str]:
+    """Return parts and those they come after, in the order of `PARTS`."""
+    found: set[str] = set()
+
+    def add(part: str) -> None:
+        found.add(part)
+        for other in PARTS[part].after:
+            add(other)
+
+    for part in parts:
+        add(part)
+    return [part for part in PARTS if part in found]
+
+
+def _marker(part: str) -> Path:
+    """Return the file that says that a part has been made; its folder's name changes with every kernel."""
+    package = Path(__file__).resolve().parent.parent.parent / "training" / "warm.py"
+    return Path(kept.folder_for(str(package), kernel.CACHE_FOLDER)) / f"{part}.made"
+
+
+def _mark(part: str) -> None:
+    try:
+        with replacing(_marker(part)):
+            pass
+    except OSError:  # nothing can be kept: it is made again next time
+        pass
+
+
+def _reached(parts: Iterable[str]) -> set[str]:
+    """Return the names of the kernels of some parts: those that Python calls, and all that these call."""
+    found: dict[str, Any] = {}
+    new = []
+    for part in parts:
+        for name in PARTS[part].kernels:
+            module, _, attribute = name.partition(":")
+            try:
+                new.append(getattr(import_module(module), attribute))
+            except ImportError:  # whoever makes the part says so
+                continue
+    while new:
+        function = new.pop().py_func
+        if (name := f"{function.__module__}.{function.__qualname__}") not in found:
+            found[name] = function
+            called = (function.__globals__.get(word) for word in function.__code__.co_names)
+            new += [value for value in called if hasattr(value, "py_func")]
+    return set(found)
+
+
+def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
+    """Start the process that makes a part; its lines come into the queue, at its end an empty one."""
+    command = [sys.executable, "-m", "helsinki_env.commands.ahead", part]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def follow() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put((part, line.strip()))
+        lines.put((part, ""))
+
+    Thread(target=follow, daemon=True).start()
+    return process
+
+
+# In the process that makes a part
+
+
+class _Teller(event.Listener):
+    """Prints the name of each kernel that has been compiled."""
+
+    def on_start(self, event: event.Event) -> None:
+        pass
+
+    def on_end(self, event: event.Event) -> None:
+        function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
+        if function is not None:
+            print(f"{function.__module__}.{function.__qualname__}", flush=True)
+
+
+def _make(part: str) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and ends it
+    kernel.announce(False)
+    event.register("numba:compile", _Teller())
+    try:
+        PARTS[part].use()
+    except MissingExtraError:
+        return _LACKING
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_make(sys.argv[1]))

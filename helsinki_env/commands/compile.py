@@ -1,0 +1,46 @@
+"""The command ``helsinki compile``: everything that is compiled at first use, made at once, for images and slow starts."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+
+from helsinki_env.commands.ahead import PARTS, make_ahead
+from helsinki_env.core import kernel
+from helsinki_env.data import one_of
+
+__all__ = ["main"]
+
+
+def main(parts: str = "all", processes: int | None = None) -> None:
+    """Compile ahead what would be compiled at its first use: the rules, the players, what training needs.
+
+    It depends on the processor, so it is done where it will be used; when an image is built, on the same kind. It is
+    kept in the folder HELSINKI_CACHE_DIR, by default in the user's cache folder, until nothing has used it for 30 days.
+
+    Example: helsinki compile
+    Example: helsinki compile --parts games,heuristic,net
+
+    Args:
+        parts: which, separated by commas, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts,
+            net, net+search (players), training.
+        processes: how many compile side by side; default: one for each processor.
+    """
+    chosen = list(PARTS) if parts == "all" else [part.strip() for part in parts.split(",")]
+    for part in chosen:
+        if part not in PARTS:
+            raise ValueError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
+    if processes is not None and processes < 1:
+        raise ValueError(f"--processes: found {processes}, expected a whole number of at least 1")
+    console, started = Console(), time.monotonic()
+    lacking = make_ahead(chosen, processes)
+    for part in lacking:
+        console.print(f"Left out: {PARTS[part].what}, which needs an extra that is not installed", highlight=False)
+    console.print(
+        f"Compiled in {time.monotonic() - started:.1f} s, kept in {kernel.CACHE_FOLDER}"
+        if kernel.JIT
+        else "Nothing to compile: NUMBA_DISABLE_JIT is set",
+        highlight=False,
+        soft_wrap=True,
+    )
