@@ -396,8 +396,11 @@ def main(
     from rich.console import Console
     from rich.table import Table
 
+    from helsinki_env.commands.ahead import make_ahead, parts_of
+
     if not batches or not threads:
         raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
+    make_ahead(["game", *parts_of(["greedy", "heuristic", *players])])
     console = Console()
     table = Table(title="Two players, uniformly random legal play but for the last rows; medians")
     for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):

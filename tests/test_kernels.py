@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from helsinki_env import GameConfig, load_components
 from helsinki_env.components import ROOFS
 from helsinki_env.core import actions as a
-from helsinki_env.core import bits, deal, kernel, legal, rng, score, shapes, state, step
+from helsinki_env.core import bits, deal, legal, rng, score, shapes, state, step
 from helsinki_env.core.kernel import JIT
 from helsinki_env.game import apply_setup
 from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
@@ -203,45 +202,18 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
 # The decorator
 
 
-def compiling(module: str | None) -> Any:
-    function = SimpleNamespace(py_func=SimpleNamespace(__module__=module)) if module else None
-    return SimpleNamespace(data={"dispatcher": function} if module else None)
-
-
-def test_who_has_to_wait_for_the_compiler_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    timers = []
-
-    class Timer:
-        daemon = False
-
-        def __init__(self, seconds: float, call: Any) -> None:
-            self.seconds, self.call, self.cancelled = seconds, call, False
-            timers.append(self)
-
-        def start(self) -> None:
-            assert self.daemon
-
-        def cancel(self) -> None:
-            self.cancelled = True
-
-    monkeypatch.setattr(threading, "Timer", Timer)
-    announcer = kernel._Announcer()
-    for other in (None, "somebody.else"):  # no business of ours
-        announcer.on_start(compiling(other))
-        announcer.on_end(compiling(other))
-    assert not timers
-    announcer.on_start(compiling("helsinki_env.core.step"))
-    announcer.on_start(compiling("helsinki_env.core.step"))  # compiled on the way
-    announcer.on_end(compiling("helsinki_env.core.step"))
-    assert [(timer.seconds, timer.cancelled) for timer in timers] == [(2.0, False)]
-    timers[0].call()  # two seconds later
-    announcer.on_end(compiling("helsinki_env.core.step"))
-    assert timers[0].cancelled
-    assert "compiling the rules for this machine" in capsys.readouterr().err
-    announcer.on_start(compiling("helsinki_env.core.step"))
-    assert len(timers) == 1
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_who_has_to_wait_for_the_compiler_is_told_once(tmp_path: Path) -> None:
+    """A process that begins with nothing, as at a first use; the second finds everything."""
+    code = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone().step(1)"
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "cache")}
+    told = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stderr
+        for _ in range(2)
+    ]
+    assert told[0].count("compiling for this machine") == 1
+    assert str(tmp_path / "cache") in told[0]
+    assert told[1] == ""
 
 
 RUN = """

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.extras import needs
 
 __all__ = ["main"]
@@ -63,6 +64,7 @@ def main(
         f"Training [bold]{preset}[/] on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
         f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
+    make_ahead(["training", *parts_of(["net", "heuristic", "greedy"])])
     training = Training(chosen, folder, seed, device, resume)
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
     with Progress(*shown, console=console) as progress:

@@ -27,7 +27,7 @@ from numba.core import event
 from rich.console import Console
 
 from helsinki_env.commands.waiting import Waiting
-from helsinki_env.core import kernel, kept
+from helsinki_env.core import kept, kernel
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
 
@@ -175,9 +175,9 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
         return []
     lacking: list[str] = []
     total = _reached(waiting)
-    told = Console(stderr=True)
-    told.print(
-        f"Compiling for this machine, once: {', '.join(PARTS[part].what for part in waiting)}; kept in {kernel.CACHE_FOLDER}",
+    names = ", ".join(PARTS[part].what for part in waiting)
+    Console(stderr=True).print(
+        f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
         highlight=False,
         soft_wrap=True,
     )
@@ -266,7 +266,9 @@ def _reached(parts: Iterable[str]) -> set[str]:
 def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
     """Start the process that makes a part; its lines come into the queue, at its end an empty one."""
     command = [sys.executable, "-m", "helsinki_env.commands.ahead", part]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
 
     def follow() -> None:
         assert process.stdout is not None
@@ -281,7 +283,7 @@ def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[s
 # In the process that makes a part
 
 
-class _Teller(event.Listener):
+class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not followed
     """Prints the name of each kernel that has been compiled."""
 
     def on_start(self, event: event.Event) -> None:
@@ -295,7 +297,7 @@ class _Teller(event.Listener):
 
 def _make(part: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and ends it
-    kernel.announce(False)
+    kernel.be_silent()
     event.register("numba:compile", _Teller())
     try:
         PARTS[part].use()

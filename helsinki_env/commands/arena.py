@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from helsinki_env.commands import options
+from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import read_json
 from helsinki_env.extras import needs
@@ -86,6 +87,7 @@ def main(
         raise ValueError(f"--config: found {also} too, expected one or the other: the file says what is played")
     else:
         plan = plan_from_yaml(config, changes)
+    make_ahead(parts_of(name for table in plan.tables for name in table.players))
     console, started = Console(), time.monotonic()
     try:
         with Waiting(plan.games) as waiting:

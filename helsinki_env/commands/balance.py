@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 from rich.console import Console
 
+from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
@@ -51,6 +52,7 @@ def run(
             raise StudyError(f"--parts: found {part!r}, expected some of {', '.join(PARTS)}")
     study = StudyConfig.from_yaml(config)
     open_study(study, out)
+    make_ahead(parts_of(entry.player for entry in study.classes))
     console = Console()
     for part in PARTS:
         if part not in chosen:

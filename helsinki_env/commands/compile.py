@@ -1,4 +1,4 @@
-"""The command ``helsinki compile``: everything that is compiled at first use, made at once, for images and slow starts."""
+"""The command ``helsinki compile``: what is compiled at first use, made at once, for images and machines in a hurry."""
 
 from __future__ import annotations
 

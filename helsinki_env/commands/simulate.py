@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import game_config, game_text
 from helsinki_env.commands.waiting import Waiting
 
@@ -67,6 +68,7 @@ def main(
         )
     if append and out is None:
         raise ValueError("--append: found no --out; name the file to add to")
+    make_ahead(parts_of(names))
     started = time.monotonic()
     with Waiting(-(-games // len(names)) * len(names)) as waiting:
         results = play_match(names, chosen, games=games, seed=seed, threads=threads, progress=waiting.advance)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -58,41 +58,43 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no
     return dispatcher
 
 
-class _Announcer(event.Listener):
-    """Say so, once, when compiling keeps somebody waiting for more than two seconds."""
+class _Announcer(event.Listener):  # pragma: no cover  # see above
+    """Says so, once, when compiling keeps somebody waiting for more than two seconds."""
+
+    PATIENCE = 2.0
 
     def __init__(self) -> None:
-        self.depth = 0
-        self.timer: threading.Timer | None = None
-        self.said = False
+        self.began: float | None = None
+        self.silent = False
 
     def on_start(self, event: event.Event) -> None:
-        self.depth += 1
-        if self.depth == 1 and not self.said and self._is_ours(event):
-            self.timer = threading.Timer(2.0, self._say)
-            self.timer.daemon = True
-            self.timer.start()
+        self._look(event)
 
     def on_end(self, event: event.Event) -> None:
-        self.depth = max(0, self.depth - 1)
-        if self.depth == 0 and self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        self._look(event)
 
-    @staticmethod
-    def _is_ours(event: event.Event) -> bool:
+    def _look(self, event: event.Event) -> None:
+        """Look at the clock: one kernel after another begins and ends while those that Python calls are compiled."""
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
-        return str(getattr(function, "__module__", "")).startswith(("helsinki_env", "agents"))
+        if self.silent or not str(getattr(function, "__module__", "")).startswith(("helsinki_env", "agents")):
+            return
+        if self.began is None:
+            self.began = time.monotonic()
+        elif time.monotonic() - self.began > self.PATIENCE:
+            self.silent = True
+            print(
+                "helsinki-env: compiling for this machine, some seconds for the rules and for each player, once; "
+                f"kept in {CACHE_FOLDER} (helsinki compile makes everything ahead)",
+                file=sys.stderr,
+                flush=True,
+            )
 
-    def _say(self) -> None:
-        self.said = True
-        print(
-            "helsinki-env: compiling the rules for this machine (about a minute, only once; "
-            f"kept in {CACHE_FOLDER}) ...",
-            file=sys.stderr,
-            flush=True,
-        )
 
-
+_announcer = _Announcer()
 if JIT:  # pragma: no cover  # see above
-    event.register("numba:compile", _Announcer())
+    event.register("numba:compile", _announcer)
+
+
+def be_silent() -> None:
+    """Say nothing of compiling: somebody else does."""
+    _announcer.silent = True

@@ -31,7 +31,8 @@ class PausingPlayer:
         folder, most = os.environ.get("HELSINKI_TEST_FOLDER"), int(os.environ.get("HELSINKI_TEST_PAUSE", "0"))
         while folder and len(list(Path(folder).glob("*.parquet"))) >= most:
             time.sleep(0.01)
-        return mask.argmax(axis=1)
+        first: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        return first
 
 
 def make(argument: str, config: Any) -> PausingPlayer:
