@@ -207,6 +207,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     finally:
         for process in running.values():
             process.kill()
+            process.wait()
     return lacking
 
 
@@ -272,8 +273,9 @@ def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[s
 
     def follow() -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            lines.put((part, line.strip()))
+        with process.stdout:
+            for line in process.stdout:
+                lines.put((part, line.strip()))
         lines.put((part, ""))
 
     Thread(target=follow, daemon=True).start()

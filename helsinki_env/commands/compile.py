@@ -31,8 +31,6 @@ def main(parts: str = "all", processes: int | None = None) -> None:
     for part in chosen:
         if part not in PARTS:
             raise ValueError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
-    if processes is not None and processes < 1:
-        raise ValueError(f"--processes: found {processes}, expected a whole number of at least 1")
     console, started = Console(), time.monotonic()
     lacking = make_ahead(chosen, processes)
     for part in lacking:

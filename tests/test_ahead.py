@@ -1,0 +1,68 @@
+"""Kernels made ahead: a command finds what it needs, says what it waits for, and waits only once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.registry import player_names
+from helsinki_env.cli import main
+from helsinki_env.commands.ahead import PARTS, make_ahead, parts_of
+from helsinki_env.core.kernel import JIT
+
+SIMULATE = ("-m", "helsinki_env.cli", "simulate", "--players", "random", "--games", "4", "--threads", "1")
+
+
+def test_players_and_what_they_need() -> None:
+    assert parts_of(["random"]) == ["games"]
+    assert parts_of(["mc:200", " net:runs/quick", "somebody:else"]) == ["games", "mc", "net"]
+    assert parts_of(["forced:two_points:ismcts:50"]) == ["games", "ismcts"]
+    assert parts_of(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
+    assert all(set(part.after) < PARTS.keys() for part in PARTS.values())
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_a_command_waits_for_the_compiler_once_and_says_so(tmp_path: Path) -> None:
+    """Processes that begin with nothing compiled, as at a first use."""
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "HOME": str(tmp_path)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+
+    first = run(*SIMULATE)
+    folder = next((tmp_path / "kernels").iterdir())
+    assert first.stderr.startswith(f"Compiling for this machine, once: the rules; kept in {folder}\n")
+    assert "4 games with seed 0" in first.stdout
+    kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"}
+    assert len([path for path in kept if path.suffix != ".made"]) > 50
+    again = run(*SIMULATE)
+    assert again.stderr == ""
+    assert "4 games with seed 0" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"} == kept
+    assert run("-m", "helsinki_env.cli", "compile", "--parts", "games").stderr == ""
+
+
+def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    make_ahead(["greedy"])
+    capsys.readouterr()
+    assert make_ahead(["greedy"]) == []
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--parts", "gredy"], "--parts: found 'gredy', expected all or one of games, .*did you mean 'greedy'"),
+        (["--processes", "0"], "--processes: found 0, expected a whole number from 1 to"),
+    ],
+)
+def test_what_is_asked_wrongly(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", *words]) == 2
+    assert re.search(message, capsys.readouterr().err)
