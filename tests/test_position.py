@@ -255,7 +255,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     ),
     "known cards that are not held": (put("seats.0.known.50", 9), "seats[0].known[50]", "9", "in hand"),
     "token": (put("seats.0.token", 8), "seats[0].token", "8", "null or a space from 0 to 7"),
-    "token missing": (put("seats.0.token", None), "seats.token", "[-1, 2, 2]", "a space for every seat except"),
+    "token missing": (put("seats.0.token", None), "seats.token", "[None, 2, 2]", "a space for every seat except"),
     "points": (put("seats.0.points", -1), "seats[0].points", "-1", "points from 0"),
     "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that nobody else has"),
     "bonus card that is left": (put("seats.1.bonus", 5), "seats[1].bonus", "5", "that is not left"),
@@ -656,7 +656,7 @@ NO_START: dict[str, tuple[Change, str]] = {
     "a wild tile lies": (both(put("seats.1.wild", [10]), put("wild_tiles", 11)), "phase: found 'START'"),
     "in the second round": (put("round", 2), "phase: found 'START'"),
     "in the last round": (put("last_round", True), "phase: found 'START'"),
-    "a token stands": (put("seats.1.token", 3), "seats.token: found [-1, 3]"),
+    "a token stands": (put("seats.1.token", 3), "seats.token: found [None, 3]"),
     "over": (put("done", True), "done: found True"),
 }
 

@@ -51,6 +51,11 @@ def check(game: Game) -> None:
         fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
 
 
+def _or_none(numbers: list[int]) -> list[int | None]:
+    """Return numbers as they stand in a position: null for nothing."""
+    return [number if number >= 0 else None for number in numbers]
+
+
 # what the box holds (rules page, section 1)
 
 
@@ -126,7 +131,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
         if not p.pile_size:
             fail("draw_pile", [], "at least one card before the last round, or last_round to be true")
         if any(card < 0 for card in p.display):
-            fail("display", p.display, "a card in every slot before the last round")
+            fail("display", _or_none(p.display), "a card in every slot before the last round")
         if any(p.reshuffled):
             fail("pending.reshuffled", "a pile", "no such key before the last round")
     unseen = [[card for card in cards if card >= 0] for cards in p.unseen[: p.players]]
@@ -222,7 +227,7 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 def _check_start(p: SimpleNamespace) -> None:
     """Section 2: the display lies, nobody has anything yet. So the draw pile holds enough for all."""
     if any(token >= 0 for token in p.token):
-        fail("seats.token", p.token[: p.players], "null for every seat in phase START")
+        fail("seats.token", _or_none(p.token[: p.players]), "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
     built = any(cells.bit_count() > 1 for cells in p.built)  # the statue stands there
     held = any(map(any, p.hand))
@@ -233,7 +238,7 @@ def _check_start(p: SimpleNamespace) -> None:
 
 def _check_tokens(p: SimpleNamespace) -> None:
     if any(token < 0 for token in p.token[: p.players]):
-        fail("seats.token", p.token[: p.players], "a space for every seat except in phase START")
+        fail("seats.token", _or_none(p.token[: p.players]), "a space for every seat except in phase START")
 
 
 def _check_turn(p: SimpleNamespace, phase: str) -> None:
@@ -349,7 +354,7 @@ def _check_roof(game: Game, p: SimpleNamespace) -> None:
         fail("pending.roofs_left", p.roofs_left, f"1, and no last_roof, for {action}")
     moving = action == "move_superstructure"
     if moving != (p.lifted >= 0):
-        fail("pending.lifted", p.lifted, "the cell that move_superstructure emptied, and only then")
+        fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")
     if moving:
         bare = _roofs(p, game.config.loaded) & ~p.superstructures[p.seat]
         if not bare >> p.lifted & 1:
