@@ -16,6 +16,8 @@ from agents.search.player import FlatPlayer, TreePlayer
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
 from helsinki_env.core.kernel import JIT
+from helsinki_env.observation import SEAT_FACTS, split
+from helsinki_env.redeal import RedealError
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.support.wide import wide_components
@@ -103,6 +105,19 @@ def test_a_name_without_a_budget() -> None:
     for kind in KINDS_OF_SEARCH:
         with pytest.raises(PlayerError, match=f"found the budget '', .* such as {kind}:200"):
             make_player(kind)
+
+
+@pytest.mark.parametrize("name", ["mc:4", "ismcts:4", "net", "net+search:4"])
+def test_an_observation_of_no_game_is_no_guide(name: str) -> None:
+    """More cards of a type than there are: no deal fits, and whoever deals says so."""
+    games = [game for game in dealt_games(1, "default") if len(game.legal_actions()) > 1]
+    _, observation, mask = observed(games[:20])
+    player = make_player(name)
+    player.act(observation, mask, words(len(mask)))
+    for piece in split(observation)["hand"], split(observation)["seats"][:, 0, SEAT_FACTS.index("hand_size")]:
+        piece[10, ...] += 9
+    with pytest.raises(RedealError, match="found no deal that fits what the seat to move knows"):
+        player.act(observation, mask, words(len(mask)))
 
 
 @pytest.mark.parametrize("player", [FlatPlayer, TreePlayer])

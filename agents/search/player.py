@@ -15,8 +15,6 @@ from agents.search.flat import flat_batch
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
-from helsinki_env.core.state import States, copy_states
-from helsinki_env.redeal import batch_redeal
 from helsinki_env.restore import restore
 
 __all__ = ["FlatPlayer", "TreePlayer"]
@@ -52,12 +50,6 @@ class _Searcher:
         self.settings = settings or Settings()
         self.weights = weights or QUICK
 
-    def _games(self, observation: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]) -> States:
-        """Return the games that the observations come from, as far as they say; RedealError if they cannot come up."""
-        states = restore(self.config, observation)
-        batch_redeal(self.config, copy_states(states), states["seat"].astype(np.int64), words)
-        return states
-
 
 class FlatPlayer(_Searcher):
     """Flat Monte Carlo over re-deals; see `agents.search.flat`."""
@@ -71,7 +63,8 @@ class FlatPlayer(_Searcher):
         actions = np.zeros(len(mask), np.int64)
         desk = new_desk(self.config, self.weights, self.settings)
         words = np.ascontiguousarray(words)
-        flat_batch(desk, self._games(observation, words), np.ascontiguousarray(mask), words, self.budget, actions)
+        states = restore(self.config, observation)
+        flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions)
         return actions
 
 
@@ -88,5 +81,5 @@ class TreePlayer(_Searcher):
         desk = new_desk(self.config, self.weights, self.settings)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
         words = np.ascontiguousarray(words)
-        tree_batch(desk, self._games(observation, words), words, self.budget, nodes, path, actions)
+        tree_batch(desk, restore(self.config, observation), words, self.budget, nodes, path, actions)
         return actions

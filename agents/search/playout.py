@@ -7,16 +7,20 @@ from agents.heuristic.worth import win_shares
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import mix
 from helsinki_env.core.step import apply, write_mask
-from helsinki_env.redeal import redeal_game
+from helsinki_env.redeal import RedealError, redeal_game
 
 __all__ = ["deal_anew", "play_and_judge"]
 
 
 @kernel
 def deal_anew(desk, g, word):
-    """Copy a game onto the desk with everything dealt anew that the seat to move cannot see."""
+    """Copy a game onto the desk with everything dealt anew that the seat to move cannot see.
+
+    Raises RedealError if there is no such deal: the observation that the game is restored from is of no game.
+    """
     desk.deal[0] = g
-    redeal_game(desk.tables[0], desk.deal[0], g.seat, mix(word), desk.hidden[0], desk.mask)
+    if not redeal_game(desk.tables[0], desk.deal[0], g.seat, mix(word), desk.hidden[0], desk.mask):
+        raise RedealError("found no deal that fits what the seat to move knows; can this position come up in a game?")
 
 
 @kernel
