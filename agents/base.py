@@ -43,6 +43,10 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Player(Protocol):
     """The protocol of a player. Any object with a name and this method will do.
 
+    A player that thinks long about every row, and gains nothing from many of them in one call, may also have an
+    attribute `at_once`: so many games are played side by side at most. A match that is stopped has then lost little, as
+    only games that have ended are kept.
+
     Attributes:
         name: how it is called in tables and records.
     """

@@ -30,6 +30,8 @@ class ForcedPlayer:
         if action not in ACTIONS:
             raise ValueError(f"action: found {action!r}, expected one of {', '.join(ACTIONS)}")
         self.player, self.name = player, f"forced:{action}:{player.name}"
+        if hasattr(player, "at_once"):
+            self.at_once = player.at_once
         self._use = int(action_table((config or GameConfig()).loaded.types).offsets[USE]) + ACTIONS.index(action)
 
     def act(

@@ -2,8 +2,9 @@
 
 A match is made of blocks. A block is one deck, dealt as many times as there are seats, so that every player sits once
 in each seat (seats move round by one from game to game): who starts and who has the last word matter too much to be
-left to chance. Each player has a random stream of its own for each game. What is played therefore depends on players,
-configuration and seed alone, not on the size of batches or the number of threads.
+left to chance. Each player has a random stream of its own for each game. A game therefore depends on players,
+configuration, seed and its number alone, not on the size of batches or the number of threads: a match that was stopped
+can go on with what is missing (`Match`).
 
     >>> results = play_match(["random", "greedy"], games=100, seed=1)
     >>> greedy = results.standing(1)
@@ -13,7 +14,8 @@ configuration and seed alone, not on the size of batches or the number of thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,15 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Player, first_words
-from agents.play import deck_seeds, play_games
+from agents.play import Played, Stopped, deck_seeds, play_games
 from agents.registry import make_player
 from agents.standing import Standing, standing
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry
 from helsinki_env.envs.threads import Slices
-from helsinki_env.record import Record
+from helsinki_env.record import Record, replay
 
-__all__ = ["Results", "Standing", "play_match"]
+__all__ = ["Match", "Results", "Standing", "play_match"]
 
 #: Games side by side: enough to hide the cost of a call, few enough to stay in the cache.
 _BATCH = 2048
@@ -37,11 +39,12 @@ _BATCH = 2048
 
 @dataclass(frozen=True)
 class Results:
-    """What came out of a match; row g of every array is game g, and games of a block follow each other.
+    """What came out of G games of a match, in the order of their numbers; games of a block have numbers in sequence.
 
     Attributes:
         config: what was played.
         players: names, each once.
+        numbers: of the games within the match, int64 (G,).
         seating: which player sat in each seat, int64 (G, P).
         seeds: which deck was dealt, uint64 (G,), as for `Game`.
         scores: points by seat, int16 (G, P).
@@ -52,6 +55,7 @@ class Results:
 
     config: GameConfig
     players: tuple[str, ...]
+    numbers: npt.NDArray[np.int64]
     seating: npt.NDArray[np.int64]
     seeds: npt.NDArray[np.uint64]
     scores: npt.NDArray[np.int16]
@@ -88,7 +92,7 @@ class Results:
         chosen = self.seating == player
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
-        blocks = np.arange(len(self)) // chosen.shape[1]
+        blocks = self.numbers // chosen.shape[1]
         return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def standings(self) -> list[Standing]:
@@ -108,6 +112,173 @@ def _named(players: Sequence[Player]) -> tuple[str, ...]:
     return tuple(names)
 
 
+class Match:
+    """Who plays what, and with which seed: all that its games depend on.
+
+    Args:
+        players: one for each seat, names as for `make_player` or players.
+        config: what is played; default: nothing covered, as many players as given.
+        seed: of decks and players.
+
+    Raises:
+        PlayerError: if a player cannot be made.
+        ValueError: for arguments that do not fit together.
+    """
+
+    def __init__(self, players: Sequence[str | Player], config: GameConfig | None = None, seed: int = 0) -> None:
+        config = config or GameConfig(num_players=len(players))
+        if len(players) != config.num_players:
+            raise ValueError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
+        Entry(seed, ValueError, "seed").integer(0)
+        self.config, self.seed = config, seed
+        self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
+        self.names = _named(self.players)
+
+    def whole(self, games: int) -> int:
+        """Return a number of games made up to whole blocks."""
+        seats = self.config.num_players
+        return -(-games // seats) * seats
+
+    def play(
+        self,
+        games: int,
+        *,
+        threads: int | None = 1,
+        batch: int | None = _BATCH,
+        before: Results | None = None,
+        ended: Callable[[Results], None] | None = None,
+    ) -> Results:
+        """Play the match, or what is missing of it, and return its results; see `play_match`."""
+        Entry(games, ValueError, "games").integer(1)
+        if batch is not None:
+            Entry(batch, ValueError, "batch").integer(1)
+        slices = Slices(threads)
+        missing = np.arange(self.whole(games))
+        parts = [] if before is None else [before]
+        if before is not None:
+            missing = np.setdiff1d(missing, before.numbers)
+        if batch is None:
+            batch = min(getattr(player, "at_once", _BATCH) for player in self.players)
+        size = min(batch, -(-len(missing) // slices.threads))
+        size = max(1, self.whole(size))
+        batches = iter([missing[first : first + size] for first in range(0, len(missing), size)])
+        lock, stop = threading.Lock(), threading.Event()
+
+        def collect(part: Results) -> None:
+            with lock:
+                parts.append(part)
+            if ended is not None:
+                ended(part)
+
+        def play(begin: int, end: int) -> None:
+            """One thread: the next batch that nobody plays yet, until there is none."""
+            try:
+                for numbers in batches:
+                    self._play_batch(numbers, collect, stop.is_set)
+            except Stopped:
+                pass
+            except BaseException:
+                stop.set()  # or the other threads would play on to the end
+                raise
+
+        try:
+            slices.run(play, 2 * slices.threads)
+        finally:
+            stop.set()
+            slices.close()
+        return self._joined(parts)
+
+    def _play_batch(
+        self, numbers: npt.NDArray[np.int64], ended: Callable[[Results], None], stopped: Callable[[], bool]
+    ) -> None:
+        """Play some games side by side, each to its end."""
+        seats = self.config.num_players
+        decks = deck_seeds(self.seed, numbers // seats)
+        seating = (np.arange(seats) + numbers[:, None]) % seats
+        by_player = np.stack([first_words(self.seed, numbers, player) for player in range(seats)], axis=1)
+        streams = np.take_along_axis(by_player, seating, axis=1)
+
+        def report(rows: npt.NDArray[np.int64], played: Played) -> None:
+            ended(
+                Results(
+                    config=self.config,
+                    players=self.names,
+                    numbers=numbers[rows],
+                    seating=seating[rows],
+                    seeds=decks[rows],
+                    scores=played.scores,
+                    places=played.places,
+                    rounds=played.rounds,
+                    decisions=played.decisions,
+                )
+            )
+
+        play_games(self.players, self.config, seating, decks, streams, report, stopped=stopped)
+
+    def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
+        """Return the number of each game by the seed of its deck and the names in its seats.
+
+        Args:
+            games: how many games the match has.
+        """
+        seats = self.config.num_players
+        rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
+        decks = deck_seeds(self.seed, np.arange(self.whole(games) // seats)).tolist()
+        return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
+
+    def results_of(self, records: Iterable[tuple[int, Record]]) -> Results:
+        """Return the results of games that are there already; each is played again from its record.
+
+        Args:
+            records: finished games of the match with their numbers, at least one.
+
+        Raises:
+            RecordError: if a record does not replay.
+        """
+        seats = self.config.num_players
+        parts = []
+        for number, record in records:
+            game = replay(record)
+            ranking = np.array([record.ranking], np.int64)
+            parts.append(
+                Results(
+                    config=self.config,
+                    players=self.names,
+                    numbers=np.array([number]),
+                    seating=(np.arange(seats)[None] + number) % seats,
+                    seeds=np.array([record.seed], np.uint64),
+                    scores=np.array([record.scores], np.int16),
+                    places=np.argsort(ranking, axis=1).astype(np.int8),
+                    rounds=np.array([game.round], np.int16),
+                    decisions=(np.array(record.decisions, np.int16),),
+                )
+            )
+        return self._joined(parts)
+
+    def plays(self, results: Results, game: int) -> bool:
+        """Whether the players, as they are now, play a game of some results as it was played; it is played for that.
+
+        Args:
+            results: the games.
+            game: which of them, from 0.
+        """
+        again: list[Results] = []
+        self._play_batch(results.numbers[game : game + 1], again.append, lambda: False)
+        return bool(np.array_equal(again[0].decisions[0], results.decisions[game]))
+
+    def _joined(self, parts: list[Results]) -> Results:
+        columns = ("numbers", "seating", "seeds", "scores", "places", "rounds")
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
+        order = np.argsort(arrays["numbers"])
+        decisions = [game for part in parts for game in part.decisions]
+        return Results(
+            config=self.config,
+            players=self.names,
+            decisions=tuple(decisions[i] for i in order.tolist()),
+            **{name: array[order] for name, array in arrays.items()},
+        )
+
+
 def play_match(
     players: Sequence[str | Player],
     config: GameConfig | None = None,
@@ -115,8 +286,8 @@ def play_match(
     games: int = 100,
     seed: int = 0,
     threads: int | None = 1,
-    batch: int = _BATCH,
-    progress: Callable[[int], None] | None = None,
+    batch: int | None = _BATCH,
+    ended: Callable[[Results], None] | None = None,
 ) -> Results:
     """Play a match and return its results.
 
@@ -126,72 +297,12 @@ def play_match(
         games: how many; made up to whole blocks.
         seed: of decks and players.
         threads: how many batches are played side by side; None: one for each processor. Players are shared by them.
-        batch: games in a batch.
-        progress: called with the number of games that have ended since the last call, from any thread.
+        batch: games in a batch; None: as many as players like, see `agents.base.Player`, or 2048.
+        ended: called with the games that have ended since the last call, from any thread.
 
     Raises:
         PlayerError: if a player cannot be made, or returns something else than a decision for each row.
         IllegalActionError: if a player takes an illegal decision; names it.
         ValueError: for arguments that do not fit together.
     """
-    seats = len(players)
-    config = config or GameConfig(num_players=seats)
-    if seats != config.num_players:
-        raise ValueError(f"players: found {seats}, expected {config.num_players}, one for each seat")
-    for name, value, least in (("games", games, 1), ("batch", batch, 1), ("seed", seed, 0)):
-        Entry(value, ValueError, name).integer(least)
-    sitting = [make_player(player, config) if isinstance(player, str) else player for player in players]
-    slices = Slices(threads)
-    games = -(-games // seats) * seats
-    batch = -(-min(batch, -(-games // slices.threads)) // seats) * seats
-    waiting = iter(range(0, games, batch))
-    parts: dict[int, Results] = {}
-
-    def work(begin: int, end: int) -> None:
-        """One thread: the next batch that nobody plays yet, until there is none."""
-        for first in waiting:
-            parts[first] = _play_batch(sitting, config, first, min(games, first + batch), seed, progress)
-
-    try:
-        slices.run(work, 2 * slices.threads)
-    finally:
-        slices.close()
-    return _joined([parts[first] for first in sorted(parts)])
-
-
-def _joined(parts: list[Results]) -> Results:
-    columns = ("seating", "seeds", "scores", "places", "rounds")
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
-    return Results(
-        config=parts[0].config,
-        players=parts[0].players,
-        decisions=tuple(game for part in parts for game in part.decisions),
-        **arrays,
-    )
-
-
-def _play_batch(
-    players: Sequence[Player],
-    config: GameConfig,
-    first: int,
-    end: int,
-    seed: int,
-    progress: Callable[[int], None] | None,
-) -> Results:
-    """Play the games from `first` to `end`, side by side, each to its end."""
-    seats = config.num_players
-    games = np.arange(first, end)
-    decks = deck_seeds(seed, games // seats)
-    seating = (np.arange(seats) + games[:, None]) % seats
-    by_player = np.stack([first_words(seed, games, player) for player in range(seats)], axis=1)
-    played = play_games(players, config, seating, decks, np.take_along_axis(by_player, seating, axis=1), progress)
-    return Results(
-        config=config,
-        players=_named(players),
-        seating=seating,
-        seeds=decks,
-        scores=played.scores,
-        places=played.places,
-        rounds=played.rounds,
-        decisions=played.decisions,
-    )
+    return Match(players, config, seed).play(games, threads=threads, batch=batch, ended=ended)

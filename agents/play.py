@@ -21,10 +21,16 @@ from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
 from helsinki_env.components import ACTIONS
 from helsinki_env.observation import TABLE_FACTS, layout
 
-__all__ = ["Barred", "Played", "deck_seeds", "play_games"]
+__all__ = ["Barred", "Played", "Stopped", "deck_seeds", "play_games"]
 
 #: Where the decks' seeds come from, apart from the players' streams.
 _DECKS = 2**32
+#: Decisions of a game that there is room for at first; most games take fewer.
+_STEPS = 256
+
+
+class Stopped(Exception):  # noqa: N818  # nothing went wrong
+    """Games were left before their end because nobody wants them any more."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +87,9 @@ def play_games(
     seating: npt.NDArray[np.int64],
     decks: npt.NDArray[np.uint64],
     streams: npt.NDArray[np.uint64],
-    progress: Callable[[int], None] | None = None,
+    ended: Callable[[npt.NDArray[np.int64], Played], None] | None = None,
     barred: Barred | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> Played:
     """Play games side by side, each to its end.
 
@@ -92,10 +99,13 @@ def play_games(
         seating: who sits in each seat, int64 (G, S), indices into `players`; somebody may sit there several times.
         decks: the seed of each game, uint64 (G,), as for `Game`.
         streams: where the random numbers of each seat's player begin, uint64 (G, S), from `first_words`.
-        progress: called with the number of games that have ended since the last call.
+        ended: called with the games that have ended since the last call, int64 (k,), and what came out of them; times
+            are those of all games so far.
         barred: actions that may not be used in each game; default: those of the configuration.
+        stopped: asked before each decision whether anybody still wants the games.
 
     Raises:
+        Stopped: if nobody does.
         PlayerError: if a player returns something else than a decision for each row.
         IllegalActionError: if a player takes an illegal decision; names it.
     """
@@ -104,8 +114,22 @@ def play_games(
     words = streams.reshape(-1).copy()
     scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
     used, seat_decisions = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int16)
-    rounds, lengths = np.zeros(n, np.int16), np.zeros(n, np.int64)
+    rounds = np.zeros(n, np.int16)
+    decisions = [np.zeros(0, np.int16)] * n
     seconds, asked = np.zeros(len(players)), np.zeros(len(players), np.int64)
+
+    def result(games: npt.NDArray[np.int64]) -> Played:
+        return Played(
+            scores=scores[games],
+            places=places[games],
+            rounds=rounds[games],
+            used=used[games],
+            seat_decisions=seat_decisions[games],
+            decisions=tuple(decisions[g] for g in games.tolist()),
+            seconds=seconds.copy(),
+            asked=asked.copy(),
+        )
+
     pieces = layout(config.loaded.types)
     round_at = pieces["table"].start + TABLE_FACTS.index("round")
     env = HelsinkiVectorEnv(n, config=config, copy=False)
@@ -116,8 +140,10 @@ def play_games(
         state["states"]["denied"][:, :seats] = barred.denied
         obs, info = env.set_state(state)
     playing = np.ones(n, np.bool_)
-    taken: list[npt.NDArray[np.int16]] = []
+    taken, steps = np.zeros((_STEPS, n), np.int16), 0
     while playing.any():
+        if stopped is not None and stopped():
+            raise Stopped
         observation, mask, seat = obs["observation"], obs["action_mask"], info["seat"]
         deciding = seating[every, seat]
         # Games that have ended go on beside the others as new ones; whatever is legal will do there.
@@ -131,21 +157,24 @@ def play_games(
                 asked[number] += len(rows)
                 actions[rows] = _checked(player, chosen, mask, rows)
         seat_decisions[every, seat] += playing
-        taken.append(actions.astype(np.int16))
-        obs, _, ended, _, info = env.step(actions)
-        now = np.flatnonzero(ended & playing)
+        if steps == len(taken):
+            taken = np.concatenate([taken, np.zeros_like(taken)])
+        taken[steps] = actions
+        steps += 1
+        obs, _, over, _, info = env.step(actions)
+        now = np.flatnonzero(over & playing)
         if len(now):
             final = obs["observation"][now]
             scores[now], places[now] = info["scores"][now], info["places"][now]
-            rounds[now], lengths[now] = final[:, round_at], len(taken)
+            rounds[now] = final[:, round_at]
             used[now] = _used(final, pieces["used"].start, info["seat"][now], seats)
+            for g in now.tolist():
+                decisions[g] = taken[:steps, g].copy()
             playing[now] = False
-            if progress is not None:
-                progress(len(now))
+            if ended is not None:
+                ended(now, result(now))
     env.close()
-    by_game = np.ascontiguousarray(np.stack(taken).T)
-    decisions = tuple(by_game[g, : lengths[g]].copy() for g in range(n))
-    return Played(scores, places, rounds, used, seat_decisions, decisions, seconds, asked)
+    return result(every)
 
 
 def _used(

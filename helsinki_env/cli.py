@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from helsinki_env.data import one_of
+from helsinki_env.stopping import Stopping, stoppable
 
 __all__ = ["COMMANDS", "Command", "main"]
 
@@ -105,7 +106,7 @@ def _help() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 2 for what was asked wrongly.
+    """Run a command and return its exit status: 0, 2 for what was asked wrongly, or 130 if Ctrl-C stopped it.
 
     Args:
         arguments: as on the command line, without the name of the program; default: those of this process.
@@ -122,11 +123,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, rest = words[0], words[1:]
     if name not in COMMANDS:
         return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
+    stopping = Stopping(words)
     try:
-        return _run(name, rest)
+        with stoppable(stopping):
+            return _run(name, rest)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        # Python remembers one that came through an exec of text, as dataclasses do it, and would end the process by the
+        # signal whatever we return; another exec makes it forget.
+        exec("")
+        stopping.say()
+        return stopping.status
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -37,7 +37,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -390,6 +390,10 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
     return count
 
 
+class _Discarded(Exception):  # noqa: N818  # nothing went wrong
+    """What has been written is not wanted any more."""
+
+
 class RecordWriter:
     """Writes records one after the other; the file appears, whole, when the block ends without an error.
 
@@ -434,6 +438,19 @@ class RecordWriter:
     def write(self, record: Record) -> None:
         """Write one record."""
         self._file.write(record.to_json().encode() + b"\n")
+
+    def copy(self, lines: Iterable[bytes]) -> None:
+        """Write records that are lines already."""
+        self._file.writelines(lines)
+
+    def finish(self) -> None:
+        """Put the file in its place now; nothing can be written any more, and nothing undoes it."""
+        self._stack.close()
+
+    def discard(self) -> None:
+        """Leave what was there before; nothing can be written any more."""
+        with suppress(_Discarded), self._stack:
+            raise _Discarded
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

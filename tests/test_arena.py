@@ -538,7 +538,7 @@ def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
         assert 100 - len(RunFolder.open(killed).missing()) >= chunks
         assert not (killed / "games.parquet").exists()
     with start(config, killed, 60) as process:
-        errors = stop_at(process, killed, 60, os.kill, signal.SIGINT)
+        errors = stop_at(process, killed, 60, os.killpg, signal.SIGINT)  # as a terminal does
     assert process.returncode == 130
     assert "of 600 games are kept in" in errors
     assert errors.count("\n") == 1, errors

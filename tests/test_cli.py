@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
 from helsinki_env.record import read_records, write_records
 
@@ -136,15 +135,6 @@ def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("HELSINKI_DEBUG", "1")
     with pytest.raises(ValueError, match="no such player"):
         main(["simulate", "--players", "nobody"])
-
-
-def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
-    def interrupt(name: str, words: list[str]) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "_run", interrupt)
-    assert main(["simulate"]) == 130
-    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_output_that_nobody_reads_any_more(games: Path) -> None:

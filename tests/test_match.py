@@ -75,7 +75,7 @@ def test_records_replay() -> None:
 
 def test_games_are_made_up_to_whole_blocks() -> None:
     told: list[int] = []
-    results = play_match(["random", "random"], games=5, progress=told.append)
+    results = play_match(["random", "random"], games=5, ended=lambda part: told.append(len(part)))
     assert len(results) == 6
     assert sum(told) == 6
 
@@ -90,6 +90,7 @@ def made_up(places: list[list[int]]) -> Results:
     return Results(
         config=GameConfig(),
         players=("a", "b"),
+        numbers=np.arange(n),
         seating=seating,
         seeds=np.arange(n, dtype=np.uint64),
         scores=np.full((n, 2), 3, np.int16),

@@ -9,7 +9,9 @@ import os
 import pickle
 import random
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -789,31 +791,42 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.xdist_group("processes")
-def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(tiny: Path, whole: Path, tmp_path: Path) -> None:
-    """The real command, kill -9 at random moments, four times."""
+def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
+    tiny: Path, whole: Path, tmp_path: Path
+) -> None:
+    """The real command; Ctrl-C as soon as it can go on, then kill -9 and Ctrl-C at random moments."""
     rng, folder = random.Random(0), tmp_path / "run"
-    state, killed = folder / "state.safetensors", 0
+    state, killed, stopped = folder / "state.safetensors", 0, 0
     command = [sys.executable, "-c", DRIVER, "train", "--preset", str(tiny), "--out", str(folder), "--seed", "5"]
     command += ["--device", "cpu"]
     environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "300"}
     for attempt in range(5):
         before = state.stat().st_mtime_ns if state.exists() else 0
         words = [*command, *(["--resume"] if before else [])]
-        with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
+        ) as process:  # fmt: skip
             if attempt < 4:
                 for _ in range(6000):
                     if process.poll() is not None or (state.exists() and state.stat().st_mtime_ns != before):
                         break
                     time.sleep(0.02)
-                time.sleep(1.5 * rng.random())
-                process.kill()
-                killed += process.wait() == -9
-            shown = process.communicate()[0]
+                time.sleep(1.5 * rng.random() if attempt else 0.0)
+                process.send_signal(signal.SIGKILL if attempt % 2 else signal.SIGINT)
+            shown, errors = process.communicate()
+        killed += process.returncode == -9
+        if process.returncode == 130:
+            stopped += 1
+            go_on = shlex.join(words[3:] if before else [*words[3:], "--resume"])
+            assert f"interrupted: the run is kept in {folder} as it was after its last update; go on with" in errors
+            assert errors.endswith(f": helsinki {go_on}\n")
         for path in [path for path in folder.rglob("*.safetensors") if path != state]:
             load_checkpoint(path)
         read(state)
-    assert killed >= 2
-    assert process.returncode == 0, shown
+    assert killed >= 1
+    assert stopped >= 1
+    assert process.returncode == 0, shown + errors
     assert f"Saved {folder / 'best.safetensors'}; play it as net:{folder}" in shown
     check_same(folder, whole)
     assert not list(folder.rglob("*.tmp"))  # what the killed ones left is gone
@@ -868,13 +881,16 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
         ({}, "there is a training run already; go on with it by --resume, or choose another folder by --out"),
         (
             {"seed": 6, "resume": True},
-            "the run has seed 5, found 6 now: resume it with what it was begun with, or choose",
+            "the run was begun with seed 5, found 6 now: resume it with what it was begun with, or choose",
         ),
         (
             {"preset": replace(preset, ppo=replace(preset.ppo, decay=0.5)), "resume": True},
-            "the run has preset .*: resume it with what it was begun with, or choose another folder by --out",
+            r"the run was begun with preset\.ppo\.decay 0\.92, found 0\.5 now: resume it with what it was begun",
         ),
-        ({"preset": replace(preset, precision="bfloat16"), "resume": True}, "the run has preset"),
+        (
+            {"preset": replace(preset, precision="bfloat16", opponents=("greedy",)), "resume": True},
+            r"preset\.opponents \['heuristic'\], found \['greedy'\] now; preset\.precision '\w+', found 'bfloat16' now",
+        ),
     ]
     for changes, message in cases:
         with pytest.raises(RunError, match=message) as caught:

@@ -13,6 +13,8 @@ from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.extras import needs
+from helsinki_env.files import check_folder
+from helsinki_env.stopping import again, kept
 
 __all__ = ["main"]
 
@@ -57,6 +59,10 @@ def main(
         chosen = replace(chosen, minutes=minutes)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    elif device == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
+        )
     torch.set_num_threads(threads)
     folder = out or Path("runs") / Path(preset).stem
     console = Console()
@@ -64,10 +70,17 @@ def main(
         f"Training [bold]{preset}[/] on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
         f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
+    check_folder(folder)
     make_ahead(["training", *parts_of(["net", "heuristic", "greedy"])])
     training = Training(chosen, folder, seed, device, resume)
+
+    def keep() -> str:
+        if not training.keep():
+            return f"nothing is kept; begin again with: {again()}"
+        return f"the run is kept in {folder} as it was after its last update; go on with: {again('--resume')}"
+
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
-    with Progress(*shown, console=console) as progress:
+    with kept(keep), Progress(*shown, console=console) as progress:
         task = progress.add_task("dealing", total=1.0)
         lines = _Lines(console)
 

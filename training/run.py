@@ -24,7 +24,7 @@ from agents.net.checkpoint import interface_digests, save_checkpoint
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor, knows_bfloat16
-from helsinki_env.data import Entry, brief
+from helsinki_env.data import Entry, brief, shown
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
 from helsinki_env.position import VERSION
@@ -94,6 +94,14 @@ class _Standing:
         ]
 
 
+def _different(begun: Any, now: Any, key: str) -> list[str]:
+    """Return where two values differ, in words."""
+    if isinstance(begun, dict) and isinstance(now, dict):
+        keys = [*now, *(name for name in begun if name not in now)]
+        return [text for name in keys for text in _different(begun.get(name), now.get(name), f"{key}.{name}")]
+    return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]
+
+
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
     """Whether to compute in bfloat16: as told, or where the hardware multiplies it natively."""
     return knows_bfloat16(device) if precision == "auto" else precision == "bfloat16"
@@ -127,6 +135,8 @@ class Training:
         self.standing = _Standing()
         tables, game = preset.tables, preset.game
         self.warm = WarmStart(self.network, game, tables, preset.warm, seed, self.fast)
+        #: Where the run stood after its last update, as `write` takes it.
+        self._reached: tuple[Arrays, dict[str, Any]] | None = None
         self.pool = Pool(game, preset.opponents if preset.ppo.apart else (), self.folder / "past", seed, self.fast)
         stage = Stage(game, tables, preset.ppo.games, preset.ppo.apart, seed, self.device)
         self.ppo = PPO(self.network, stage, preset.ppo, seed, self.pool.choose, self.fast)
@@ -159,12 +169,14 @@ class Training:
             arrays, told = read(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
-        for key, value in self._identity().items():
-            if told[key].value != value:
-                raise RunError(
-                    f"{self.folder}: the run has {key} {told[key].value!r}, found {value!r} now: resume it with what "
-                    "it was begun with, or choose another folder by --out"
-                )
+        different = [
+            text for key, value in self._identity().items() for text in _different(told[key].value, value, key)
+        ]
+        if different:
+            raise RunError(
+                f"{self.folder}: the run was begun with {'; '.join(different)}: resume it with what it was begun with, "
+                "or choose another folder by --out"
+            )
         try:
             self._restore(arrays, told)
         except ValueError as problem:
@@ -193,12 +205,23 @@ class Training:
                 remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
+            if not self._state.exists():
+                self._save(self.warm)  # so that a run can be resumed from its first moment on
             try:
                 finished = self._warm_up(board, report) and self._play(board, report)
             finally:
                 self.warm.close()
                 self.ppo.close()
             return self._summary(finished)
+
+    def keep(self) -> bool:
+        """Save where the run stood after its last update, for whoever stops it now; return whether it can be resumed.
+
+        It may be called from another thread while `run` is at work.
+        """
+        if self._reached is not None:
+            write(self._state, *self._reached)
+        return self._state.exists()
 
     def _seconds(self) -> float:
         return self._before + time.monotonic() - self._began
@@ -243,15 +266,25 @@ class Training:
         if report is not None:
             curve = self.standing.curve
             report(Report(self._seconds(), progress, curve[-1] if curve else None))
+        self._reach(part)
         if time.monotonic() - self._saved > _SAVE_EVERY:
-            self._save(part)
+            self._write()
 
-    def _save(self, part: WarmStart | PPO) -> None:
+    def _reach(self, part: WarmStart | PPO) -> None:
+        """Remember where the run stands."""
         self.standing.seconds = self._seconds()
         counts = {"warm": self.warm.counts, "ppo": self.ppo.counts}
         told = self._identity() | {"standing": asdict(self.standing)} | counts
-        write(self._state, part.state() | module_arrays("best", self.best), told)
+        self._reached = part.state() | module_arrays("best", self.best), told
+
+    def _write(self) -> None:
+        assert self._reached is not None
+        write(self._state, *self._reached)
         self._saved = time.monotonic()
+
+    def _save(self, part: WarmStart | PPO) -> None:
+        self._reach(part)
+        self._write()
 
     def _measure(self, board: Board) -> None:
         """Let the learner meet the fixed players, and the best so far at the gate; keep it as a past self."""

@@ -7,9 +7,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 
 from agents.arena.chunk import ChunkGames, play_chunk
@@ -71,7 +72,8 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     try:
         while True:
             for chunk in waiting:
-                running[pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
+                with _deaf():
+                    running[pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
                 if len(running) >= AHEAD * processes:
                     break
             if not running:
@@ -99,6 +101,19 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
             pool.shutdown(wait=True)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let Ctrl-C wait while the block runs: a process that is begun there hears none from its first moment on."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:

@@ -86,6 +86,9 @@ class NetSearchPlayer:
         settings: of the search.
     """
 
+    #: So few games fill what goes through the network together, see `agents.base.Player`.
+    at_once = 32
+
     def __init__(
         self,
         budget: int,

@@ -34,6 +34,8 @@ class _Searcher:
     """
 
     _kind = ""
+    #: Rows are searched one after the other, see `agents.base.Player`.
+    at_once = 8
 
     def __init__(
         self,

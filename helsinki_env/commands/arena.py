@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import read_json
 from helsinki_env.extras import needs
+from helsinki_env.stopping import again, kept
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -89,22 +89,18 @@ def main(
         plan = plan_from_yaml(config, changes)
     make_ahead(parts_of(name for table in plan.tables for name in table.players))
     console, started = Console(), time.monotonic()
-    try:
-        with Waiting(plan.games) as waiting:
-            path = run_arena(
-                plan,
-                out,
-                processes=processes,
-                ray=ray is not None,
-                address=ray[0] if ray else None,
-                form=form,
-                resumed=waiting.resume,
-                progress=waiting.advance,
-            )
-    except KeyboardInterrupt:
-        kept = f"{waiting.done:,} of {plan.games:,} games are kept in {out}"
-        print(f"interrupted: {kept}; the same command goes on from there", file=sys.stderr)
-        return 130
+    waiting = Waiting(plan.games)
+    with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
+        path = run_arena(
+            plan,
+            out,
+            processes=processes,
+            ray=ray is not None,
+            address=ray[0] if ray else None,
+            form=form,
+            resumed=waiting.resume,
+            progress=waiting.advance,
+        )
     for table in _tables(out):
         console.print(table)
     before = f", {waiting.before:,} of them from before" if waiting.before else ""

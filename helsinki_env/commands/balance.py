@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+from helsinki_env.stopping import again, kept
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -57,27 +57,28 @@ def run(
     for part in PARTS:
         if part not in chosen:
             continue
-        try:
-            with Waiting(0) as waiting:
+        waiting = Waiting(0)
 
-                def planned(plan: Plan, waiting: Waiting = waiting, part: str = part) -> None:
-                    waiting.games = plan.games
-                    console.print(f"{part}: {plan.games:,} games", highlight=False)
+        def keep(waiting: Waiting = waiting, part: str = part) -> str:
+            done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
+            return f"{done} are kept in {out}; go on with: {again()}"
 
-                played = play_part(
-                    study,
-                    out,
-                    part,
-                    processes=processes,
-                    ray=ray is not None,
-                    address=ray[0] if ray else None,
-                    planned=planned,
-                    resumed=waiting.resume,
-                    progress=waiting.advance,
-                )
-        except KeyboardInterrupt:
-            print(f"interrupted in part {part}: the same command goes on from there", file=sys.stderr)
-            return 130
+        def planned(plan: Plan, waiting: Waiting = waiting, part: str = part) -> None:
+            waiting.games = plan.games
+            console.print(f"{part}: {plan.games:,} games", highlight=False)
+
+        with kept(keep), waiting:
+            played = play_part(
+                study,
+                out,
+                part,
+                processes=processes,
+                ray=ray is not None,
+                address=ray[0] if ray else None,
+                planned=planned,
+                resumed=waiting.resume,
+                progress=waiting.advance,
+            )
         if played is None:
             console.print(f"{part}: left out by the study", highlight=False)
     console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)

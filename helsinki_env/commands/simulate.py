@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.games_file import GamesFile
 from helsinki_env.commands.options import game_config, game_text
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.stopping import kept
 
 if TYPE_CHECKING:
     from agents.match import Results
@@ -31,6 +33,7 @@ def main(
     threads: int | None = None,
     out: Path | None = None,
     append: bool = False,
+    resume: bool = False,
 ) -> None:
     """Play games between players and show who wins.
 
@@ -38,6 +41,9 @@ def main(
     interval; the same seed plays the same games, whatever the number of threads.
 
     Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
+
+    Ctrl-C keeps the games that have ended in the file. The same command with --resume plays those that are missing, and
+    the file is the same as if it had never been stopped.
 
     Args:
         players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
@@ -52,8 +58,9 @@ def main(
         threads: batches played side by side; default: one for each processor.
         out: write the games to this file, one record a line.
         append: add them to what the file holds instead of replacing it.
+        resume: go on with the match whose games stand at the end of the file; what stands before them stays.
     """
-    from agents.match import play_match
+    from agents.match import Match
 
     names = [name.strip() for name in players.split(",")]
     chosen = game_config(
@@ -66,26 +73,36 @@ def main(
             f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, "
             "or a single one for all"
         )
-    if append and out is None:
-        raise ValueError("--append: found no --out; name the file to add to")
+    for option, given in (("--append", append), ("--resume", resume)):
+        if given and out is None:
+            raise ValueError(f"{option}: found no --out; name the file to add to")
+    if append and resume:
+        raise ValueError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
+    match, console = Match(names, chosen, seed), Console()
     make_ahead(parts_of(names))
-    started = time.monotonic()
-    with Waiting(-(-games // len(names)) * len(names)) as waiting:
-        results = play_match(names, chosen, games=games, seed=seed, threads=threads, progress=waiting.advance)
+    with GamesFile(out, match, games, append=append, resume=resume) as file:
+        before = len(file)
+        started = time.monotonic()
+        with kept(file.keep), Waiting(match.whole(games)) as waiting:
+            waiting.resume(before)
+
+            def ended(part: Results) -> None:
+                file.add(part)
+                waiting.advance(len(part))
+
+            results = match.play(games, threads=threads, batch=None, before=file.before, ended=ended)
     seconds = time.monotonic() - started
-    console = Console()
     console.print(_table(results))
-    decisions = sum(len(game) for game in results.decisions)
+    lengths = [len(game) for game in results.decisions]
+    earlier = f", {before:,} of them from before" if before else ""
+    now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))
     console.print(
-        f"{len(results):,} games with seed {seed}, {decisions / len(results):.1f} decisions and "
-        f"{results.rounds.mean():.1f} rounds a game; {seconds:.1f} s, {decisions / seconds:,.0f} decisions/s",
+        f"{len(results):,} games with seed {seed}{earlier}, {sum(lengths) / len(results):.1f} decisions and "
+        f"{results.rounds.mean():.1f} rounds a game; {seconds:.1f} s, {now / seconds:,.0f} decisions/s",
         highlight=False,
         soft_wrap=True,
     )
     if out is not None:
-        from helsinki_env.record import write_records
-
-        write_records(out, results.records(), append=append)
         console.print(f"Wrote {out}; see a game with: helsinki replay {out} --game 1", highlight=False, soft_wrap=True)
 
 

@@ -1,0 +1,400 @@
+"""Ctrl-C: one of them ends every command soon, keeps what was done, and the line it prints goes on from there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agents.forced import ForcedPlayer
+from agents.match import Match
+from agents.net.make import SHIPPED
+from agents.registry import make_player
+from helsinki_env import cli, stopping
+from helsinki_env.cli import main
+from helsinki_env.core.kernel import JIT
+from helsinki_env.record import read_records, write_records
+from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
+
+pytestmark = [
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.skipif(os.name != "posix", reason="signals of POSIX"),
+    pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
+]
+
+Output = pytest.CaptureFixture[str]
+#: Long enough for the busiest machine; a command that does not stop takes for ever.
+PATIENCE = 240.0
+
+
+# What a command does with a signal, in this process
+
+
+def run(monkeypatch: pytest.MonkeyPatch, command: Callable[[], object], words: str = "simulate --games 5") -> int:
+    monkeypatch.setattr(cli, "_run", lambda name, rest: 0 if command() is None else 1)
+    return main(words.split())
+
+
+def test_a_signal_stops_a_command_and_the_line_says_how_to_begin_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        assert run(monkeypatch, lambda number=number: signal.raise_signal(number), "rate 'a b' --seed 3") == status  # type: ignore[misc]
+        line = "helsinki rate: interrupted: nothing is kept; begin again with: helsinki rate"
+        assert capsys.readouterr().err == f"{line} ''\"'\"'a' 'b'\"'\"'' --seed 3\n"
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_what_is_kept_is_asked_once_and_a_second_signal_does_not_disturb(
+    monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    asked: list[str] = []
+
+    def keep() -> str:
+        signal.raise_signal(signal.SIGINT)
+        asked.append("inner")
+        return f"5 are kept; go on with: {again('--resume', without=['--append'])}"
+
+    def command() -> None:
+        with kept(lambda: "never asked"), kept(keep):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                signal.raise_signal(signal.SIGINT)
+                asked.append("tidied up")
+
+    assert run(monkeypatch, command, "simulate --append --out x") == 130
+    assert asked == ["tidied up", "inner"]
+    line = "helsinki simulate: interrupted: 5 are kept; go on with: helsinki simulate --out x --resume\n"
+    assert capsys.readouterr().err == line
+
+
+def test_what_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    def keep() -> str:
+        raise OSError("the disk is full")
+
+    def command() -> None:
+        with kept(keep):
+            signal.raise_signal(signal.SIGINT)
+
+    assert run(monkeypatch, command) == 130
+    line = "what was done could not be kept (the disk is full); begin again with: helsinki simulate --games 5\n"
+    assert capsys.readouterr().err == f"helsinki simulate: interrupted: {line}"
+
+
+def test_what_must_not_be_left_halfway_ends_first() -> None:
+    done: list[str] = []
+
+    def command() -> None:
+        with undisturbed():
+            with undisturbed():
+                signal.raise_signal(signal.SIGINT)
+                done.append("inner")
+            done.append("outer")
+        done.append("more")
+
+    with pytest.raises(KeyboardInterrupt), stoppable(Stopping(["x"])):
+        command()
+    assert done == ["inner", "outer"]
+
+
+def test_signals_that_are_ignored_or_handled_already_stay_so() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable(Stopping(["x"])):
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, ignored)
+    assert heard == [signal.SIGTERM]
+
+
+def test_threads_other_than_the_main_one_may_run_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(run(monkeypatch, lambda: None)))
+    thread.start()
+    thread.join()
+    assert found == [0]
+
+
+def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> None:
+    reading, writing = os.pipe()
+    with stoppable(Stopping(["x"])):
+        child = os.fork()
+        if not child:
+            os.write(writing, b"ready")
+            time.sleep(PATIENCE)
+            os._exit(0)
+        os.read(reading, 5)
+        os.kill(child, signal.SIGTERM)
+        assert os.waitpid(child, 0)[1] == signal.SIGTERM, "it has the usual effect there"
+        assert not stopping._current._over.wait(0.2)
+
+
+# Real processes and real signals
+
+
+def start(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "helsinki_env.cli", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
+    )  # fmt: skip
+
+
+def stop(process: subprocess.Popen[str], ready: Callable[[], object]) -> str:
+    """Press Ctrl-C once as soon as the process is so far, and return the one line that it prints."""
+    until = time.monotonic() + PATIENCE
+    with process:
+        try:
+            while not ready():
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    lines = [line for line in errors.splitlines() if not line.startswith("helsinki-env: compiling")]
+    assert process.returncode == 130, errors
+    assert len(lines) == 1, errors
+    return lines[0]
+
+
+def command_in(line: str) -> list[str]:
+    """Return the words of the command with which to go on, without the name of the program."""
+    name, *words = shlex.split(line.partition(" with: ")[2])
+    assert name == "helsinki"
+    return words
+
+
+def written(folder: Path) -> int:
+    """Return how much of a file of games is there under another name."""
+    return sum(path.stat().st_size for path in folder.glob(".games.jsonl.*.tmp"))
+
+
+def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path, capsys: Output) -> None:
+    whole, path = tmp_path / "whole.jsonl", tmp_path / "games.jsonl"
+    words = ["simulate", "--players", "mc:1,random", "--games", "31", "--seed", "7", "--threads", "1"]
+    for file in (whole, path):
+        assert main(["simulate", "--games", "4", "--out", str(file)]) == 0
+    assert main([*words, "--append", "--out", str(whole)]) == 0
+    earlier = path.read_bytes()
+    with start([*words, "--append", "--out", str(path)]) as process:
+        line = stop(process, lambda: written(tmp_path) > len(earlier))
+    there = len(list(read_records(path))) - 4
+    assert 0 < there < 32
+    kept_in = f"helsinki simulate: interrupted: {there} of 32 games are kept in {path}; go on with: "
+    assert line.startswith(kept_in)
+    assert path.read_bytes().startswith(earlier)
+    assert sorted(tmp_path.iterdir()) == [path, whole], "neither temporary files nor locks are left"
+    assert command_in(line) == [*words, "--out", str(path), "--resume"]
+    capsys.readouterr()
+    assert main(command_in(line)) == 0
+    assert path.read_bytes() == whole.read_bytes()
+    assert f"32 games with seed 7, {there} of them from before" in capsys.readouterr().out
+    assert main(command_in(line)) == 0, "whoever resumes what is complete gets the table once more"
+    assert path.read_bytes() == whole.read_bytes()
+
+
+def test_threads_in_long_kernels_do_not_keep_a_command_from_stopping(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("as it was\n")
+    words = ["simulate", "--players", "mc:1000000", "--games", "5000", "--out", str(path)]
+    with start(words) as process:
+        began = time.monotonic()
+
+        def thinking() -> bool:
+            return bool(list(tmp_path.glob(".games.jsonl.*.tmp"))) and time.monotonic() - began > 5
+
+        line = stop(process, thinking)
+    assert line == f"helsinki simulate: interrupted: no game had ended; begin again with: helsinki {shlex.join(words)}"
+    assert path.read_text() == "as it was\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_slow_players_play_few_games_side_by_side() -> None:
+    for name, most in (("mc:2", 8), ("ismcts:2", 8)):
+        forced = ForcedPlayer("two_points", make_player(name))
+        for player in (make_player(name), forced):
+            assert getattr(player, "at_once", None) == most
+    assert not hasattr(make_player("heuristic"), "at_once")
+    seen: list[int] = []
+
+    class Slow:
+        name, at_once = "slow", 3
+
+        def act(self, observation, mask, words):
+            seen.append(len(mask))
+            return mask.argmax(axis=1)
+
+    parts: list[int] = []
+    Match([Slow(), "random"]).play(12, batch=None, ended=lambda part: parts.append(len(part)))
+    assert max(seen) <= 4, "made up to whole blocks"
+    assert sum(parts) == 12
+    Match([Slow(), "random"]).play(12)
+    assert max(seen) > 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "bench --seconds 100",
+        pytest.param("rate RUN --resamples 1000000", marks=pytest.mark.nightly),
+        pytest.param("rate RUN --better greedy,random", marks=pytest.mark.nightly),
+        pytest.param("ladder --run OUT --out OUT/page.md", marks=pytest.mark.nightly),
+        pytest.param("balance run --out OUT", marks=pytest.mark.nightly),
+        pytest.param("balance report STUDY --out OUT", marks=pytest.mark.nightly),
+        pytest.param("export NET --positions 100000000 --out OUT/model.onnx", marks=pytest.mark.nightly),
+        pytest.param("replay GAMES --step", marks=pytest.mark.nightly),
+        pytest.param("train --preset quick --out OUT", marks=pytest.mark.nightly),
+    ],
+)
+def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -> None:
+    places = {"OUT": tmp_path / "out", "NET": SHIPPED, "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
+    places["GAMES"] = tmp_path / "games.jsonl"
+    if "RUN" in words:
+        assert main(["arena", "--games", "60", "--out", str(places["RUN"])]) == 0
+    if "GAMES" in words:
+        assert main(["simulate", "--games", "2", "--out", str(places["GAMES"])]) == 0
+    if "STUDY" in words:
+        from tests.test_balance import played
+
+        played(places["STUDY"])
+    for word, path in places.items():
+        words = words.replace(word, str(path))
+    for delay in (0.0, 1.0):
+        caught_at: list[float] = []
+
+        def ready(delay: float = delay, caught_at: list[float] = caught_at) -> bool:
+            if not caught_at and caught(process):
+                caught_at.append(time.monotonic())
+            return bool(caught_at) and time.monotonic() >= caught_at[0] + delay
+
+        with start(words.split()) as process:
+            line = stop(process, ready)
+        assert f"helsinki {words.split()[0]}: interrupted: " in line
+        assert shlex.join(command_in(line)).startswith(words)
+
+
+def caught(process: subprocess.Popen[str]) -> bool:
+    """Whether the process has got so far as to catch signals."""
+    status = Path(f"/proc/{process.pid}/status")
+    masks = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt")]
+    return bool(int(masks[0], 16) & 1 << (signal.SIGTERM - 1))
+
+
+# Going on with a match
+
+
+MATCH = ["simulate", "--players", "random,greedy", "--games", "6", "--seed", "3"]
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("match") / "games.jsonl"
+    assert main([*MATCH, "--out", str(path)]) == 0
+    return path
+
+
+@pytest.mark.parametrize("left", [[0], [5], [1, 2, 4], [0, 1, 2, 3, 4]])
+def test_whatever_is_missing_is_played(match: Path, tmp_path: Path, left: list[int]) -> None:
+    path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[number] for number in left))
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 0
+    assert path.read_bytes() == match.read_bytes()
+
+
+def test_more_games_go_on_with_what_was_played(match: Path, tmp_path: Path) -> None:
+    path, longer = tmp_path / "games.jsonl", tmp_path / "longer.jsonl"
+    path.write_bytes(match.read_bytes())
+    words = [*MATCH, "--games", "10"]
+    assert main([*words, "--out", str(path), "--resume"]) == 0
+    assert main([*words, "--out", str(longer)]) == 0
+    assert path.read_bytes() == longer.read_bytes()
+
+
+def test_what_stands_before_the_match_stays(match: Path, tmp_path: Path) -> None:
+    path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
+    other = b"".join(lines)  # the same match again: games whose numbers do not follow are not counted to it
+    path.write_bytes(other + lines[2] + lines[4])
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 0
+    assert path.read_bytes() == other + match.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            ["--seed", "4"],
+            "does not end with a game of this match: expected random, greedy in turn, seed 4, at most 6 ",
+        ),
+        (["--players", "random,random"], "expected random, random#2 in turn, seed 3, at most 6 games"),
+        (["--players", "greedy,random"], "games.jsonl, line 6: these players play the game in another way"),
+        (["--games", "4"], "at most 4 games and the same rules (say again what was said when it was begun"),
+        (["--covered", "two_points"], "does not end with a game of this match"),
+        (["--append"], "--append: found --resume too, expected one or the other"),
+    ],
+)
+def test_another_match_is_refused_and_the_file_stays(
+    changes: list[str], message: str, match: Path, tmp_path: Path, capsys: Output
+) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(match.read_bytes())
+    assert main([*MATCH, "--out", str(path), "--resume", *changes]) == 2
+    assert message in capsys.readouterr().err
+    assert path.read_bytes() == match.read_bytes()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_to_go_on_with_is_said(match: Path, tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "games.jsonl"
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 2
+    assert f"--resume: {path} is not there; leave out --resume to begin" in capsys.readouterr().err
+    assert main([*MATCH, "--resume"]) == 2
+    assert "--resume: found no --out; name the file to add to" in capsys.readouterr().err
+    path.write_bytes(match.read_bytes()[:-40])
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 2
+    assert "games.jsonl, line 6: record: cannot be read as JSON" in capsys.readouterr().err
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=pipe.read_bytes)
+    reader.start()
+    assert main([*MATCH, "--out", str(pipe), "--resume"]) == 2
+    reader.join()
+    assert "is no file that could be read" in capsys.readouterr().err
+
+
+def test_a_record_that_was_made_up_does_not_count(match: Path, tmp_path: Path, capsys: Output) -> None:
+    from dataclasses import replace
+
+    path, records = tmp_path / "games.jsonl", list(read_records(match))
+    scores = records[1].scores
+    assert scores is not None
+    write_records(path, [records[0], replace(records[1], scores=(scores[0] + 1, scores[1]))])
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 2
+    assert "which the replay gives" in capsys.readouterr().err
+
+
+def test_two_commands_do_not_write_to_one_file(match: Path, tmp_path: Path, capsys: Output) -> None:
+    from helsinki_env.record import RecordWriter
+
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(match.read_bytes())
+    with RecordWriter(path, append=True):  # as the other one does
+        for more in ([], ["--append"], ["--resume"]):
+            assert main([*MATCH, "--out", str(path), *more]) == 2
+            assert "another process is writing to it (wait for it" in capsys.readouterr().err
+    assert path.read_bytes() == match.read_bytes()
