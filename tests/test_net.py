@@ -544,6 +544,24 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, samp
     assert (other != actions).any() == sample
 
 
+def test_a_drawn_decision_depends_on_its_row_alone_even_at_the_edge_of_its_share() -> None:
+    """Random numbers right where one choice ends and the next begins: the other rows must not tip the balance."""
+    observation, mask = rows(300)
+    open_rows = np.flatnonzero(mask.sum(axis=1) > 1)[:60]
+    observation, mask = observation[open_rows], mask[open_rows]
+    player = NetPlayer(TorchAssessor(opinionated()), sample=True)
+    edges, alone = np.zeros(len(mask), np.uint64), np.zeros(len(mask), np.int64)
+    for b in range(len(mask)):
+        one = observation[b : b + 1], mask[b : b + 1]
+        shares = np.cumsum(np.exp(player.opinion(*one)[1]))
+        edges[b] = min(max(int(shares[0] / shares[-1] * 2**53) + b % 5 - 2, 0), 2**53 - 1) << 11
+        alone[b] = player.act(*one, edges[b : b + 1])[0]
+    assert (alone != mask.argmax(axis=1)).any()  # both sides of the edge come up
+    assert (alone == mask.argmax(axis=1)).any()
+    many = np.tile(np.arange(len(mask)), 20)
+    np.testing.assert_array_equal(player.act(observation[many], mask[many], edges[many]), alone[many])
+
+
 def test_a_sampling_network_follows_its_probabilities() -> None:
     game = next(game for game in some_games(800) if 3 <= len(game.legal_actions()) <= 6)
     network = opinionated()

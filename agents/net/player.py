@@ -140,12 +140,17 @@ def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArra
 
 
 def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """A choice of each decision, drawn by its random number, uint64 (B,)."""
-    cumulated = np.cumsum(np.exp(log_probs))
-    before = np.concatenate(([0.0], cumulated))[inputs.first]
+    """A choice of each decision, drawn by its random number, uint64 (B,).
+
+    Each row is summed up by itself: a sum that ran on over the batch would be rounded by what the rows before hold.
+    """
+    counts, starts = np.diff(inputs.first), inputs.first[:-1]
+    inside = np.arange(counts.max()) < counts[:, None]
+    shares = np.zeros(inside.shape)
+    shares[inside] = np.exp(log_probs)
+    cumulated = np.cumsum(shares, axis=1)
     part = (words >> np.uint64(11)).astype(np.float64) / 2.0**53
-    wanted = before[:-1] + part * (before[1:] - before[:-1])
-    at = np.searchsorted(cumulated, wanted, side="right")
-    at = np.clip(at, inputs.first[:-1], inputs.first[1:] - 1)  # sums are rounded
+    passed = (cumulated <= (part * cumulated[:, -1])[:, None]).sum(axis=1)
+    at = starts + np.minimum(passed, counts - 1)  # sums are rounded
     drawn: npt.NDArray[np.int64] = inputs.action[at].astype(np.int64)
     return drawn
