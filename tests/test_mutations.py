@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game, notation
+from helsinki_env.core.kernel import JIT
 from helsinki_env.core.state import PHASES
 from helsinki_env.envs import sound
 from helsinki_env.position import PositionError
@@ -31,6 +32,8 @@ from tests.support.agreement import Pair
 from tests.support.positions import Position
 from tests.support.small import small_components
 from tests.support.wide import wide_components
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
 #: Far more decisions than any game has (about 280 with four players, as far as anybody has seen).
 MOST_DECISIONS = 2_000
