@@ -80,9 +80,11 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     plan: Plan, alone: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ray does not play the chunk again: it is handed out anew."""
+    handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(cluster, "_RETRIES", 0)
     assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
     assert not cluster._imported(None).is_initialized(), "the cluster goes when the run ends"
+    assert signal.getsignal(signal.SIGTERM) is handler, "which Ray takes over"
 
 
 @pytest.fixture(scope="module")

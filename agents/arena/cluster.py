@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -112,6 +114,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
         yield
         return
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         if address is None:
             ray.init(num_cpus=processes, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
@@ -119,6 +122,10 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
             ray.init(address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
+    finally:
+        # Ray takes the signal over, for good, in the main thread; what is done about it is for our caller to say.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
