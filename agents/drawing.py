@@ -21,6 +21,7 @@ LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 MARKERS = "osD^vPX"
 _STYLE: Any = {
     "svg.hashsalt": "ratings",  # names inside the file come from this instead of chance
+    "text.parse_math": False,  # a name is no formula, whatever is in it
     "font.family": "DejaVu Sans",  # comes with Matplotlib: the same everywhere
     "font.size": 9,
     "axes.titlesize": 10,

@@ -18,6 +18,7 @@ LAYERS = (
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
+        "helsinki_env.markdown",
         "helsinki_env.stopping",
         "helsinki_env.yaml_files",
     ),

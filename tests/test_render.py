@@ -1,5 +1,6 @@
 """The drawings: that everything on the table is in the picture once, and nothing that may not be seen."""
 
+import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -190,6 +191,23 @@ def test_text_from_outside_is_escaped() -> None:
     assert nasty in words(svg)
     long = render.svg(table(COMPONENTS, 2), COMPONENTS, last_decision="x" * 500)
     assert any(re.fullmatch("x+\u2026", line) for line in words(long))
+
+
+@pytest.mark.parametrize("color", [True, False])
+def test_text_from_outside_does_not_command_the_terminal(color: bool) -> None:
+    position = table(COMPONENTS, 2, tiles=3)
+    shape = COMPONENTS.tiles[0][0]
+    nasty = "\x1b]0;title\x07\x1b[2J\x9b1m\r\x00\u202e"
+    renamed = dataclasses.replace(
+        COMPONENTS,
+        tiles=tuple(tuple(nasty if name == shape else name for name in row) for row in COMPONENTS.tiles),
+        shapes={**COMPONENTS.shapes, nasty: COMPONENTS.shapes[shape]},
+    )
+    text = render.ansi(position, renamed, last_decision=f"DRAW\n{nasty}", color=color)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text) if color else text
+    assert all(line.isprintable() for line in plain.split("\n"))
+    assert "Last: DRAW\ufffd\ufffd]0;title" in plain
+    ET.fromstring(render.svg(position, renamed, last_decision=nasty))  # a document that can be read
 
 
 def test_pictures_can_share_a_page() -> None:

@@ -18,6 +18,7 @@ from agents.rating.figures import budgets, draw_budgets, draw_pairs, draw_rating
 from agents.rating.ratings import Ratings
 from agents.standing import student_quantile
 from helsinki_env.data import read_json, sealed
+from helsinki_env.markdown import all_printable, code, link, printable, row, text
 
 __all__ = ["ratings_data", "read_report", "report_files", "table_data"]
 
@@ -144,13 +145,14 @@ def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str =
         name: what the files' names begin with.
         images: where in that folder the figures go.
     """
-    tables = data["tables"]
+    shown = all_printable(data)
+    tables = shown["tables"]
     drawn = {"ratings": draw_ratings(tables), "budgets": draw_budgets(tables)}
     drawn |= {f"pairs-{number + 1}": draw_pairs(table) for number, table in enumerate(tables)}
     figures = {figure: picture for figure, picture in drawn.items() if picture is not None}
     paths = {figure: Path(images, f"{name}-{figure}.svg") for figure in figures}
     return {
-        Path(f"{name}.md"): _page(data, name, {figure: path.as_posix() for figure, path in paths.items()}).encode(),
+        Path(f"{name}.md"): _page(shown, name, {figure: path.as_posix() for figure, path in paths.items()}).encode(),
         Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
         **{paths[figure]: picture for figure, picture in figures.items()},
     }
@@ -167,19 +169,19 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         + (f" ({missing:,} more are planned and not yet played)" if missing else "")
         + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Made by",
         "",
-        f"    {provenance['command']}",
+        f"    {printable(provenance['command'])}",
         "",
         *_EXPLANATION,
-        f"docs/ratings.md; all numbers: [{name}.json]({name}.json).",
+        f"docs/ratings.md; all numbers: {link(f'{name}.json', f'{name}.json')}.",
         "",
     ]
     for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
         if figure in figures:
-            lines += [f"![{title}]({figures[figure]})", ""]
+            lines += [f"!{link(title, figures[figure])}", ""]
     for number, entry in enumerate(tables):
-        lines += [f"## {entry['name']}", "", *_section(entry, provenance), ""]
+        lines += [f"## {text(entry['name'])}", "", *_section(entry, provenance), ""]
         seen = figures.get(f"pairs-{number + 1}")
-        lines += [f"![Who finishes ahead of whom]({seen})" if seen else _meetings(entry), ""]
+        lines += [f"!{link('Who finishes ahead of whom', seen)}" if seen else _meetings(entry), ""]
     return "\n".join(lines)
 
 
@@ -188,7 +190,7 @@ def _meetings(entry: Mapping[str, Any]) -> str:
     rank = {row["player"]: row["rank"] for row in entry["players"]}
     met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
     told = [
-        f"`{pair['player']}` ahead of `{pair['opponent']}` in {pair['ahead']:.1%} ({pair['low']:.1%} to "
+        f"{code(pair['player'])} ahead of {code(pair['opponent'])} in {pair['ahead']:.1%} ({pair['low']:.1%} to "
         f"{pair['high']:.1%})"
         for pair in met
     ]
@@ -198,8 +200,9 @@ def _meetings(entry: Mapping[str, Any]) -> str:
 def _fact(key: str, value: Any) -> str:
     """Return a fact about a table as text; a design has facts of its own."""
     if isinstance(value, Mapping):
-        return f"{key} ({', '.join(_fact(*item) for item in value.items())})"
-    return f"{key} {value}"
+        return f"{text(key)} ({', '.join(_fact(*item) for item in value.items())})"
+    numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
+    return f"{text(key)} {value if numbers else text(str(value))}"
 
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
@@ -212,19 +215,19 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
         "| rank | player | rating | 95 % interval | games won (95 % interval) | points | place | games | P(rank) |",
         "| ---: | --- | ---: | --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for row in entry["players"]:
+    for one in entry["players"]:
         cells = (
-            str(row["rank"]),
-            f"`{row['player']}`",
-            f"{row['rating']:.0f}",
-            f"{row['low']:.0f} to {row['high']:.0f}" if row["player"] != entry["reference"] else "reference",
-            f"{row['win_share']:.1%} ({row['win_share_low']:.1%} to {row['win_share_high']:.1%})",
-            f"{row['mean_points']:.1f}",
-            f"{row['mean_place']:.2f}",
-            f"{row['games']:,}",
-            f"{row['rank_probabilities'][row['rank'] - 1]:.0%}",
+            str(one["rank"]),
+            code(one["player"]),
+            f"{one['rating']:.0f}",
+            f"{one['low']:.0f} to {one['high']:.0f}" if one["player"] != entry["reference"] else "reference",
+            f"{one['win_share']:.1%} ({one['win_share_low']:.1%} to {one['win_share_high']:.1%})",
+            f"{one['mean_points']:.1f}",
+            f"{one['mean_place']:.2f}",
+            f"{one['games']:,}",
+            f"{one['rank_probabilities'][one['rank'] - 1]:.0%}",
         )
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(row(cells))
     seats = "; ".join(
         f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
@@ -243,6 +246,6 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     most = max(met, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
     return [
         f"What the ratings expect lies outside the cross-table's 95 % interval for {len(outside)} of {len(met)} pairs;",
-        f"farthest apart are `{most['player']}` and `{most['opponent']}`, where the former was ahead in",
+        f"farthest apart are {code(most['player'])} and {code(most['opponent'])}, where the former was ahead in",
         f"{most['ahead']:.1%} of meetings, not {most['ahead_by_ratings']:.1%}.",
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.analysis.figures import figures
+from helsinki_env.markdown import all_printable, link, marked, row, text
 
 __all__ = ["report_files"]
 
@@ -39,10 +40,11 @@ def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
         data: everything that was found, from `helsinki_env.analysis.results`.
         name: what the files' names begin with.
     """
-    drawn = figures(data)
-    sections = list(_sections(data, name))
+    shown = all_printable(data)
+    drawn = figures(shown)
+    sections = list(_sections(shown, name))
     return {
-        Path(f"{name}.html"): _html(sections, drawn, data).encode(),
+        Path(f"{name}.html"): _html(sections, drawn, shown).encode(),
         Path(f"{name}.md"): _markdown(sections, drawn, name).encode(),
         Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
         **{Path("images", f"{name}-{figure}.svg"): picture for figure, (_, picture) in drawn.items()},
@@ -335,19 +337,15 @@ def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tup
             if isinstance(item, str) and item.startswith("@"):
                 if item[1:] in drawn:
                     caption = drawn[item[1:]][0]
-                    lines += [f"![{title}](images/{name}-{item[1:]}.svg)", "", f"*{caption}*", ""]
+                    lines += [f"!{link(title, f'images/{name}-{item[1:]}.svg')}", "", f"*{text(caption)}*", ""]
             elif isinstance(item, str):
-                lines += [item, ""]
+                lines += [marked(item), ""]
             elif item[0] in ("answer", "list"):
-                lines += [*(f"- {text}" for text in item[1:]), ""]
+                lines += [*(f"- {marked(told)}" for told in item[1:]), ""]
             else:
-                header, rows = item
-                lines += [_row(header), _row(["---"] * len(header)), *(_row(row) for row in rows), ""]
+                header, *rows = (row([*map(text, cells)]) for cells in (item[0], *item[1]))
+                lines += [header, row(["---"] * len(item[0])), *rows, ""]
     return "\n".join(lines)
-
-
-def _row(cells: Row) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[str, bytes]], data: Data) -> str:
@@ -366,7 +364,7 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
                 body.append("<p>" + re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(item)) + "</p>")
             elif item[0] in ("answer", "list"):
                 kind = ' class="answer"' if item[0] == "answer" else ""
-                body.append(f"<div{kind}><ul>{''.join(f'<li>{escape(text)}</li>' for text in item[1:])}</ul></div>")
+                body.append(f"<div{kind}><ul>{''.join(f'<li>{escape(told)}</li>' for told in item[1:])}</ul></div>")
             else:
                 header, rows = item
                 head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
@@ -385,9 +383,9 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
 
 def _inline(picture: bytes, name: str) -> str:
     """Return an SVG to stand in a page: without its head, and with names of its own."""
-    text = picture.decode()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
-    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
-    return re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text).strip()
+    drawing = picture.decode()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', drawing)
+    drawing = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", drawing)
+    return re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', drawing).strip()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.markdown import printable
 from helsinki_env.render import palette
 from helsinki_env.render.view import (
     ACTION_LABELS,
@@ -37,8 +38,8 @@ class Line:
     pieces: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
     def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> Line:
-        """Append a piece and return the line."""
-        self.pieces.append((text, ink, ground, bold))
+        """Append a piece and return the line; what would command the terminal is shown as a mark."""
+        self.pieces.append((printable(text), ink, ground, bold))
         return self
 
     def __len__(self) -> int:

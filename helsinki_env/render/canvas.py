@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from xml.sax.saxutils import escape, quoteattr
 
+from helsinki_env.markdown import printable
 from helsinki_env.render.glyphs import UNITS_PER_EM, fitted, number, outline, text_width
 from helsinki_env.render.palette import INK
 
@@ -59,6 +60,7 @@ class Canvas:
         (x, y) is on the baseline; `anchor` is start, middle or end; text wider than `width` is made smaller,
         then cut; `turn` is 0, 90 or -90 degrees clockwise around (x, y).
         """
+        text = printable(text)
         if width is not None:
             text, size = fitted(text, size, width, smallest)
         data, units = outline(text)
@@ -87,7 +89,7 @@ class Canvas:
         """Wrap what is added inside; `title` is shown by browsers when the pointer rests on it."""
         self._parts.append(f"<g{_attributes(attributes)}>")
         if title:
-            self._parts.append(f"<title>{escape(title)}</title>")
+            self._parts.append(f"<title>{escape(printable(title))}</title>")
         yield
         self._parts.append("</g>")
 
@@ -97,7 +99,8 @@ class Canvas:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
             f'width="{number(width)}" height="{number(height)}" role="img" fill="none" '
             f'stroke-width="{number(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
-            f"<title>{escape(title)}</title><desc>{escape(text)}</desc>{''.join(self._parts)}</svg>"
+            f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
+            f"{''.join(self._parts)}</svg>"
         )
 
 
