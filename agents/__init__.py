@@ -1,1 +1,1 @@
-"""Players of Helsinki: what they have in common, and the players themselves. They see what a seat may see."""
+"""Players of helsinki-env: what they have in common, and the players themselves. They see what a seat may see."""

@@ -23,6 +23,7 @@ import helsinki_env
 from agents.base import decide
 from agents.heuristic.playouts import play_out_guided
 from agents.registry import make_player
+from helsinki_env.commands.options import out_file
 from helsinki_env.config import GameConfig
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import kernel
@@ -400,6 +401,10 @@ def main(
 
     if not batches or not threads:
         raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
+    if json is not None:
+        out_file(json, "--json")
+    for player in players:
+        make_player(player)
     make_ahead(["game", *parts_of(["greedy", "heuristic", *players])])
     console = Console()
     table = Table(title="Two players, uniformly random legal play but for the last rows; medians")

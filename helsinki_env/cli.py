@@ -13,12 +13,18 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from helsinki_env.data import one_of
 from helsinki_env.stopping import Stopping, stoppable
 
 __all__ = ["COMMANDS", "Command", "main"]
+
+#: The packages beside this one, whose names others use, too, and what each of them says of itself.
+_PACKAGES = ("agents", "training")
+_MARK = "helsinki-env"
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ COMMANDS = {
     "ladder": Command(
         "helsinki_env.commands.ladder",
         "Play a tournament and write the page with its ratings.",
-        "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out docs/ladder.md",
+        "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
     ),
     "balance": Command(
         "helsinki_env.commands.balance",
@@ -123,6 +129,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, rest = words[0], words[1:]
     if name not in COMMANDS:
         return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
+    stranger = _stranger()
+    if stranger:
+        return _complain("helsinki", stranger)
     stopping = Stopping(words)
     try:
         with stoppable(stopping):
@@ -140,6 +149,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0"):
             raise
         return _complain(f"helsinki {name}", str(problem))
+
+
+def _stranger() -> str:
+    """Return a complaint if a package of somebody else stands where one of this project should, else nothing."""
+    for package in _PACKAGES:
+        expected = Path(__file__).resolve().parent.parent / package / "__init__.py"
+        spec = find_spec(package)
+        found = spec.origin or next(iter(spec.submodule_search_locations or ()), "") if spec else ""
+        # Installed into the same folder, another package has replaced the file itself.
+        ours = bool(found) and Path(found).resolve() == expected and _MARK in expected.read_text(encoding="utf-8")
+        if not ours:
+            where = f"{found}, which is another package of that name" if found else "nothing"
+            return (
+                f"the package {package!r}: found {where}, expected {expected.parent}: give helsinki-env an environment "
+                "of its own, without packages that bring that name (openai-agents does, for one), and start it where "
+                "neither PYTHONPATH nor the folder has one"
+            )
+    return ""
 
 
 def _complain(command: str, text: str) -> int:

@@ -56,6 +56,17 @@ def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> Stud
     return config
 
 
+def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    open_study(StudyConfig.from_dict(TINY), tmp_path)
+    (tmp_path / "gate" / "chunks").mkdir(parents=True)  # as a run that was stopped at once leaves it
+    (tmp_path / "gate" / "run.json").write_text("{}")
+    assert main(["balance", "report", str(tmp_path)]) == 2
+    shown = capsys.readouterr().err
+    assert (
+        f"of which no game has been played yet, expected some (helsinki balance run --out {tmp_path} plays it)" in shown
+    )
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("study")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from importlib.util import spec_from_file_location
 from pathlib import Path
 
 import pytest
 
+from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
 from helsinki_env.record import read_records, write_records
 
@@ -47,6 +51,28 @@ def test_every_command_has_help_with_an_example(name: str, capsys: Output) -> No
         shown = capsys.readouterr().out
         assert f"usage: helsinki {' '.join(words)}" in shown
         assert f"Example: helsinki {' '.join(words)}" in shown
+        assert "None" not in shown, "nobody types that"
+
+
+@pytest.mark.parametrize("words", [["simulate"], ["arena"]])
+def test_help_names_every_player(words: list[str], capsys: Output) -> None:
+    from agents.registry import player_names
+
+    assert main([*words, "--help"]) == 0
+    listed = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name in (
+        "random",
+        "greedy",
+        "heuristic",
+        "mc:N",
+        "ismcts:N",
+        "net,",
+        "net:CHECKPOINT",
+        "net+search:N",
+        "forced:ACTION:PLAYER",
+    ):
+        assert name in listed.replace("net (the", "net, (the"), name
+    assert player_names()[:8] == ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "forced"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -124,11 +150,97 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
     assert shown.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("simulate --games 1000000000 --out FOLDER", "cannot be written: it is a folder"),
+        ("simulate --games 1000000000 --out FILE/x", "cannot be written: Not a directory"),
+        (
+            "arena --games 1000000 --out FILE",
+            "--out: found FILE, expected a folder that can be written to: it is no folder",
+        ),
+        (
+            "ladder --run RUN --out FOLDER.md",
+            "--out: found FOLDER.md, expected a file that can be written: it is a folder",
+        ),
+        (
+            "ladder --run RUN --out FILE.md",
+            "--out: found FILE.md there already, expected a new page; --overwrite replaces",
+        ),
+        (
+            "balance run --out FILE/x",
+            "--out: found FILE/x, expected a folder that can be written to: it is no folder (FILE)",
+        ),
+        ("balance report RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
+        ("bench --json FOLDER", "--json: found FOLDER, expected a file that can be written: it is a folder"),
+        ("bench --players nobody", "player 'nobody': there is no such player"),
+        ("rate RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
+        ("replay GAMES --svg FILE/x", "--svg: found FILE/x, expected a folder that can be written to"),
+        (
+            "replay GAMES --png FOLDER.png",
+            "--png: found FOLDER.png, expected a file that can be written: it is a folder",
+        ),
+    ],
+)
+def test_where_nothing_can_be_written_nothing_is_done(
+    words: str, option: str, games: Path, tmp_path: Path, capsys: Output
+) -> None:
+    places = {name: str(tmp_path / name) for name in ("FILE.md", "FOLDER.md", "FOLDER.png", "FILE", "FOLDER", "RUN")}
+    for name in ("FILE", "FILE.md"):
+        (tmp_path / name).touch()
+    for name in ("FOLDER", "FOLDER.md", "FOLDER.png"):
+        (tmp_path / name).mkdir()
+    before = sorted(tmp_path.rglob("*"))
+
+    def placed(text: str) -> str:
+        return re.sub(r"(FILE|FOLDER|RUN)(\.md|\.png)?", lambda m: places[m[0]], text).replace("GAMES", str(games))
+
+    assert main(placed(words).split()) == 2
+    shown = capsys.readouterr().err
+    assert placed(option) in shown
+    assert shown.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_wrong_options_are_explained(capsys: Output) -> None:
     assert main(["simulate", "--game", "3"]) == 2
     assert "--games" in capsys.readouterr().err
     assert main(["simulate", "--games", "many"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["agents", "training"])
+@pytest.mark.parametrize("kind", ["package", "module"])
+def test_another_package_in_our_place_is_named(package: str, kind: str, tmp_path: Path) -> None:
+    stranger = tmp_path / package / "__init__.py" if kind == "package" else tmp_path / f"{package}.py"
+    stranger.parent.mkdir(exist_ok=True)
+    stranger.write_text("raise SystemExit('this is not to be run')")
+    root = str(Path(cli.__file__).resolve().parent.parent)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
+    command = [sys.executable, "-m", "helsinki_env.cli", "simulate", "--games", "2"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"helsinki: the package {package!r}: found {stranger}, which is another package of that"
+    )
+    assert "an environment of its own" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+def test_another_package_in_our_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    for package in ("helsinki_env", "agents", "training"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text('"""helsinki-env."""')
+    monkeypatch.setattr(cli, "__file__", str(tmp_path / "helsinki_env" / "cli.py"))
+    monkeypatch.setattr(cli, "find_spec", lambda name: spec_from_file_location(name, tmp_path / name / "__init__.py"))
+    monkeypatch.setattr(cli, "_run", lambda name, rest: 0)
+    assert main(["simulate"]) == 0
+    (tmp_path / "agents" / "__init__.py").write_text('"""Agents of somebody else, installed later."""')
+    assert main(["simulate"]) == 2
+    assert "the package 'agents': found " in capsys.readouterr().err
 
 
 def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,29 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     assert data["tables"][0]["players"][0]["player"] == "greedy"
 
 
+def test_a_page_elsewhere_is_replaced_only_when_told(folder: Path, capsys: Output) -> None:
+    page = folder / "docs" / "page.md"
+    before = page.read_bytes()
+    words = [
+        "ladder",
+        str(folder / "tiny.yaml"),
+        "--run",
+        str(folder / "run"),
+        "--processes",
+        "1",
+        "--resamples",
+        "100",
+    ]
+    assert main([*words, "--out", str(page)]) == 2
+    assert f"--out: found {page} there already, expected a new page; --overwrite replaces it" in capsys.readouterr().err
+    assert page.read_bytes() == before
+    assert main([*words, "--out", str(page), "--overwrite"]) == 0
+    assert page.read_bytes() == before
+    for _ in range(2):  # in the folder of the run it is its own
+        assert main(words) == 0
+    assert (folder / "run" / "ladder.md").is_file()
+
+
 def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Path, capsys: Output) -> None:
     docs = folder / "docs"
     written = {path.relative_to(docs): path.read_bytes() for path in docs.rglob("*") if path.is_file()}

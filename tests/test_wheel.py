@@ -13,6 +13,7 @@ pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAY = """
+from importlib.util import find_spec
 from pathlib import Path
 import helsinki_env, agents, training
 import agents.arena.config, agents.heuristic.tune
@@ -20,6 +21,7 @@ from agents.match import play_match
 from helsinki_env import Game, GameConfig
 from helsinki_env.components import load_components
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
+assert find_spec("tests") is None
 game = Game(GameConfig.from_yaml("first_game"), seed=1)
 while not game.done:
     game.step(game.legal_actions()[0])

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.extras import needs
-from helsinki_env.files import check_folder
 from helsinki_env.stopping import again, kept
 
 __all__ = ["main"]
@@ -48,6 +47,8 @@ def main(
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from helsinki_env.commands.options import out_folder
+
     with needs("train"):
         import torch
 
@@ -70,7 +71,7 @@ def main(
         f"Training [bold]{preset}[/] on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
         f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
-    check_folder(folder)
+    out_folder(folder)
     make_ahead(["training", *parts_of(["net", "heuristic", "greedy"])])
     training = Training(chosen, folder, seed, device, resume)
 

@@ -49,7 +49,7 @@ from helsinki_env.analysis.study import (
 )
 from helsinki_env.analysis.verdicts import Finding, Measured, findings, judge, summary
 from helsinki_env.components import ACTIONS
-from helsinki_env.data import read_json, sealed
+from helsinki_env.data import brief, read_json, sealed
 from helsinki_env.position import VERSION
 
 __all__ = ["findings_of", "read_results", "results", "verdicts_of"]
@@ -67,7 +67,11 @@ class _Played:
         self._courses: dict[str, dict[str, Course]] = {}
 
     def has(self, part: str) -> bool:
-        return (self.folder / part / "run.json").is_file()
+        """Whether games of a part have been played."""
+        run = self.folder / part
+        return (run / "run.json").is_file() and (
+            (run / "games.parquet").is_file() or any((run / "chunks").glob("*.parquet"))
+        )
 
     def tables(self, part: str) -> dict[str, Table]:
         """The tables of a part that have games, by name."""
@@ -101,9 +105,14 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
     Raises:
         ArenaError: if a part cannot be read.
         RatingError: if it has too few games.
-        StudyError: if games were added meanwhile.
+        StudyError: if no game has been played, or games were added meanwhile.
     """
     played = _Played(config, folder)
+    if not any(map(played.has, PARTS)):
+        raise StudyError(
+            f"{brief(folder)}: found a study of which no game has been played yet, expected some (helsinki balance run "
+            f"--out {brief(folder)} plays it)"
+        )
     screen = {
         (entry.player, n): (rank, screened(played.tables("screen")[screen_table(entry.player, n)]))
         for rank, entry in enumerate(config.classes)

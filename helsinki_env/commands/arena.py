@@ -48,8 +48,8 @@ def main(
     Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
 
     Args:
-        players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net:CHECKPOINT or a name that a package
-            brings; default random,greedy.
+        players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
+            forced:ACTION:PLAYER or a name that a package brings; default random,greedy.
         games: of each line-up, made up to whole rotations of the seats; default 2000.
         seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
         config: tables of players and games: a name in configs/arena or the path of a YAML file.
@@ -87,6 +87,7 @@ def main(
         raise ValueError(f"--config: found {also} too, expected one or the other: the file says what is played")
     else:
         plan = plan_from_yaml(config, changes)
+    options.out_folder(out)
     make_ahead(parts_of(name for table in plan.tables for name in table.players))
     console, started = Console(), time.monotonic()
     waiting = Waiting(plan.games)

@@ -9,6 +9,7 @@ import tyro
 from rich.console import Console
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.options import out_folder
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
@@ -51,6 +52,7 @@ def run(
         if part not in PARTS:
             raise StudyError(f"--parts: found {part!r}, expected some of {', '.join(PARTS)}")
     study = StudyConfig.from_yaml(config)
+    out_folder(out)
     open_study(study, out)
     make_ahead(parts_of(entry.player for entry in study.classes))
     console = Console()
@@ -107,9 +109,11 @@ def report(
 
     if source is not None:
         out = out or source.parent
+        out_folder(out)
         data = read_results(source)
     else:
         out = out or study / "report"
+        out_folder(out)
         data = results(read_study(study), study, f"helsinki balance report {study} --out {out}")
     console = Console()
     for sentence in data["summary"]:

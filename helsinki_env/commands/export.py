@@ -9,6 +9,7 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
+from helsinki_env.commands.options import out_file
 from helsinki_env.commands.waiting import Waiting
 
 __all__ = ["main"]
@@ -38,6 +39,7 @@ def main(
     """
     from agents.net.export import TIE, export_onnx
 
+    out_file(out)
     started = time.monotonic()
     with Waiting(positions, "decisions") as waiting:
         agreement = export_onnx(checkpoint, out, positions, seed, progress=waiting.advance)

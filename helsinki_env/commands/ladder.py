@@ -9,6 +9,7 @@ import tyro
 from rich.console import Console
 
 from helsinki_env.commands import arena
+from helsinki_env.commands.options import out_file
 from helsinki_env.commands.rate import rate_run, show, write_report
 
 __all__ = ["main"]
@@ -22,6 +23,7 @@ def main(
     seed: int = 0,
     resamples: int = 1000,
     reference: str | None = None,
+    overwrite: bool = False,
     processes: int | None = None,
 ) -> int:
     """Play a tournament, or go on with it, and write the page with the ratings of its players.
@@ -38,6 +40,7 @@ def main(
         seed: of the resampling that intervals come from; that of the games stands in the file.
         resamples: how many.
         reference: the player whose rating is zero; default: random, else the weakest.
+        overwrite: replace a page that stands outside the folder of the run.
         processes: how many play side by side; default: one for each processor.
     """
     from agents.rating.report import ratings_data, read_report
@@ -46,6 +49,10 @@ def main(
         out = run / "ladder.md" if source is None else source.with_suffix(".md")
     if out.suffix != ".md":
         raise ValueError(f"--out: found {out}, expected a file name that ends in .md")
+    out_file(out)
+    own = source.parent if source is not None else run
+    if out.exists() and not overwrite and not out.resolve().is_relative_to(own.resolve()):
+        raise ValueError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
     console = Console()
     if source is not None:
         data = read_report(source)

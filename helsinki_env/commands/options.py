@@ -5,12 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, get_args
+
+import tyro
 
 from helsinki_env.config import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, brief
+from helsinki_env.files import check_folder, check_writable
 
-__all__ = ["checked", "game_config", "game_text"]
+__all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
 
 #: What whole numbers may be, by the name of the option: the least, and the most, None for what 64 bits hold.
 _WHOLE: dict[str, tuple[int, int | None]] = {
@@ -34,7 +39,11 @@ _NUMBERS: dict[str, tuple[float, float | None]] = {
 
 
 def checked(main: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a command, which now refuses numbers that are none or that no command can work with."""
+    """Return the function of a command as tyro shall read it.
+
+    It refuses numbers that are none or that no command can work with, and its help shows what an option that may be
+    left out takes, not that None stands for nothing.
+    """
 
     @wraps(main)
     def run(*values: Any, **named: Any) -> Any:
@@ -47,7 +56,25 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
                     option.number(*_NUMBERS[name], inside=True)
         return main(*values, **named)
 
+    signature, kinds = inspect.signature(main), inspect.get_annotations(main, eval_str=True)
+    parameters = [
+        one.replace(annotation=_shown(kinds[name], one.default)) for name, one in signature.parameters.items()
+    ]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # functions may have one
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    del run.__wrapped__  # or its annotations would be read
     return run
+
+
+def _shown(kind: Any, default: object) -> Any:
+    """Return the annotation of an option, with what the help says of one that may be left out."""
+    if default is not None:
+        return kind
+    inner = [
+        part for part in get_args(kind.__origin__ if hasattr(kind, "__metadata__") else kind) if part is not NoneType
+    ]
+    metavar = inner[0].__name__.upper() if isinstance(inner[0], type) else None
+    return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
 
 
 def game_config(
@@ -82,6 +109,24 @@ def game_config(
     if components is not None:
         changes["components"] = components
     return chosen.changed(**changes)
+
+
+def out_file(path: Path, option: str = "--out") -> None:
+    """See to it, before any work, that the file of an option can be written; ValueError if not."""
+    _out(check_writable, path, option, "a file that can be written")
+
+
+def out_folder(path: Path, option: str = "--out") -> None:
+    """See to it, before any work, that files can be written to the folder of an option; ValueError if not."""
+    _out(check_folder, path, option, "a folder that can be written to")
+
+
+def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) -> None:
+    try:
+        check(path)
+    except OSError as problem:
+        where = f" ({brief(problem.filename)})" if problem.filename not in (None, str(path)) else ""
+        raise ValueError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
 
 
 def game_text(config: GameConfig) -> str:

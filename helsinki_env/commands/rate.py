@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import helsinki_env
+from helsinki_env.commands.options import out_folder
 from helsinki_env.position import VERSION
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def main(
             raise ValueError("--out: found together with --better, which writes no report; run the two one by one")
         _test(console, run, better, _hypotheses(at_most, at_least, unit, alpha, beta, cap))
         return
+    if out is not None:
+        out_folder(out)
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     show(console, tables)
     if provenance["missing_games"]:

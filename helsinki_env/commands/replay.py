@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import tyro
 
 from helsinki_env import notation, render
+from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.extras import needs
 from helsinki_env.game import Game
 from helsinki_env.record import Record, RecordError, positions, read_records
@@ -47,6 +48,9 @@ def main(
     record = _find(file, game)
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise ValueError(f"--seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+    for path, suffix in ((svg, ".svg"), (png, ".png")):
+        if path is not None:
+            _check(path, suffix)
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
         _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))
@@ -106,11 +110,20 @@ def _print(record: Record, views: list[View], seat: int | None, step: bool, colo
         print("The record ends here; the game was not played to its end.")
 
 
+def _check(path: Path, suffix: str) -> None:
+    """See to it that pictures can be written there."""
+    option = f"--{suffix[1:]}"
+    if path.suffix.lower() == suffix:
+        out_file(path, option)
+    elif path.suffix.lower() in (".svg", ".png"):
+        raise ValueError(f"{option}: found {path}, expected a name ending in {suffix} or a folder")
+    else:
+        out_folder(path, option)
+
+
 def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffix: str) -> None:
     """Write one picture of the last view, or all of them into a folder."""
-    single = path.suffix.lower() in (".svg", ".png")
-    if single and path.suffix.lower() != suffix:
-        raise ValueError(f"--{suffix[1:]}: found {path}, expected a name ending in {suffix} or a folder")
+    single = path.suffix.lower() == suffix
     folder = path.parent if single else path
     folder.mkdir(parents=True, exist_ok=True)
     digits = len(str(len(views)))

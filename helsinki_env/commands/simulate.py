@@ -47,7 +47,9 @@ def main(
 
     Args:
         players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
-            tried for each decision), net:CHECKPOINT, or a name that a package brings. A single one plays all seats.
+            tried for each decision), net (the network that comes with the package), net:CHECKPOINT, net+search:N or
+            net+search:N:CHECKPOINT, forced:ACTION:PLAYER (uses the action as soon as it may), or a name that a package
+            brings. A single one plays all seats.
         games: how many; made up to whole rotations of the seats.
         num_players: 2, 3 or 4; default: as many as there are in players.
         config: a name in configs/game or the path of a YAML file; the other options change single values of it.
