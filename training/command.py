@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
 
@@ -47,6 +46,8 @@ def main(
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # What commands share stands above training, so it is imported only when this is called as one.
+    from helsinki_env.commands.ahead import make_ahead, parts_of
     from helsinki_env.commands.options import out_folder
 
     with needs("train"):
