@@ -68,14 +68,14 @@ def read(path: Path) -> tuple[Arrays, Entry]:
 
 
 def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array of a state, as `like` is; records are bytes there.
+    """Return an array of a state, as `like` is; records are bytes there once they have been written.
 
     Raises:
         StateError: if it is not there, or of another type or size.
     """
     found = arrays.get(name)
     kept = np.dtype(np.uint8) if like.dtype.names else like.dtype
-    if found is None or found.dtype != kept or found.nbytes != like.nbytes:
+    if found is None or found.dtype not in (kept, like.dtype) or found.nbytes != like.nbytes:
         shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
         raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {kept} for shape {like.shape}")
     return found.view(like.dtype).reshape(like.shape)

@@ -93,6 +93,9 @@ def _imported(address: str | None) -> Any:
     else:
         _knock(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault(
+        "RAY_TQDM_PATCH_PRINT", "0"
+    )  # it would replace Python's `print`, which kernels could not call
     with needs("ray"):
         return import_module("ray")
 
