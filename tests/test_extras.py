@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from helsinki_env.cli import COMMANDS
 from helsinki_env.extras import EXTRAS, MissingExtraError, install_line, needs
 from tests.test_layers import FILES, ROOT, name_of
 
@@ -22,6 +23,7 @@ IMPORTED_AS = {"pyyaml": "yaml"}
 BASE = {"helsinki_env", "agents", "training"} | {
     IMPORTED_AS.get(name, name) for name in (re.split(r"\W", text)[0].lower() for text in PROJECT["dependencies"])
 }
+BASE.add("llvmlite")  # a part of Numba
 
 #: Commands and calls that need an extra. `helsinki` and `python` are those of an environment that lacks it.
 NEEDING = [
@@ -143,6 +145,9 @@ def test_every_extra_is_described() -> None:
     for names in README_ROWS:
         row = f"| {', '.join(f'`{name}`' for name in names)} | {'; '.join(EXTRAS[name].uses for name in names)} |"
         assert f"\n{row}\n" in readme
+    table = readme.partition("\n## Extras\n")[2].partition("\n## ")[0]
+    for command in COMMANDS:
+        assert re.search(f"`(helsinki )?{command}`", table), f"the table of extras lacks helsinki {command}"
 
 
 def brought(extra: str) -> set[str]:

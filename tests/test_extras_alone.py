@@ -113,7 +113,7 @@ def test_an_extra_is_enough_alone(extra: str, folder: Path) -> None:
 def test_without_extras_one_line_names_what_is_missing(folder: Path) -> None:
     run_shell("pip install -c constraints.txt -e .", folder)
     run_shell("pip check", folder)
-    for command in [*FREE, "helsinki bench --seconds 0.02 --batches 64 --threads 1"]:
+    for command in [*FREE, "helsinki bench --seconds 0.02 --batches 64 --threads 1", "helsinki compile"]:
         run_shell(command, folder)
     for extra, command in NEEDING:
         assert_named(extra, command, 2, run_shell(command, folder, status=2)[1])

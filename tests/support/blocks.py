@@ -72,7 +72,7 @@ def shortened(commands: str) -> str:
 def clone(folder: Path) -> Iterator[Path]:
     """Give a copy of the repository, in a new folder, with an environment `.venv` in which nothing is installed.
 
-    It has what is tracked, or would be. It is removed unless something went wrong: it may have two gigabytes.
+    It has what is tracked, or would be. It is removed in the end: it may have two gigabytes.
     """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -84,8 +84,10 @@ def clone(folder: Path) -> Iterator[Path]:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
     subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
-    yield folder
-    shutil.rmtree(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def run_shell(commands: str, folder: Path, status: int = 0) -> tuple[str, str]:
