@@ -170,7 +170,7 @@ KEYS = tuple(item.name for item in fields(GameConfig) if item.init)
 
 @lru_cache(maxsize=32)
 def _tables(components: Components) -> Any:
-    """Build the kernel's tables; imported here so that reading a configuration does not load the compiler."""
+    """Build the kernel's tables; imported here because the rules stand above configurations."""
     from helsinki_env.core.tables import build_tables
 
     return build_tables(components)

@@ -8,7 +8,7 @@
     >>> game.phase
     <Phase.MOVE: 'MOVE'>
 
-For many games at once use `HelsinkiVectorEnv`, which is several hundred times faster.
+For many games at once use `HelsinkiVectorEnv`, which is some twenty times faster.
 """
 
 from __future__ import annotations

@@ -55,8 +55,9 @@ others share as much; `infos[offender]["illegal_action"]` says what was wrong.
 next game after that seed, so a whole series follows from one seed. `reset(options=...)` takes `covered`, `denied` and
 `dry_roads`, which then hold for later games too. The number of players belongs to the environment, as its agents do.
 
-**Copies.** `copy.deepcopy`, `pickle` and the faster `clone()` keep a game that is under way, chance included;
-`get_state()` and `set_state()` do it in place. `env.unwrapped.game` is a copy of the game as `helsinki_env.Game`.
+**Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` keep a game that is under way, chance
+included; `get_state()` and `set_state()` do it in place. `env.unwrapped.game` is a copy of the game as
+`helsinki_env.Game`.
 
 **Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra), `"svg"` (text) or `"human"`
 (prints the text after every step). All cards are shown.

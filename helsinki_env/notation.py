@@ -20,6 +20,7 @@ import numpy as np
 from helsinki_env.components import ACTIONS, COLOURS, Components, load_components
 from helsinki_env.core import actions as a
 from helsinki_env.core.actions import KINDS, SIDES, ActionTable
+from helsinki_env.data import Entry
 from helsinki_env.game import Game, action_table
 from helsinki_env.position import from_dict, to_dict
 
@@ -55,8 +56,13 @@ def _loaded(components: Components | str | Path) -> Components:
 
 
 def card_name(card: int, components: Components | str | Path = "default") -> str:
-    """Return a card type as text, such as ``green 3/3+1`` (colour, number, roofs, superstructures)."""
-    return _card_names(_loaded(components))[card]
+    """Return a card type as text, such as ``green 3/3+1`` (colour, number, roofs, superstructures).
+
+    Raises:
+        ValueError: if there is no such type.
+    """
+    names = _card_names(_loaded(components))
+    return names[Entry(card, ValueError, "card type").integer(0, len(names) - 1)]
 
 
 def describe(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:

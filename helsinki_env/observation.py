@@ -22,7 +22,8 @@ import numpy.typing as npt
 from helsinki_env.components import COLOURS
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS
-from helsinki_env.core.state import PAID, PHASES, SEATS, UNSEEN
+from helsinki_env.core.state import PAID, PHASES, SEATS, UNSEEN, WIDE
+from helsinki_env.data import Entry
 
 __all__ = ["PLANES", "Layout", "Piece", "batch_observe", "layout", "observe", "split"]
 
@@ -151,10 +152,10 @@ def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDAr
         ValueError: if the length fits no observation.
     """
     obs = np.asarray(obs)
-    if types is None:
-        types = (obs.shape[-1] - layout(0).size) // 7
-    chosen = layout(types)
-    if obs.ndim == 0 or chosen.size != obs.shape[-1] or types <= 0:
+    length = obs.shape[-1] if obs.ndim else 0
+    fitting = (length - layout(0).size) // 7
+    chosen = layout(max(1, fitting if types is None else Entry(types, ValueError, "types").integer(1, WIDE)))
+    if chosen.size != length:
         raise ValueError(
             f"observation: found shape {obs.shape}, expected (..., {layout().size}) with the default components"
         )

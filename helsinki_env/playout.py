@@ -14,9 +14,12 @@ import numpy.typing as npt
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.rng import GOLDEN, first_word, mix
 from helsinki_env.core.step import apply, write_mask
+from helsinki_env.data import Entry
 
 __all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kernel"]
 
+#: What more would need is surely a slip of the keyboard.
+MOST_GAMES = 2**24
 _S32 = np.uint64(32)
 
 
@@ -49,9 +52,14 @@ def _first_words(seed, streams, words):
 
 
 def player_words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """Return `count` independent random words for players, uint64 (count,), the same for the same seed."""
-    words = np.zeros(count, np.uint64)
-    _first_words(np.uint64(seed % 2**64), np.arange(count, dtype=np.uint64), words)
+    """Return `count` independent random words for players, uint64 (count,), the same for the same seed.
+
+    Raises:
+        ValueError: for what is no number of words, or no seed.
+    """
+    words = np.zeros(Entry(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
+    word = np.uint64(Entry(seed, ValueError, "seed").integer(0, 2**64 - 1))
+    _first_words(word, np.arange(len(words), dtype=np.uint64), words)
     return words
 
 

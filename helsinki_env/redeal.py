@@ -342,13 +342,13 @@ def redeal_many(game: Game, count: int, viewer: int | None = None, seed: int | N
         seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
 
     Raises:
-        ValueError: if there is no such seat, or for a seed that is none.
+        ValueError: if there is no such seat, or for a count or a seed that is none.
         RedealError: if the position cannot come up in a game.
     """
-    states = np.repeat(game._states, count)
-    seat = game.seat if viewer is None else game._checked_seat(viewer)
     words = player_words(count, int(as_word(seed)))
-    batch_redeal(game.config, states, np.full(count, seat, np.int64), words)
+    states = np.repeat(game._states, len(words))
+    seat = game.seat if viewer is None else game._checked_seat(viewer)
+    batch_redeal(game.config, states, np.full(len(words), seat, np.int64), words)
     return states
 
 

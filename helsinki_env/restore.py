@@ -282,9 +282,10 @@ def deals(config: GameConfig, observation: npt.NDArray[np.int8], count: int, see
         seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
 
     Raises:
-        ObservationError: if this is no observation of such a game.
+        ObservationError: if this is no observation of such a game. ValueError: for a count or a seed that is none.
         RedealError: if it cannot come up in a game.
     """
-    states = np.repeat(restore(config, np.asarray(observation)[None]), count)
-    batch_redeal(config, states, states["seat"].astype(np.int64), player_words(count, int(as_word(seed))))
+    words = player_words(count, int(as_word(seed)))
+    states = np.repeat(restore(config, np.asarray(observation)[None]), len(words))
+    batch_redeal(config, states, states["seat"].astype(np.int64), words)
     return states

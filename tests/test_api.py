@@ -1,16 +1,24 @@
-"""What the libraries themselves check of an environment, with every warning an error but those named here."""
+"""What the libraries themselves check of an environment, with every warning an error but those named here.
+
+And what all public functions have in common: a value of the wrong kind is a ValueError that says so.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import gymnasium.utils.env_checker
+import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
-from helsinki_env import HelsinkiSeatEnv, helsinki_v0
+from helsinki_env import Game, HelsinkiSeatEnv, helsinki_v0, notation, observation
+from helsinki_env.playout import player_words
+from helsinki_env.redeal import redeal, redeal_many
+from helsinki_env.restore import deals
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {
@@ -85,3 +93,36 @@ def test_maskable_ppo_runs_and_takes_legal_decisions_only() -> None:
     masks = env.env_method("action_masks")
     assert all(mask.any() and mask.dtype == bool for mask in masks)
     env.close()
+
+
+#: What somebody may pass where a number belongs.
+NO_NUMBERS: tuple[Any, ...] = (None, True, "2", 1.5, float("nan"), [1], np.array([1, 2]), -1, 10**30)
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+def test_numbers_of_the_wrong_kind_are_value_errors(value: Any) -> None:
+    game = Game(seed=1)
+    game.step(0)
+    seen = game.observation()
+    calls: list[Callable[[], Any]] = [
+        lambda: notation.card_name(value),
+        lambda: player_words(value),
+        lambda: player_words(2, value),
+        lambda: redeal_many(game, value, 0, 1),
+        lambda: deals(game.config, seen, value, 1),
+    ]
+    if value is not None:  # there it stands for something
+        calls += [
+            lambda: observation.split(seen, value),
+            lambda: game.observation(value),
+            lambda: redeal(game, value, 1),
+        ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"found .*, expected "):
+            call()
+
+
+def test_what_is_no_observation_is_a_value_error() -> None:
+    for value in (None, 3, [], "abc", np.zeros((2, 0)), np.zeros(1384)):
+        with pytest.raises(ValueError, match="observation: found shape"):
+            observation.split(value)  # type: ignore[arg-type]

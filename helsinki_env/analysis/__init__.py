@@ -1,1 +1,4 @@
-"""What games tell: designs of experiments, estimates with intervals, verdicts. Reads games, never plays them."""
+"""What games tell about the balance of the action board: studies, estimates with intervals, verdicts, a report.
+
+`study` says what is played and `run` has it played by the arena; all else reads games that are there.
+"""

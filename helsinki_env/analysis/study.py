@@ -2,9 +2,9 @@
 
 The parts are tournaments (`agents.arena`), each in a folder of its own with decks of its own: the gate (does a player
 know what to do when actions are missing?), the screen (every seat is denied actions by a balanced design), its
-repetition with other component files, all sets of five covered actions, those sets again that came out at the ends,
-the games of the rulebook as they are, and the confirmation of what the screen suspects. The last two are known only
-when the parts before them are played.
+repetition with other component files, the games of the rulebook as they are, all sets of five covered actions, those
+sets again that came out at the ends, and the confirmation of what the screen suspects. The last two are known only when
+the parts before them are played.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """GAME: the one dtype. A game is one flat record; a batch is an array of them.
 
 `states["hand"]` is the column of a batch, `states[b]` the one game that a rule sees. The record is complete
-(its random word included) and minimal: no mask, no cached score. It always has four seats; seats
-beyond the number of players stay zero. -1 means "none" throughout.
+(its random word included) and minimal: no mask, no cached score. It always has four seats; those beyond the
+number of players stay blank. -1 means "none" throughout, and 0 nothing.
 
 The record is 1,024 bytes with up to 51 card types (the default components). A component file with more types
 gets the wide layout, which differs in nothing else.

@@ -1,7 +1,8 @@
 """One game for PettingZoo, agent by agent. `helsinki_env.helsinki_v0` is the environment's page; here is its code.
 
 A step is one call of compiled code, which takes the decision and writes mask and observation of the next agent.
-Nothing is wrapped around it: the environment checks for itself that a decision is legal.
+The environment checks for itself that a decision is legal; `env` wraps it once, in PettingZoo's check of the order of
+calls.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from helsinki_env.game import (
     checked_config,
     whole_number,
 )
+from helsinki_env.playout import MOST_GAMES
 
 __all__ = ["Batch", "spaces"]
 
@@ -38,8 +39,6 @@ _MODES = {
 }
 _OPTIONS = ("num_players", "covered", "denied", "dry_roads", "reward")
 _RENDER_MODES = ("ansi", "rgb_array", "svg")
-#: What more would need, 16 GiB for the records alone, is surely a slip of the keyboard.
-_MOST_GAMES = 2**24
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Step = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
@@ -134,8 +133,8 @@ class Batch(VectorEnv[Any, Any, Any]):
         render_mode: str | None,
     ) -> None:
         count = whole_number(num_envs)
-        if count is None or not 1 <= count <= _MOST_GAMES:
-            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {_MOST_GAMES:,}")
+        if count is None or not 1 <= count <= MOST_GAMES:
+            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
         try:
             mode = AutoresetMode(autoreset_mode)
         except ValueError:
