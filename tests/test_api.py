@@ -123,6 +123,7 @@ def test_numbers_of_the_wrong_kind_are_value_errors(value: Any) -> None:
 
 
 def test_what_is_no_observation_is_a_value_error() -> None:
-    for value in (None, 3, [], "abc", np.zeros((2, 0)), np.zeros(1384)):
+    values: list[Any] = [None, 3, [], "abc", np.zeros((2, 0)), np.zeros(1384)]
+    for value in values:
         with pytest.raises(ValueError, match="observation: found shape"):
-            observation.split(value)  # type: ignore[arg-type]
+            observation.split(value)
