@@ -492,6 +492,11 @@ def test_an_opponent_that_errs_is_named() -> None:
     player.answer = 0.5
     with pytest.raises(ValueError, match=r"opponent 'cheat': found decisions float64 of shape \(2,\)"):
         env.reset(seed=1)
+    player.answer = [1, [2]]
+    player.act = lambda *_: player.answer  # type: ignore[method-assign]
+    env.set_opponents(player)
+    with pytest.raises(ValueError, match=r"opponent 'cheat': found \[1, \[2\]\], expected an array"):
+        env.reset(seed=1)
     env.set_opponents("random")
     play(env, env.reset(seed=1)[0], 30)
 
@@ -646,7 +651,7 @@ def test_before_the_first_reset() -> None:
         HelsinkiSeatEnv().step(0)
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, "1"])
+@pytest.mark.parametrize("seed", [-1, 0.5, "1", [1], (1,), np.array([1]), [None], True], ids=repr)
 def test_a_bad_seed_changes_nothing(seed: Any) -> None:
     env = HelsinkiSeatEnv()
     env.reset(seed=1)

@@ -30,7 +30,7 @@ from helsinki_env.game import (
 )
 from helsinki_env.playout import MOST_GAMES
 
-__all__ = ["Batch", "spaces"]
+__all__ = ["Batch", "as_array", "spaces"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -59,7 +59,7 @@ def spaces(types: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete
     )
 
 
-def _array(name: str, given: Any) -> npt.NDArray[Any]:
+def as_array(name: str, given: Any) -> npt.NDArray[Any]:
     """Return what was given as an array; truth values among the numbers of a list make no numbers."""
     try:
         array = np.asarray(given)
@@ -212,7 +212,7 @@ class Batch(VectorEnv[Any, Any, Any]):
     def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
-        chosen = _array("reset_mask", mask)
+        chosen = as_array("reset_mask", mask)
         if chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,) or not chosen.any():
             raise ValueError(
                 f"reset_mask: found {chosen.dtype} of shape {chosen.shape}, expected bool of shape "
@@ -267,7 +267,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         """Return decisions as int64 (count,); ValueError if they are no such thing."""
         if not self._dealt:
             raise ValueError("nothing is dealt yet: call reset() first")
-        chosen = _array(name, actions)
+        chosen = as_array(name, actions)
         shape = (self.num_envs if count is None else count,)
         if chosen.shape != shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ValueError(

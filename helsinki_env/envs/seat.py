@@ -31,11 +31,11 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.config import GameConfig
 from helsinki_env.envs import kernels, seat_kernels
-from helsinki_env.envs.batch import Batch, Observation, Step
+from helsinki_env.envs.batch import Batch, Observation, Step, as_array
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import Game, IllegalActionError, whole_number
+from helsinki_env.game import Game, IllegalActionError, as_word, whole_number
 
 __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv"]
 
@@ -315,11 +315,12 @@ class HelsinkiSeatVectorEnv(Batch):
             if act is None or len(rows) == 0:
                 continue
             # Copies: a view would lead back to the rows of other seats.
-            found = np.asarray(act(self._their_obs[rows], self._their_masks[rows], self._words[rows]))
+            name = f"opponent {opponents.names[self._who[rows[0]]]!r}"
+            found = as_array(name, act(self._their_obs[rows], self._their_masks[rows], self._words[rows]))
             if found.shape != rows.shape or not np.issubdtype(found.dtype, np.integer):
                 raise ValueError(
-                    f"opponent {opponents.names[self._who[rows[0]]]!r}: found decisions {found.dtype} of shape "
-                    f"{found.shape}, expected whole numbers of shape {rows.shape}"
+                    f"{name}: found decisions {found.dtype} of shape {found.shape}, expected whole numbers of shape "
+                    f"{rows.shape}"
                 )
             actions[rows] = found
         k = seat_kernels.first_illegal(self._seatings, games, actions, self._legal)
@@ -434,6 +435,8 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
         """
+        if seed is not None:
+            as_word(seed)  # one number: a list is for batches
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
         self._print()
