@@ -254,7 +254,6 @@ def test_slow_players_play_few_games_side_by_side() -> None:
     [
         "bench --seconds 100",
         pytest.param("rate RUN --resamples 1000000", marks=pytest.mark.nightly),
-        pytest.param("rate RUN --better greedy,random", marks=pytest.mark.nightly),
         pytest.param("ladder --run OUT --out OUT/page.md", marks=pytest.mark.nightly),
         pytest.param("balance run --out OUT", marks=pytest.mark.nightly),
         pytest.param("balance report STUDY --out OUT", marks=pytest.mark.nightly),
