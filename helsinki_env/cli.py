@@ -115,7 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0, 2 for what was asked wrongly, or 130 if Ctrl-C stopped it.
 
     Args:
-        arguments: as on the command line, without the name of the program; default: those of this process.
+        arguments: as on the command line, without the name of the program; default: those of this process, which then
+            ends at once if a signal stops the command.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
@@ -141,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # signal whatever we return; another exec makes it forget.
         exec("")
         stopping.say()
+        if arguments is None:
+            stopping.leave()
         return stopping.status
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,7 @@ is to keep; it is asked once, by whichever of the two comes first.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
 import signal
@@ -17,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["Stopping", "again", "kept", "stoppable", "undisturbed"]
 
@@ -96,16 +97,30 @@ class Stopping:
         Args:
             signals: gives the number of each signal as it comes, even if Python cannot handle it yet.
         """
-        with signals:
+        with signals:  # open to the end: later signals are written there, too
             number = self._received(signals)
-        if not number or self._over.wait(_GRACE):
-            return
+            if not number or self._over.wait(_GRACE):
+                return
         self._stopped, self._signal = True, number
         self.say()
         _show_cursor()
+        self._exit()
+
+    def leave(self) -> NoReturn:
+        """End the process once the command has tidied up.
+
+        Python would take its modules apart first, which takes many seconds where a lot of compiled code is loaded.
+        """
+        guard = threading.Timer(_GRACE, self._exit)
+        guard.daemon = True
+        guard.start()
+        atexit._run_exitfuncs()
+        self._exit()
+
+    def _exit(self) -> NoReturn:
         flushing = threading.Thread(target=_flush, daemon=True)
         flushing.start()
-        flushing.join(0.5)  # the main thread may hold the stream and wait for a reader
+        flushing.join(0.5)  # another thread may hold the stream and wait for a reader
         os._exit(self.status)
 
     def _received(self, signals: socket.socket) -> int:

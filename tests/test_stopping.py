@@ -146,9 +146,9 @@ def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> No
 # Real processes and real signals
 
 
-def start(words: list[str]) -> subprocess.Popen[str]:
+def start(words: list[str], module: bool = True) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "helsinki_env.cli", *words],
+        [sys.executable, *(["-m", "helsinki_env.cli"] if module else []), *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
@@ -287,6 +287,38 @@ def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -
             line = stop(process, ready)
         assert f"helsinki {words.split()[0]}: interrupted: " in line
         assert shlex.join(command_in(line)).startswith(words)
+
+
+TEARDOWN = """
+import atexit, sys, time
+from helsinki_env.cli import main
+
+class Held:
+    def __del__(self, sleep=time.sleep):
+        sleep(600)
+
+sys.held = Held()  # let go only when Python takes its modules apart
+atexit.register(print, "tidied up")
+sys.argv = ["helsinki", "bench", "--seconds", "100"]
+sys.exit(main())
+"""
+
+
+def test_who_was_stopped_does_not_wait_for_modules_to_be_taken_apart() -> None:
+    with start(["-c", TEARDOWN], module=False) as process:
+        errors, shown = "", ""
+        until = time.monotonic() + PATIENCE
+        while not caught(process):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        try:
+            os.killpg(process.pid, signal.SIGINT)
+            shown, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 130, errors
+    assert "helsinki bench: interrupted: nothing is kept" in errors
+    assert shown.endswith("tidied up\n")
 
 
 def caught(process: subprocess.Popen[str]) -> bool:
