@@ -149,7 +149,7 @@ def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> No
 def start(words: list[str], module: bool = True) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, *(["-m", "helsinki_env.cli"] if module else []), *words],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
 
