@@ -506,7 +506,6 @@ def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.P
     return subprocess.Popen(
         [*COMMAND, str(config), "--out", str(folder)], env=known, start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
 
 

@@ -150,7 +150,6 @@ def start(words: list[str], module: bool = True) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, *(["-m", "helsinki_env.cli"] if module else []), *words],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
     )  # fmt: skip
 
 

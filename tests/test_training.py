@@ -805,7 +805,6 @@ def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
         words = [*command, *(["--resume"] if before else [])]
         with subprocess.Popen(
             words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore Ctrl-C
         ) as process:  # fmt: skip
             if attempt < 4:
                 for _ in range(6000):
