@@ -318,7 +318,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_in_memory(elsewhere: Path, loa
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     folder = Path(f.stats.cache_path)
-    assert [path.name for path in folder.iterdir()] == ["used"], "half a file is no file"
+    assert {path.name for path in folder.iterdir()} == {"claims", "used"}, "half a file is no file"
     shutil.rmtree(folder)
     write(folder)
     f = load("theirs.a", elsewhere).f
@@ -421,6 +421,35 @@ def test_numba_still_has_its_private_option_against_reference_counts() -> None:
     except KeyError:
         pass
     pytest.fail("this Numba has no option _nrt any more: hold Numba back in pyproject.toml, or do without in kernel.py")
+
+
+WAITING = """
+import sys
+sys.path.insert(0, {folder!r})
+from helsinki_env.core import kept, kernel
+kernel.CACHE_FOLDER, kept._PLAYERS = {cache!r}, kept.Path({players!r})
+from theirs.a import f
+print("begins", flush=True)
+print(f(1), sum(f.stats.cache_hits.values()))
+"""
+
+
+@with_compiler
+def test_what_somebody_else_is_compiling_is_waited_for(elsewhere: Path, load: Callable[[str, Path], Any]) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", KERNEL.format(1))
+    f = load("theirs.a", elsewhere).f
+    path = f._cache.path((numba.int64,), f.targetctx.codegen())
+    assert not f._cache.claims.claim(path), "nobody else has claimed it"
+    names = {"folder": str(elsewhere), "cache": kernel.CACHE_FOLDER, "players": str(elsewhere / "agents")}
+    command = [sys.executable, "-c", WAITING.format(**names)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "begins\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(1.0)
+        assert f(1) == 2
+        assert other.stdout.read() == "2 1\n", "found, not compiled again"
 
 
 TYPED_IN = """

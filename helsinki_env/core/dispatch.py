@@ -53,7 +53,19 @@ class _ForKernels(Compiler):  # pragma: no cover
         return super().define_pipelines()
 
 
-class _Called(CPUDispatcher):  # pragma: no cover
+class _Claiming(CPUDispatcher):  # pragma: no cover
+    """Compiles what no other process is compiling at the moment."""
+
+    def compile(self, signature: Any) -> Any:
+        """Compile for a combination of types, or find what was compiled for it."""
+        try:
+            return super().compile(signature)
+        finally:
+            if isinstance(self._cache, Kept) and self._cache.claims.held:
+                self._cache.release(signature, self.targetctx.codegen())
+
+
+class _Called(_Claiming):  # pragma: no cover
     """What kernels see of a kernel."""
 
     def add_overload(self, result: CompileResult) -> None:
@@ -86,7 +98,7 @@ class _KeptIntermediate(Kept):  # pragma: no cover
         )  # fmt: skip
 
 
-class Kernel(CPUDispatcher):  # pragma: no cover
+class Kernel(_Claiming):  # pragma: no cover
     """A compiled function: what Python calls; `called` is what kernels call."""
 
     def __init__(

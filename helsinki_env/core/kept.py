@@ -35,11 +35,17 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS = _PACKAGE.parent / "agents"
 #: Files with kernels that kernels of other files call, and the constants that are compiled into them. Kernels elsewhere
 #: (`bench`, `record`, `analysis.replay`) are called from Python alone: those notice changes of their own file.
 _SOURCES = (
+    "components.py",
     "core/*.py",
     "envs/episodes.py",
     "envs/kernels.py",
@@ -207,6 +213,66 @@ def folder_for(source: str, rules: str) -> str:
 # Files
 
 
+class Claims:  # pragma: no cover  # coverage is measured without the compiler
+    """What this process compiles at the moment, so that others that need the same wait for it instead of doing it, too.
+
+    Claims are locks on bytes of a file: they go with the process, however that ends. Nobody waits for ever, as one
+    may have been stopped; and where there are no locks, everybody compiles for himself.
+
+    Args:
+        folder: where what is compiled is kept.
+    """
+
+    #: Seconds after which somebody who waits does it himself, and does not wait again.
+    patience = 60.0
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, "claims")
+        self.file: int | None = None
+        self.held: set[int] = set()
+
+    def claim(self, name: str) -> bool:
+        """Claim a file, and return whether somebody else had claimed it and may have written it now."""
+        if fcntl is None or not self.patience:
+            return False
+        byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
+        try:
+            if self.file is None:
+                self.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            while True:
+                try:
+                    fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+                except (BlockingIOError, PermissionError):
+                    if time.monotonic() > end:
+                        self.patience = 0.0
+                        return waited
+                    waited = True
+                    time.sleep(0.01)
+                else:
+                    self.held.add(byte)
+                    return waited
+        except OSError:
+            self.patience = 0.0
+            return waited
+
+    def release(self, name: str) -> None:
+        """Give up a claim, if there is one."""
+        byte = self._byte(name)
+        if self.file is not None and byte in self.held:
+            self.held.remove(byte)
+            with contextlib.suppress(OSError):
+                fcntl.lockf(self.file, fcntl.LOCK_UN, 1, byte)
+
+    @staticmethod
+    def _byte(name: str) -> int:
+        return int(hashlib.sha256(name.encode()).hexdigest()[:12], 16)
+
+
+@cache
+def _claims_in(folder: str) -> Claims:  # pragma: no cover  # see above
+    return Claims(folder)
+
+
 @cache
 def _digest_of(source: str) -> str:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
@@ -228,7 +294,7 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         code = function.__code__
-        self.folder = folder
+        self.folder, self.claims = folder, _claims_in(folder)
         self.name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}".replace("<locals>.", "")
         enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
         self.identity = (self.name, _digest_of(code.co_filename), code.co_code, dumps(enclosed) if enclosed else b"")
@@ -248,6 +314,12 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
         """Return what was compiled for a signature, None if there is nothing that can be used."""
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
+        found = self._read(path, signature, target_context)
+        if found is None and self.claims.claim(path):
+            found = self._read(path, signature, target_context)
+        return found
+
+    def _read(self, path: str, signature: Any, target_context: Any) -> CompileResult | None:
         try:
             with open(path, "rb") as file:
                 digest, data = file.read(32), file.read()
@@ -262,6 +334,10 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
             pass
         _remove(path)
         return None
+
+    def release(self, signature: Any, codegen: Any) -> None:
+        """Let others have what was claimed to be compiled for a signature: it is there, or will never be."""
+        self.claims.release(self.path(signature, codegen))
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
         """Keep what was compiled for a signature."""
