@@ -11,6 +11,7 @@ makes one part and prints the name of each kernel as it is compiled.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -94,18 +95,14 @@ class Part(NamedTuple):
         what: they are, for people.
         use: calls each of them.
         kernels: those that Python calls, as MODULE:NAME; what these call is found from there.
-        after: parts that share kernels with it; made before, so that nothing is translated twice.
     """
 
     what: str
     use: Callable[[], None]
     kernels: tuple[str, ...]
-    after: tuple[str, ...] = ()
 
 
 _ENVS = "helsinki_env.envs.kernels"
-_RULES = ("games",)
-_GUIDED = ("games", "heuristic")
 
 PARTS = {
     "games": Part(
@@ -117,13 +114,11 @@ PARTS = {
         "single games",
         _one_game,
         (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.observation:batch_observe"),
-        _RULES,
     ),
     "seat": Part(
         "single seats",
         _seats,
         ("helsinki_env.envs.seat_kernels:begin", "helsinki_env.envs.seat_kernels:advance"),
-        _RULES,
     ),
     "greedy": Part("greedy", partial(_player, "greedy"), ("agents.lookahead:choose_batch",)),
     "heuristic": Part(
@@ -131,11 +126,11 @@ PARTS = {
         partial(_player, "heuristic"),
         ("agents.heuristic.player:_decide_batch", "helsinki_env.restore:_restore_batch"),
     ),
-    "mc": Part("mc", partial(_player, "mc:1"), ("agents.search.flat:flat_batch",), _GUIDED),
-    "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("agents.search.tree:tree_batch",), _GUIDED),
-    "net": Part("net", partial(_player, "net"), ("agents.net.inputs:_write",), _GUIDED),
-    "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",), ("net",)),
-    "training": Part("lessons", _training, ("training.warm:_play",), ("net",)),
+    "mc": Part("mc", partial(_player, "mc:1"), ("agents.search.flat:flat_batch",)),
+    "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("agents.search.tree:tree_batch",)),
+    "net": Part("net", partial(_player, "net"), ("agents.net.inputs:_write",)),
+    "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",)),
+    "training": Part("lessons", _training, ("training.warm:_play",)),
 }
 """Everything that can be made ahead. Parts named like players are these players'."""
 
@@ -155,11 +150,12 @@ def parts_of(players: Iterable[str]) -> list[str]:
 
 
 def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
-    """Make parts, and those they come after, as far as that has not been done; show how far it is.
+    """Make parts as far as that has not been done; show how far it is.
 
     Args:
         parts: keys of `PARTS`.
-        processes: how many work side by side; None: one for each processor.
+        processes: how many work side by side; None: one for each processor and one more, as now and then one waits
+            for a kernel that another one is compiling (`kept.Claims`).
 
     Returns:
         The parts that could not be made for want of an extra.
@@ -169,8 +165,10 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     """
     if not kernel.JIT:
         return []
-    wanted = _with_others(parts)
-    waiting = [part for part in wanted if not _marker(part).exists()]
+    wanted = set(parts)
+    if unknown := wanted - PARTS.keys():
+        raise KeyError(f"{', '.join(sorted(unknown))}: the parts are {', '.join(PARTS)}")
+    waiting = [part for part in PARTS if part in wanted and not _marker(part).exists()]
     if not waiting:
         return []
     lacking: list[str] = []
@@ -184,14 +182,13 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     done: set[str] = set()
     running: dict[str, subprocess.Popen[str]] = {}
     lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
-    most = processes or kernel_processes()
+    most = processes or _processors() + 1
     try:
         with Waiting(len(total), "kernels") as shown:
             while waiting or running:
-                for part in [part for part in waiting if not set(PARTS[part].after) & {*waiting, *running}]:
-                    if len(running) < most:
-                        waiting.remove(part)
-                        running[part] = _start(part, lines)
+                while waiting and len(running) < most:
+                    part = waiting.pop(0)
+                    running[part] = _start(part, lines)
                 part, line = lines.get()
                 if line:
                     new = {line} & total - done
@@ -211,23 +208,9 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     return lacking
 
 
-def kernel_processes() -> int:
+def _processors() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _with_others(parts: Iterable[str]) -> list[str]:
-    """Return parts and those they come after, in the order of `PARTS`."""
-    found: set[str] = set()
-
-    def add(part: str) -> None:
-        found.add(part)
-        for other in PARTS[part].after:
-            add(other)
-
-    for part in parts:
-        add(part)
-    return [part for part in PARTS if part in found]
 
 
 def _marker(part: str) -> Path:
@@ -300,6 +283,7 @@ class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not 
 def _make(part: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and ends it
     kernel.be_silent()
+    gc.disable()  # Numba makes millions of objects: looking through them takes a tenth of the time, and the end is near
     event.register("numba:compile", _Teller())
     try:
         PARTS[part].use()

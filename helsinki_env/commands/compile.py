@@ -25,7 +25,7 @@ def main(parts: str = "all", processes: int | None = None) -> None:
     Args:
         parts: which, separated by commas, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts,
             net, net+search (players), training.
-        processes: how many compile side by side; default: one for each processor.
+        processes: how many compile side by side; default: one more than there are processors.
     """
     chosen = list(PARTS) if parts == "all" else [part.strip() for part in parts.split(",")]
     for part in chosen:
