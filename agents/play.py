@@ -21,7 +21,7 @@ from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
 from helsinki_env.components import ACTIONS
 from helsinki_env.observation import TABLE_FACTS, layout
 
-__all__ = ["Barred", "Played", "Stopped", "deck_seeds", "play_games"]
+__all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
 
 #: Where the decks' seeds come from, apart from the players' streams.
 _DECKS = 2**32
@@ -47,8 +47,8 @@ class Barred:
 
 
 @dataclass(frozen=True)
-class Played:
-    """What came out of G games with S seats between P players.
+class Outcome:
+    """What came out of G games with S seats, and would come out again.
 
     Attributes:
         scores: points by seat, int16 (G, S).
@@ -57,8 +57,6 @@ class Played:
         used: the actions that each seat had used at the end, int16 (G, S), bit i for action i.
         seat_decisions: decisions that each seat took, int16 (G, S).
         decisions: ids of the action table in order, int16, for each game.
-        seconds: time that each player took for its decisions, float64 (P,); the only thing that is not reproducible.
-        asked: decisions that each player took, int64 (P,).
     """
 
     scores: npt.NDArray[np.int16]
@@ -67,6 +65,17 @@ class Played:
     used: npt.NDArray[np.int16]
     seat_decisions: npt.NDArray[np.int16]
     decisions: tuple[npt.NDArray[np.int16], ...]
+
+
+@dataclass(frozen=True)
+class Played(Outcome):
+    """What came out of games between P players, and how long they took.
+
+    Attributes:
+        seconds: time that each player took for its decisions, float64 (P,); the only thing that is not reproducible.
+        asked: decisions that each player took, int64 (P,).
+    """
+
     seconds: npt.NDArray[np.float64]
     asked: npt.NDArray[np.int64]
 

@@ -28,7 +28,7 @@ EXTRAS = {
     "train": Extra("PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`"),
     "export": Extra("`train`, ONNX, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
-    "arena": Extra("PyArrow, SciPy, Matplotlib", "`helsinki arena`, `rate`, `ladder`, `balance`"),
+    "arena": Extra("PyArrow, SciPy, Matplotlib", "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`"),
     "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena` and `balance`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "tune": Extra("cma", "`python -m agents.heuristic.tune`"),

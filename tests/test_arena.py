@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,15 @@ import pytest
 from agents.arena.chunk import play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
-from agents.arena.load import load_run, records
-from agents.arena.parquet import SCHEMA, parquet_bytes, read_parquet, write_parquet
+from agents.arena.files import packed, unpacked
+from agents.arena.load import Table, load_run, records
+from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
-from agents.play import Played
+from agents.play import Outcome
 from helsinki_env import GameConfig, notation
+from helsinki_env.analysis.replay import replay_run
 from helsinki_env.cli import main
 from helsinki_env.components import ACTIONS
 from helsinki_env.core.kernel import JIT
@@ -146,7 +149,7 @@ def test_all_orders_of_neighbours_are_played() -> None:
 # what is played
 
 
-def same(a: Played, b: Played, rows: slice) -> bool:
+def same(a: Outcome, b: Outcome, rows: slice) -> bool:
     arrays = ("scores", "places", "rounds", "used", "seat_decisions")
     equal = all((getattr(a, name)[rows] == getattr(b, name)).all() for name in arrays)
     return equal and [d.tolist() for d in a.decisions[rows]] == [d.tolist() for d in b.decisions]
@@ -211,7 +214,7 @@ def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Pat
 
 def damage_all(folder: Path) -> set[str]:
     """Break chunks in every way there is, one each; return which."""
-    chunks = sorted((folder / "chunks").glob("*.parquet"))
+    chunks = sorted((folder / "chunks").glob("*.games"))
     first = chunks[0]
     first.write_bytes(first.read_bytes()[:-100])
     (folder / "chunks" / f".{first.name}.abc.tmp").write_bytes(b"half")
@@ -222,12 +225,12 @@ def damage_all(folder: Path) -> set[str]:
     broken = {first.stem, last.stem}
     if len(chunks) > 8:
         flipped, gone, noted, foreign, copied = (chunks[i] for i in (1, 2, 4, 5, 7))
-        flipped.write_bytes(flipped.read_bytes().replace(b"three", b"thr3e"))
+        flipped.write_bytes(flipped.read_bytes()[:-1] + b"\x7f")
         gone.unlink()
         noted.with_suffix(".json").write_text('{"plan": ')
         note = json.loads(foreign.with_suffix(".json").read_text())
         foreign.with_suffix(".json").write_text(json.dumps({**note, "basis": "0" * 16}))
-        for ending in (".parquet", ".json"):
+        for ending in (".games", ".json"):
             shutil.copy(chunks[3].with_suffix(ending), copied.with_suffix(ending))  # the same blocks of others
         broken |= {flipped.stem, gone.stem, noted.stem, foreign.stem, copied.stem}
     return broken
@@ -247,6 +250,15 @@ def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: P
     assert len(told) == 1 + len(missing)
     assert sum(told) == plan.games
     assert content(folder) == content(finished)
+
+
+def assert_same(found: Table, expected: Table) -> None:
+    """Check that both are the same finished table."""
+    assert found.missing == 0
+    for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
+        array = getattr(expected, name)
+        np.testing.assert_array_equal(getattr(found, name), array)
+        assert getattr(found, name).dtype == array.dtype
 
 
 def copy_without_chunks(run: Path, folder: Path) -> Path:
@@ -271,11 +283,7 @@ def test_a_run_is_not_read_with_other_components(tmp_path: Path) -> None:
 def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Path) -> None:
     copy_without_chunks(finished, tmp_path)
     for copied, table in zip(load_run(tmp_path), load_run(finished), strict=True):
-        assert copied.missing == 0
-        for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
-            array = getattr(table, name)
-            np.testing.assert_array_equal(getattr(copied, name), array)
-            assert getattr(copied, name).dtype == array.dtype
+        assert_same(copied, table)
 
 
 def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
@@ -437,23 +445,80 @@ def test_a_plan_that_was_changed(finished: Path, tmp_path: Path) -> None:
         load_run(folder)
 
 
+def write_checked(path: Path, content: bytes) -> None:
+    """Write the games of a chunk, and the checksum that belongs to them."""
+    path.write_bytes(content)
+    edit(path.with_suffix(".json"), sha256=hashlib.sha256(content).hexdigest())
+
+
 def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (folder / "games.parquet").unlink()
-    path = next(iter(sorted((folder / "chunks").glob("*.parquet"))))
-    rows = next(iter(read_parquet(path))).to_pylist()
-    rows[0]["scores"] = flipped(rows[0]["scores"])
-    path.write_bytes(parquet_bytes(pa.Table.from_pylist(rows, SCHEMA)))
-    edit(path.with_suffix(".json"), sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-    message = (
-        rf"{re.escape(str(path))}: chunk 00-00000-00000 .*: game 0: places.*remove it and start helsinki arena again"
-    )
-    with pytest.raises(ArenaError, match=message):
-        load_run(folder)
+    path = folder / "chunks" / "01-00000-00000.games"
+    whole = path.read_bytes()
+    played = unpacked(whole, 6 if JIT else 2, 2)
+    for changed, message in (
+        (packed(replace(played, scores=played.scores[:, ::-1])), "game 0: places, which follow from scores,"),
+        (packed(replace(played, used=played.used | -1)), "game 0: used actions, which leave out what is barred,"),
+        (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ for as many decisions as the seats took"),
+        (whole[:9], r"found 9 bytes, expected [\d,]+ and the decisions of \d games"),
+    ):
+        write_checked(path, changed)
+        assert RunFolder.open(folder).missing() == []
+        where, remedy = rf"{re.escape(str(path))}: chunk {path.stem} \(.*\): ", "remove it and start helsinki arena"
+        with pytest.raises(ArenaError, match=f"{where}{message}.*{remedy} again"):
+            load_run(folder)
+        with pytest.raises(ArenaError, match=message):
+            run_arena(RunFolder.open(folder).plan, folder, form="jsonl")
     path.unlink()
     play_here(RunFolder.open(folder).plan, folder)
     assert content(folder) == content(finished)
+
+
+def test_any_byte_of_a_chunk_may_be_another_one(tmp_path: Path) -> None:
+    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
+    play_here(plan, tmp_path)
+    (tmp_path / "games.parquet").unlink()
+    (path,) = (tmp_path / "chunks").glob("*.games")
+    whole = path.read_bytes()
+    for at in [*range(0, 36, 5), *range(36, len(whole), len(whole) // 9)]:
+        for value in (0, 0x7F, 0x80, 0xFF):
+            write_checked(path, whole[:at] + bytes([value]) + whole[at + 1 :])
+            for read in (load_run, replay_run, lambda folder: list(records(folder))):
+                with suppress(ValueError):
+                    read(tmp_path)
+
+
+def test_files_beyond_all_measure_count_as_not_played(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    large, noted = sorted((folder / "chunks").glob("*.games"))[:2]
+    os.truncate(large, 2**34)  # it takes no room
+    edit(noted.with_suffix(".json"), times=[{"player": 99, "seconds": 1.0, "decisions": 1}])
+    run = RunFolder.open(folder)
+    assert [chunk.name for chunk in run.missing()] == [large.stem, noted.stem]
+    assert {entry["table"] for entry in run.times()} == {"three", "two"}
+    run_arena(plan, folder, processes=1)
+    assert content(folder) == content(finished)
+
+
+def test_a_run_is_played_and_read_without_parquet(
+    plan: Plan, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables, played = load_run(finished), list(records(finished))
+    monkeypatch.setitem(sys.modules, "agents.arena.parquet", None)  # it cannot be imported
+    with pytest.raises(ModuleNotFoundError):
+        run_arena(plan, tmp_path / "never", processes=1)
+    assert not (tmp_path / "never").exists(), "known before anything is played"
+    folder = tmp_path / "run"
+    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copy(finished / "run.json", folder)
+    next((folder / "chunks").glob("*.games")).unlink()
+    run_arena(plan, folder, processes=1, form="jsonl")
+    assert list(read_records(folder / "games.jsonl")) == list(records(folder)) == played
+    for table, expected in zip(load_run(folder), tables, strict=True):
+        assert_same(table, expected)
 
 
 # more games than before
@@ -511,7 +576,7 @@ def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.P
 
 def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any, number: int) -> str:
     """Send a signal to a run once it has played so many chunks and thinks; return what it complained of."""
-    while len(list((folder / "chunks").glob("*.parquet"))) < chunks:
+    while len(list((folder / "chunks").glob("*.games"))) < chunks:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     send(process.pid, number)

@@ -45,7 +45,7 @@ TINY: dict[str, Any] = {
 }
 #: Of the second class in the screen.
 BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
-SECOND_CHUNK = "01-00000-00001.parquet"
+SECOND_CHUNK = "01-00000-00001.games"
 
 
 def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> StudyConfig:

@@ -14,14 +14,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from agents.arena.config import plan_from_dict, plan_from_yaml
+from agents.arena.files import packed, read_note, unpacked
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
-from agents.arena.store import RunFolder, _read_note
+from agents.arena.store import RunFolder
 from agents.net.description import CheckpointError, describe, parse_description
+from agents.play import Outcome
 from agents.registry import PlayerError, make_player
 from helsinki_env import Game, GameConfig, components
 from helsinki_env.analysis.run import read_study
@@ -145,7 +148,51 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(reader: Reader, tmp
 def test_damaged_notes_beside_games_count_as_none(text: str, tmp_path: Path) -> None:
     note = tmp_path / "00-00000-00000.json"
     note.write_text(TEXTS[text], encoding="utf-8")
-    assert _read_note(note) is None  # and the chunk is played again
+    assert read_note(note, 2) is None  # and the chunk is played again
+
+
+GAMES, SEATS = 3, 2
+#: How a file of games may be another one.
+GAMES_CHANGED: dict[str, Callable[[bytes], bytes]] = {
+    "nothing": lambda content: b"",
+    "a byte": lambda content: content[:1],
+    "one game": lambda content: content[: len(content) // 4],
+    "cut off": lambda content: content[:-1],
+    "a decision gone": lambda content: content[:-2],
+    "a decision more": lambda content: content + b"\0\0",
+    "twice": lambda content: content * 2,
+    "numbers as large as they can be": lambda content: b"\xff\x7f" * len(content),
+    "negative numbers": lambda content: b"\xff" * len(content),
+    "no decisions": lambda content: bytes(len(content)),
+    "text": lambda content: json.dumps(TEXTS).encode(),
+}
+
+
+def outcome() -> Outcome:
+    """What may have come out of games, for the form of a file."""
+    by_seat = np.arange(GAMES * SEATS, dtype=np.int16).reshape(GAMES, SEATS)
+    decisions = tuple(np.arange(n, dtype=np.int16) for n in by_seat.sum(axis=1).tolist())
+    rounds = np.arange(GAMES, dtype=np.int16)
+    return Outcome(by_seat * 2, by_seat.astype(np.int8), rounds, by_seat - 1, by_seat, decisions)
+
+
+def test_a_file_of_games_holds_what_came_out() -> None:
+    written, found = outcome(), unpacked(packed(outcome()), GAMES, SEATS)
+    for name in ("scores", "places", "rounds", "used", "seat_decisions"):
+        array = getattr(found, name)
+        np.testing.assert_array_equal(array, getattr(written, name))
+        assert array.dtype == getattr(written, name).dtype
+        assert array.flags.c_contiguous
+    assert [each.tolist() for each in found.decisions] == [each.tolist() for each in written.decisions]
+    assert {each.dtype for each in found.decisions} == {np.dtype(np.int16)}
+
+
+@pytest.mark.parametrize("change", GAMES_CHANGED)
+def test_hostile_files_of_games_are_refused_in_one_line(change: str) -> None:
+    with pytest.raises(ArenaError) as caught:
+        unpacked(GAMES_CHANGED[change](packed(outcome())), GAMES, SEATS)
+    assert len(str(caught.value)) < 200
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if text not in ("half a character", "a name with lines")])

@@ -126,6 +126,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
         "agents.heuristic.player, agents.search.player",
         "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
         "agents.net.make, agents.net.search",
+        "agents.arena.config, agents.arena.run, agents.arena.load, agents.standing",
         "helsinki_env.bench",
     ],
 )

@@ -16,7 +16,6 @@ import pytest
 from agents.arena.config import plan_from_dict
 from agents.arena.load import load_run
 from agents.arena.load import records as run_records
-from agents.arena.parquet import as_array
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
 from agents.base import first_words
@@ -288,11 +287,10 @@ def test_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_game_of_a_run_that_cannot_be_replayed_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other_decks(rows: Any, column: str, seats: int | None = None) -> npt.NDArray[Any]:
-        values = as_array(rows, column, seats)
-        return values + np.uint64(1) if column == "seed" else values
+    def other_decks(config: GameConfig, seeds: npt.NDArray[np.uint64], *others: Any, **named: Any) -> Course:
+        return replay(config, seeds + np.uint64(1), *others, **named)
 
-    monkeypatch.setattr("helsinki_env.analysis.replay.as_array", other_decks)
+    monkeypatch.setattr("helsinki_env.analysis.replay.replay", other_decks)
     where = "chunk 00-00000-00000 (table 'line-ups', line-up random,random,greedy, blocks 0 to 1): game 0, decision "
     with pytest.raises(ValueError, match=f"{re.escape(str(run))}: {re.escape(where)}"):
         replay_run(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,11 @@ import numpy.typing as npt
 from agents.arena.designs import ACTIONS, as_bits
 from agents.arena.plan import Chunk, TablePlan, block_seating
 from agents.base import Player, decide, first_words
-from agents.play import Barred, Played, deck_seeds, play_games
+from agents.play import Barred, Outcome, deck_seeds, play_games
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
 
-__all__ = ["ChunkGames", "Schedule", "play_chunk", "ready_player", "schedule"]
+__all__ = ["ChunkGames", "Schedule", "Spent", "play_chunk", "ready_player", "schedule"]
 
 #: Where the seeds of line-ups come from, apart from decks and the players' streams.
 _LINEUPS = 2**33
@@ -44,19 +45,33 @@ class Schedule:
     barred: Barred
 
 
+class Spent(NamedTuple):
+    """The time of a player.
+
+    Attributes:
+        player: index into the table's players.
+        seconds: that its decisions took.
+        decisions: how many they were.
+    """
+
+    player: int
+    seconds: float
+    decisions: int
+
+
 @dataclass(frozen=True)
 class ChunkGames:
-    """The games of a chunk.
+    """The games of a chunk, wherever they come from.
 
     Attributes:
         schedule: who played what.
-        members: the players of the line-up, each once, int64 (P,), indices into the table's players.
-        played: what came out; its players are the members.
+        played: what came out.
+        times: of the players of the line-up; empty where nobody knows them any more.
     """
 
     schedule: Schedule
-    members: npt.NDArray[np.int64]
-    played: Played
+    played: Outcome
+    times: tuple[Spent, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -112,7 +127,8 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     streams = np.take_along_axis(by_place, games.places, axis=1)
     players = [ready_player(table.players[i], table.config) for i in members.tolist()]
     played = play_games(players, table.config, member[games.places], games.seeds, streams, barred=games.barred)
-    return ChunkGames(games, members, played)
+    times = zip(members.tolist(), played.seconds.tolist(), played.asked.tolist(), strict=True)
+    return ChunkGames(games, played, tuple(Spent(*spent) for spent in times))
 
 
 def _lineup_seed(seed: int, chunk: Chunk) -> int:

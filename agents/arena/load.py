@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.parquet import as_array
-from agents.arena.plan import ArenaError, TablePlan
+from agents.arena.chunk import ChunkGames
+from agents.arena.plan import ArenaError, Chunk, TablePlan
 from agents.arena.store import RunFolder
 from helsinki_env import GameConfig
 from helsinki_env.record import Record
 
 __all__ = ["Table", "load_run", "records"]
+
+_Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,13 @@ def load_run(path: str | Path) -> list[Table]:
             files are not as they were written, or games not those of the plan.
     """
     folder = RunFolder.open(Path(path))
-    played: dict[int, list[Any]] = {number: [] for number in range(len(folder.plan.tables))}
-    for chunk, rows in folder.rows():
-        played[chunk.table].append(rows)
-    if not any(played.values()):
+    tables = folder.plan.tables
+    played: list[list[_Columns]] = [[_of_nothing(table.seats)] for table in tables]
+    for chunk, games in folder.games():
+        played[chunk.table].append(_columns(tables[chunk.table], chunk, games))
+    if all(len(parts) == 1 for parts in played):
         raise ArenaError(f"{path}: found a run of which no game has been played yet (go on with helsinki arena)")
-    return [_table(plan, played[number]) for number, plan in enumerate(folder.plan.tables)]
+    return [_table(table, parts) for table, parts in zip(tables, played, strict=True)]
 
 
 def records(path: str | Path) -> Iterator[Record]:
@@ -90,26 +93,40 @@ def records(path: str | Path) -> Iterator[Record]:
     return RunFolder.open(Path(path)).records()
 
 
-def _table(plan: TablePlan, played: list[Any]) -> Table:
-    deck = _joined(played, "block").astype(np.int64)
-    return Table(
-        name=plan.name,
-        config=plan.config,
-        players=plan.players,
-        seating=_joined(played, "player", plan.seats).astype(np.int64),
-        block=_joined(played, "lineup").astype(np.int64) * plan.blocks + deck,
-        deck=deck,
-        places=_joined(played, "places", plan.seats).astype(np.int8),
-        scores=_joined(played, "scores", plan.seats).astype(np.int16),
-        rounds=_joined(played, "rounds").astype(np.int16),
-        covered=_joined(played, "covered").astype(np.int16),
-        denied=_joined(played, "denied", plan.seats).astype(np.int16),
-        used=_joined(played, "used", plan.seats).astype(np.int16),
-        missing=plan.games - len(deck),
-    )
+def _columns(table: TablePlan, chunk: Chunk, games: ChunkGames) -> _Columns:
+    """Return the arrays of a `Table` with the games of one chunk."""
+    planned, played = games.schedule, games.played
+    return {
+        "seating": planned.seating,
+        "block": chunk.lineup * table.blocks + planned.block,
+        "deck": planned.block,
+        "places": played.places,
+        "scores": played.scores,
+        "rounds": played.rounds,
+        "covered": planned.barred.covered,
+        "denied": planned.barred.denied,
+        "used": played.used,
+    }
 
 
-def _joined(played: list[Any], column: str, seats: int | None = None) -> npt.NDArray[Any]:
-    """Return a column of some Arrow tables as one array, also of none."""
-    empty = np.zeros(0 if seats is None else (0, seats), np.int8)
-    return np.concatenate([empty, *(as_array(rows, column, seats) for rows in played)])
+def _of_nothing(seats: int) -> _Columns:
+    """Return the arrays of a `Table` with no games."""
+    one, each = np.zeros(0, np.int16), np.zeros((0, seats), np.int16)
+    number = one.astype(np.int64)
+    return {
+        "seating": each.astype(np.int64),
+        "block": number,
+        "deck": number,
+        "places": each.astype(np.int8),
+        "scores": each,
+        "rounds": one,
+        "covered": one,
+        "denied": each,
+        "used": each,
+    }
+
+
+def _table(plan: TablePlan, parts: list[_Columns]) -> Table:
+    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    missing = plan.games - len(columns["deck"])
+    return Table(name=plan.name, config=plan.config, players=plan.players, missing=missing, **columns)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.chunk import ChunkGames
+from agents.arena.checks import check_games, compare
+from agents.arena.chunk import ChunkGames, Schedule, schedule
 from agents.arena.plan import ArenaError, Chunk, TablePlan
+from agents.play import Outcome
 from helsinki_env.extras import needs
 
 with needs("arena"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["SCHEMA", "as_array", "joined_rows", "parquet_bytes", "read_parquet", "rows_of", "write_parquet"]
+__all__ = ["SCHEMA", "games_of", "read_parquet", "rows_of", "write_parquet"]
 
 SCHEMA = pa.schema(
     [
@@ -45,32 +46,77 @@ SCHEMA = pa.schema(
 
 def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
     """Return the games of a chunk as an Arrow table with the columns of `SCHEMA`."""
-    planned, played = games.schedule, games.played
-    n = len(planned.game)
-    columns = {
-        "table": [table.name] * n,
-        "lineup": np.full(n, chunk.lineup),
-        "block": planned.block,
-        "game": planned.game,
-        "seed": planned.seeds,
-        "config_digest": [table.config.digest] * n,
-        "players": [[table.players[i] for i in seats] for seats in planned.seating.tolist()],
-        "player": list(planned.seating.astype(np.int16)),
-        "decisions": list(played.decisions),
-        "covered": planned.barred.covered,
-        "denied": list(planned.barred.denied),
-        "used": list(played.used),
-        "scores": list(played.scores),
-        "places": list(played.places),
-        "rounds": played.rounds,
-        "seat_decisions": list(played.seat_decisions),
-    }
+    columns = {name: values.tolist() for name, values in _planned(table, chunk, games.schedule).items()}
+    for field in SCHEMA:
+        if field.name == "decisions":
+            columns[field.name] = list(games.played.decisions)
+        elif field.name not in columns:
+            columns[field.name] = getattr(games.played, field.name).tolist()
     return pa.table([pa.array(columns[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
 
 
-def joined_rows(parts: Iterable[Any]) -> Any:
-    """Return some Arrow tables as one."""
-    return pa.concat_tables([SCHEMA.empty_table(), *parts]).combine_chunks()
+def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames:
+    """Return the games of an Arrow table with the columns of `SCHEMA`: what `rows_of` was given, but for the times.
+
+    Args:
+        table: what was to be played.
+        seed: of the run.
+        chunk: which of it.
+        rows: the games.
+
+    Raises:
+        ArenaError: if they are not those of the plan; names column and game, what was found there and what is expected.
+    """
+    planned = schedule(table, seed, chunk)
+    if len(rows) != len(planned.game):
+        raise ArenaError(f"found {len(rows)} games, expected {len(planned.game)}")
+    found = {name: _values(rows, name, table.seats) for name in SCHEMA.names if name != "decisions"}
+    decisions, lengths = _lists(rows, "decisions")
+    for column, expected in _planned(table, chunk, planned).items():
+        compare(column, found.pop(column), expected, planned.game)
+    games = ChunkGames(planned, Outcome(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **found))
+    check_games(games)
+    return games
+
+
+def _planned(table: TablePlan, chunk: Chunk, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of a chunk that follow from the plan, (G,), or (G, S) for those with a list for each game."""
+    games = len(planned.game)
+    return {
+        "table": np.full(games, table.name, object),
+        "lineup": np.full(games, chunk.lineup),
+        "block": planned.block,
+        "game": planned.game,
+        "seed": planned.seeds,
+        "config_digest": np.full(games, table.config.digest, object),
+        "players": np.array(table.players, object)[planned.seating],
+        "player": planned.seating,
+        "covered": planned.barred.covered,
+        "denied": planned.barred.denied,
+    }
+
+
+def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
+    """Return a column as an array, (G,), or (G, S) for one with an entry for each seat."""
+    if not pa.types.is_list(rows[column].type):
+        return _whole(column, rows[column].combine_chunks())
+    values, lengths = _lists(rows, column)
+    if (lengths != seats).any():
+        raise ArenaError(f"{column}: found {np.unique(lengths).tolist()} values, expected {seats}")
+    return values.reshape(-1, seats)
+
+
+def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the entries of a column of lists, one after the other, and how many each game has, (G,)."""
+    lists = rows[column].combine_chunks()
+    return _whole(column, lists.flatten()), _whole(column, lists.value_lengths())
+
+
+def _whole(column: str, values: Any) -> npt.NDArray[Any]:
+    """Return Arrow values as an array if none is missing."""
+    if values.null_count:
+        raise ArenaError(f"{column}: found a value missing, expected one everywhere")
+    return np.asarray(values)
 
 
 class _Hashed:
@@ -102,37 +148,20 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
     return hashed.sha256.hexdigest()
 
 
-def parquet_bytes(rows: Any) -> bytes:
-    """Return an Arrow table as the content of a Parquet file."""
-    file = BytesIO()
-    write_parquet(file, [rows])
-    return file.getvalue()
-
-
-def read_parquet(source: Any, name: object = None) -> Iterable[Any]:
+def read_parquet(source: Any) -> Iterable[Any]:
     """Yield the row groups of a Parquet file, Arrow tables with the columns of `SCHEMA`.
 
     Args:
-        source: path of the file, or a file that is open for reading.
-        name: what it is called in errors; default: the source.
+        source: path of the file.
 
     Raises:
         ArenaError: if it is no such file.
     """
-    name = source if name is None else name
     try:
         with pq.ParquetFile(source) as file:
             if not file.schema_arrow.equals(SCHEMA):
-                raise ArenaError(f"{name}: found other columns than those of games: {file.schema_arrow.names}")
+                raise ArenaError(f"{source}: found other columns than those of games: {file.schema_arrow.names}")
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group)
-    except (pa.ArrowInvalid, OSError) as problem:
-        raise ArenaError(f"{name}: cannot be read as Parquet: {problem}") from None
-
-
-def as_array(rows: Any, column: str, seats: int | None = None) -> npt.NDArray[Any]:
-    """Return a column of numbers as an array, (G,), or (G, seats) for one with an entry for each seat."""
-    values = rows[column].combine_chunks()
-    if seats is None:
-        return np.asarray(values)
-    return np.asarray(values.flatten()).reshape(-1, seats)
+    except (pa.ArrowException, OSError) as problem:
+        raise ArenaError(f"{source}: cannot be read as Parquet: {problem}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -44,14 +45,18 @@ def run_arena(
     Raises:
         ArenaError: if another run is in the folder, or something went wrong that starting again can go on from.
         PlayerError: if a player cannot be made.
+        MissingExtraError: if nothing is there that writes Parquet, or there is no Ray.
         OSError: if the folder cannot be written.
     """
     processes = processors() if processes is None and not ray else processes
     if processes is not None and (isinstance(processes, bool) or processes < 1):
         raise ArenaError(f"processes: found {processes!r}, expected a whole number of at least 1")
+    # What cannot be made or written shall be known now, not in a worker or at the end, hours later.
+    if form == "parquet":
+        import_module("agents.arena.parquet")
     for table in plan.tables:
         for player in table.players:
-            make_player(player, table.config)  # rather now than in a worker, hours later
+            make_player(player, table.config)
     with RunFolder.create(Path(path), plan) as folder:
         missing = folder.missing()
         if resumed is not None:

@@ -1,48 +1,49 @@
 """The folder of a run: the plan, a file for each chunk, and at the end one file with all games.
 
-==================  ================================================================================================
-run.json            the plan and its digest; written first
-chunks/NAME.parquet the games of a chunk, see `agents.arena.parquet`
-chunks/NAME.json    what holds them to be whole, and the players' times; written before them
-games.parquet       all games in the order of the plan (or games.jsonl: records that ``helsinki replay`` reads)
-digests.json        the plan whose games are in games.parquet, and the checksum of that file
-times.json          the players' times, the only thing that another run would not write again byte for byte
-==================  ================================================================================================
+=============  =====================================================================================================
+run.json       the plan and its digest; written first
+chunks/        what came out of the games of each chunk, and what holds it to be whole, see `agents.arena.files`
+games.parquet  all games in the order of the plan (or games.jsonl: records that ``helsinki replay`` reads)
+digests.json   the plan whose games are in games.parquet, and the checksum of that file
+times.json     the players' times, the only thing that another run would not write again byte for byte
+=============  =====================================================================================================
 
 Every file appears whole or not at all. A chunk counts if it is the one that its name says, of this plan, and its games
 have the checksum that stands beside them, so a run may be killed at any moment: what is not there is played again, and
 gives the same. The last chunk of a line-up may hold only its first blocks, from when fewer games were asked for.
+
+PyArrow is asked for only where games.parquet is written or read.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from functools import lru_cache
-from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.arena.checks import check_games
 from agents.arena.chunk import ChunkGames
 from agents.arena.designs import as_sets
-from agents.arena.parquet import joined_rows, parquet_bytes, read_parquet, rows_of, write_parquet
+from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
+from agents.play import Outcome
 from agents.registry import player_files
 from helsinki_env import GameConfig
 from helsinki_env.data import brief, read_json
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.record import Record, RecordWriter
 
-__all__ = ["RunFolder"]
+__all__ = ["RunFolder", "has_games"]
 
 _NETWORKS = "networks.json"
+_CHUNKS = "chunks"
 _GAMES = "games.parquet"
 _DIGESTS = "digests.json"
 _TIMES = "times.json"
@@ -50,40 +51,9 @@ _TIMES = "times.json"
 _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 
-@dataclass(frozen=True)
-class _Note:
-    """What stands beside the games of a chunk.
-
-    Attributes:
-        chunk: its name.
-        first: its first block.
-        end: the block after the last that is there.
-        basis: of the plan.
-        sha256: of the Parquet file, hexadecimal digits.
-        times: seconds and decisions of each player of the table, by its number.
-    """
-
-    chunk: str
-    first: int
-    end: int
-    basis: str
-    sha256: str
-    times: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """What has been played of a chunk.
-
-    Attributes:
-        chunk: these blocks of it, from its first.
-        content: the Parquet file.
-        times: see `_Note`.
-    """
-
-    chunk: Chunk
-    content: bytes
-    times: list[dict[str, Any]]
+def has_games(path: Path) -> bool:
+    """Return whether a folder is that of a run of which games are there, whole or not."""
+    return (path / "run.json").is_file() and ((path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES}")))
 
 
 class RunFolder:
@@ -96,6 +66,7 @@ class RunFolder:
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path, self.plan = path, plan
+        self._chunks = ChunkFiles(path / _CHUNKS, plan)
 
     @classmethod
     @contextmanager
@@ -120,9 +91,9 @@ class RunFolder:
         if manifest.exists():
             before = cls.open(path)
             _check_extends(path, before.plan, plan)
-        elif (path / "chunks").exists():
+        elif (path / _CHUNKS).exists():
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none (choose another --out)")
-        for folder in (path, path / "chunks"):
+        for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
         now, known = _networks(plan), cls(path, plan).networks
         for player, digest in now.items():
@@ -172,72 +143,58 @@ class RunFolder:
         Raises:
             ArenaError: if those have gone.
         """
-        rows = rows_of(self.plan.tables[chunk.table], chunk, games)
-        times = [
-            {"player": player, "seconds": seconds, "decisions": decisions}
-            for player, seconds, decisions in zip(
-                games.members.tolist(), games.played.seconds.tolist(), games.played.asked.tolist(), strict=True
-            )
-        ]
-        whole = self.plan.whole(chunk)
+        whole, parts = self.plan.whole(chunk), [games]
         if chunk.first > whole.first:
-            kept = self._kept(whole)
+            kept = self._chunks.kept(whole)
             if kept is None or kept.chunk.end != chunk.first:
                 raise ArenaError(
-                    f"{self._path(whole, 'parquet')}: found its first games gone while the others were played (start "
+                    f"{self._chunks.path(whole)}: found its first games gone while the others were played (start "
                     "again with the same arguments)"
                 )
-            rows = joined_rows([*read_parquet(BytesIO(kept.content)), rows])
-            times = kept.times + times
-        self._write(replace(chunk, first=whole.first), rows, times)
-
-    def _write(self, chunk: Chunk, rows: Any, times: list[dict[str, Any]]) -> None:
-        content = parquet_bytes(rows)
-        note = {
-            "chunk": chunk.name,
-            "blocks": [chunk.first, chunk.end],
-            "basis": self.plan.basis,
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "times": times,
-        }
-        write_json(self._path(chunk, "json"), note)
-        with replacing(self._path(chunk, "parquet")) as file:
-            file.write(content)
+            parts.insert(0, self._chunks.games(kept))
+        times = [spent for part in parts for spent in part.times]
+        self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
 
     def missing(self) -> list[Chunk]:
         """Return what is to be played: chunks that have not been, or whose files are damaged, or the rest of them."""
         found = []
         for chunk in self.plan.chunks:
-            kept = self._kept(chunk)
+            kept = self._chunks.kept(chunk)
             if kept is None:
                 found.append(chunk)
             elif kept.chunk.end < chunk.end:
                 found.append(replace(chunk, first=kept.chunk.end))
         return found
 
-    def rows(self) -> Iterator[tuple[Chunk, Any]]:
-        """Yield the chunks that have been played with their games as Arrow tables, in the order of the plan.
+    def games(self) -> Iterator[tuple[Chunk, ChunkGames]]:
+        """Yield the chunks that have been played with their games, in the order of the plan.
 
         They come from the file with all games if there is one, so the chunks may be left out where a run is copied to.
 
         Raises:
             ArenaError: if that file is not the one that was written, or games are not those of the plan.
+            MissingExtraError: if it is there, but nothing that reads Parquet.
         """
-        return self._rows_of_joined() if (self.path / _GAMES).exists() else self._rows_of_chunks()
+        return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks()
 
-    def _rows_of_joined(self) -> Iterator[tuple[Chunk, Any]]:
+    def _games_of_joined(self) -> Iterator[tuple[Chunk, ChunkGames]]:
+        from agents.arena.parquet import games_of, read_parquet
+
         joined = self.path / _GAMES
         remedy = "bring the files back as they were written, or remove it and start helsinki arena again"
-        if (problem := self._not_as_written()) is not None:
-            raise ArenaError(f"{joined}: {problem} ({remedy})")
+        if (changed := self._not_as_written()) is not None:
+            raise ArenaError(f"{joined}: {changed} ({remedy})")
         for chunk, rows in zip_longest(self.plan.chunks, read_parquet(joined)):
             if chunk is None or rows is None:
                 raise ArenaError(
                     f"{joined}: found {'fewer' if rows is None else 'more'} row groups than there are chunks, "
                     f"{len(self.plan.chunks)} ({remedy})"
                 )
-            self._check(joined, chunk, rows, remedy)
-            yield chunk, rows
+            try:
+                games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
+            except ArenaError as problem:
+                raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
+            yield chunk, games
 
     def _not_as_written(self) -> str | None:
         """Say what is wrong with the file that holds all games, None if nothing is."""
@@ -254,48 +211,46 @@ class RunFolder:
             return f"found the checksum {found[:16]}…, expected {expected:.16}… as {_DIGESTS} says"
         return None
 
-    def _check(self, path: Path, chunk: Chunk, rows: Any, remedy: str) -> None:
-        try:
-            check_games(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
-        except ArenaError as problem:
-            raise ArenaError(f"{path}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
-
-    def _rows_of_chunks(self) -> Iterator[tuple[Chunk, Any]]:
+    def _games_of_chunks(self) -> Iterator[tuple[Chunk, ChunkGames]]:
         for chunk in self.plan.chunks:
-            kept = self._kept(chunk)
+            kept = self._chunks.kept(chunk)
             if kept is not None:
-                path = self._path(chunk, "parquet")
-                rows = joined_rows(read_parquet(BytesIO(kept.content), path))
-                self._check(path, kept.chunk, rows, "remove it and start helsinki arena again, which plays it anew")
-                yield kept.chunk, rows
+                yield kept.chunk, self._chunks.games(kept)
 
     def _restore(self) -> None:
         """Write the chunks that are left only in the file with all games, if it is whole."""
         lacking = {self.plan.whole(chunk) for chunk in self.missing()}
         if lacking and (self.path / _GAMES).exists():
             with suppress(ArenaError):  # what cannot be had from there is played again
-                for chunk, rows in self._rows_of_joined():
+                for chunk, games in self._games_of_joined():
                     if chunk in lacking:
-                        self._write(chunk, rows, [])
+                        self._chunks.write(chunk, games.played, games.times)
 
     def records(self) -> Iterator[Record]:
         """Yield the record of every game that has been played, in the order of the plan."""
-        return _records(self.plan, self.rows())
+        return _records(self.plan, self.games())
 
     def join(self, form: str) -> Path:
         """Write all games to one file, and the times to another; return the path of the former.
 
         Args:
             form: "parquet" or "jsonl".
+
+        Raises:
+            ArenaError: if chunks do not hold the games of the plan.
+            MissingExtraError: if nothing is there that writes Parquet.
         """
         path = self.path / f"games.{form}"
         if form == "jsonl":
             with RecordWriter(path) as writer:
-                for record in _records(self.plan, self._rows_of_chunks()):
+                for record in _records(self.plan, self._games_of_chunks()):
                     writer.write(record)
         else:
+            from agents.arena.parquet import rows_of, write_parquet
+
+            tables, played = self.plan.tables, self._games_of_chunks()
             with replacing(path) as file:
-                digest = write_parquet(file, (rows for _, rows in self._rows_of_chunks()))
+                digest = write_parquet(file, (rows_of(tables[chunk.table], chunk, games) for chunk, games in played))
                 write_json(self.path / _DIGESTS, {"plan": self.plan.digest, _GAMES: digest})
         write_json(self.path / _TIMES, self.times())
         return path
@@ -304,11 +259,10 @@ class RunFolder:
         """Return for each player of each table its decisions and the time it took for them."""
         sums: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
         for chunk in self.plan.chunks:
-            note = _read_note(self._path(chunk, "json"))
-            for entry in note.times if note else []:
-                total = sums[chunk.table, entry["player"]]
-                total[0] += entry["seconds"]
-                total[1] += entry["decisions"]
+            for spent in self._chunks.times(chunk):
+                total = sums[chunk.table, spent.player]
+                total[0] += spent.seconds
+                total[1] += spent.decisions
         tables = self.plan.tables
         return [
             {
@@ -320,35 +274,26 @@ class RunFolder:
             for (table, player), (seconds, decisions) in sorted(sums.items())
         ]
 
-    def _path(self, chunk: Chunk, ending: str) -> Path:
-        return self.path / "chunks" / f"{chunk.name}.{ending}"
 
-    def _kept(self, chunk: Chunk) -> _Kept | None:
-        """Return what has been played of a chunk, None if nothing that is whole."""
-        note = _read_note(self._path(chunk, "json"))
-        try:
-            content = self._path(chunk, "parquet").read_bytes()
-        except FileNotFoundError:
-            return None
-        if note is None or (note.chunk, note.basis) != (chunk.name, self.plan.basis):
-            return None
-        if note.first != chunk.first or not chunk.first < note.end <= chunk.end:
-            return None
-        if note.sha256 != hashlib.sha256(content).hexdigest():
-            return None
-        return _Kept(replace(chunk, end=note.end), content, note.times)
+def _joined(parts: Sequence[Outcome]) -> Outcome:
+    """Return what came out of some games and of those after them as one."""
+    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Outcome)}
+    decisions = tuple(each for part in columns.pop("decisions") for each in part)
+    return Outcome(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
 
 
-def _records(plan: Plan, chunks: Iterable[tuple[Chunk, Any]]) -> Iterator[Record]:
-    for chunk, rows in chunks:
-        for row in rows.to_pylist():
+def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
+    for chunk, games in chunks:
+        table, planned, played = plan.tables[chunk.table], games.schedule, games.played
+        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places
+        for g, seed in enumerate(planned.seeds.tolist()):
             yield Record(
-                config=_config_of(plan.tables[chunk.table], row["covered"], tuple(row["denied"])),
-                seed=row["seed"],
-                players=tuple(row["players"]),
-                decisions=tuple(row["decisions"]),
-                scores=tuple(row["scores"]),
-                ranking=tuple(np.argsort(row["places"]).tolist()),
+                config=_config_of(table, int(planned.barred.covered[g]), tuple(denied[g])),
+                seed=seed,
+                players=tuple(table.players[i] for i in planned.seating[g].tolist()),
+                decisions=tuple(played.decisions[g].tolist()),
+                scores=tuple(scores[g]),
+                ranking=tuple(np.argsort(places[g]).tolist()),
             )
 
 
@@ -386,24 +331,6 @@ def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
                 f"least the {before.blocks * before.seats:,} of the run that is there (ask for as many or more, or "
                 "choose another --out)"
             )
-
-
-def _read_note(path: Path) -> _Note | None:
-    """Return what stands beside a chunk, or None if it cannot be read: the chunk then counts as not played."""
-    try:
-        note = read_json(path, ArenaError)
-        first, end = (block.integer(0) for block in note["blocks"].entries("numbers of blocks", length=2))
-        times = [
-            {
-                "player": entry["player"].integer(0),
-                "seconds": entry["seconds"].number(0),
-                "decisions": entry["decisions"].integer(0),
-            }
-            for entry in note["times"].entries("players' times")
-        ]
-        return _Note(note["chunk"].text(), first, end, note["basis"].text(), note["sha256"].text(), times)
-    except ArenaError:
-        return None
 
 
 def _difference(found: Any, expected: Any, where: str = "") -> str:

@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.parquet import as_array
 from agents.arena.store import RunFolder
 from helsinki_env import notation
 from helsinki_env.components import ACTIONS
@@ -239,12 +238,11 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
     """
     folder = RunFolder.open(Path(path))
     played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]
-    for chunk, rows in folder.rows():
-        config = folder.plan.tables[chunk.table].config
-        barred = as_array(rows, "covered"), as_array(rows, "denied", config.num_players)
-        decisions = list(as_array(rows, "decisions"))
+    for chunk, games in folder.games():
+        config, planned = folder.plan.tables[chunk.table].config, games.schedule
+        barred = planned.barred.covered, planned.barred.denied
         try:
-            course = replay(config, as_array(rows, "seed"), *barred, decisions, standing=standing)
+            course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
         except ValueError as problem:
             raise ValueError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
         played[chunk.table].append(course)

@@ -18,7 +18,7 @@ import numpy as np
 import helsinki_env
 from agents.arena.designs import as_sets
 from agents.arena.load import Table, load_run
-from agents.arena.store import RunFolder
+from agents.arena.store import RunFolder, has_games
 from agents.rating.errors import RatingError
 from agents.rating.ratings import rate
 from helsinki_env.analysis import interactions
@@ -68,10 +68,7 @@ class _Played:
 
     def has(self, part: str) -> bool:
         """Whether games of a part have been played."""
-        run = self.folder / part
-        return (run / "run.json").is_file() and (
-            (run / "games.parquet").is_file() or any((run / "chunks").glob("*.parquet"))
-        )
+        return has_games(self.folder / part)
 
     def tables(self, part: str) -> dict[str, Table]:
         """The tables of a part that have games, by name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -60,14 +61,16 @@ def main(
         seed: of decks and players; default: that of --config, or 0.
         chunk: games that are played and saved together; default: those of --config, or 60.
         out: folder of the run.
-        form: games.parquet, or games.jsonl with one record a line for helsinki replay.
+        form: games.parquet, or games.jsonl with one record a line for helsinki replay, which needs no extra.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
-    with needs("arena" if ray is None else "ray"):
-        from agents.arena.config import plan_from_yaml
-        from agents.arena.run import run_arena
+    from agents.arena.config import plan_from_yaml
+    from agents.arena.run import run_arena
 
+    if form == "parquet":
+        with needs("arena" if ray is None else "ray"):
+            import_module("agents.arena.parquet")
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
     asked: dict[str, Any] = {

@@ -29,7 +29,7 @@ class PausingPlayer:
     ) -> npt.NDArray[np.int64]:
         """Return the first legal decision of every row."""
         folder, most = os.environ.get("HELSINKI_TEST_FOLDER"), int(os.environ.get("HELSINKI_TEST_PAUSE", "0"))
-        while folder and len(list(Path(folder).glob("*.parquet"))) >= most:
+        while folder and len(list(Path(folder).glob("*.games"))) >= most:
             time.sleep(0.01)
         first: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         return first

@@ -1,0 +1,231 @@
+"""The chunks of a run as files: the games that have been played, and a note beside them that holds them to be whole.
+
+==========  ========================================================================================================
+NAME.games  what came out of the games of a chunk, see `packed`
+NAME.json   the note: which blocks they are, of which plan, their checksum, and the players' times; written before them
+==========  ========================================================================================================
+
+What was dealt, who sat where and what was barred follows from the plan, see `agents.arena.chunk.schedule`, so only what
+came out is kept, in a form that needs nothing but NumPy.
+
+Letters in shapes: G games, S seats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.arena.checks import check_games
+from agents.arena.chunk import ChunkGames, Spent, schedule
+from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.play import Outcome
+from helsinki_env.data import read_json
+from helsinki_env.files import replacing, write_json
+
+__all__ = ["GAMES", "ChunkFiles", "Kept", "Note", "packed", "read_note", "unpacked"]
+
+GAMES = ".games"
+"""How the names of files of games end."""
+_NOTE = ".json"
+#: Of a seat, in a game: what its count can be.
+_MOST_DECISIONS = 2**15 - 1
+
+
+@dataclass(frozen=True)
+class Note:
+    """What stands beside the games of a chunk.
+
+    Attributes:
+        chunk: its name.
+        first: its first block.
+        end: the block after the last that is there.
+        basis: of the plan.
+        sha256: of the file of games, hexadecimal digits.
+        times: of the players of the line-up.
+    """
+
+    chunk: str
+    first: int
+    end: int
+    basis: str
+    sha256: str
+    times: tuple[Spent, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What has been played of a chunk, as it was written.
+
+    Attributes:
+        chunk: these blocks of it, from its first.
+        content: of the file of games.
+        times: of the players of the line-up.
+    """
+
+    chunk: Chunk
+    content: bytes
+    times: tuple[Spent, ...]
+
+
+class ChunkFiles:
+    """The folder with the chunks of a run.
+
+    Args:
+        folder: where it is.
+        plan: what is played.
+    """
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder, self.plan = folder, plan
+
+    def path(self, chunk: Chunk, ending: str = GAMES) -> Path:
+        """Return where the games of a chunk are, or what else stands beside them."""
+        return self.folder / f"{chunk.name}{ending}"
+
+    def write(self, chunk: Chunk, played: Outcome, times: Sequence[Spent]) -> None:
+        """Write what came out of the games of a chunk."""
+        content = packed(played)
+        note = {
+            "chunk": chunk.name,
+            "blocks": [chunk.first, chunk.end],
+            "basis": self.plan.basis,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "times": [spent._asdict() for spent in times],
+        }
+        write_json(self.path(chunk, _NOTE), note)
+        with replacing(self.path(chunk)) as file:
+            file.write(content)
+
+    def kept(self, chunk: Chunk) -> Kept | None:
+        """Return what has been played of a chunk, None if nothing that is whole."""
+        note = self._note(chunk)
+        if note is None or (note.chunk, note.basis) != (chunk.name, self.plan.basis):
+            return None
+        if note.first != chunk.first or not chunk.first < note.end <= chunk.end:
+            return None
+        there, path = replace(chunk, end=note.end), self.path(chunk)
+        seats = self.plan.tables[chunk.table].seats
+        try:
+            if path.stat().st_size > self.plan.games_of([there]) * _most_bytes(seats):
+                return None
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        if note.sha256 != hashlib.sha256(content).hexdigest():
+            return None
+        return Kept(there, content, note.times)
+
+    def games(self, kept: Kept) -> ChunkGames:
+        """Return the games of a chunk.
+
+        Raises:
+            ArenaError: if the file does not hold games, or not those of the plan.
+        """
+        chunk, table = kept.chunk, self.plan.tables[kept.chunk.table]
+        try:
+            played = unpacked(kept.content, self.plan.games_of([chunk]), table.seats)
+            games = ChunkGames(schedule(table, self.plan.seed, chunk), played, kept.times)
+            check_games(games)
+        except ArenaError as problem:
+            raise ArenaError(
+                f"{self.path(chunk)}: {self.plan.describe(chunk)}: {problem} (remove it and start helsinki arena "
+                "again, which plays it anew)"
+            ) from None
+        return games
+
+    def times(self, chunk: Chunk) -> tuple[Spent, ...]:
+        """Return the players' times in a chunk, as far as they are known."""
+        note = self._note(chunk)
+        return () if note is None else note.times
+
+    def _note(self, chunk: Chunk) -> Note | None:
+        return read_note(self.path(chunk, _NOTE), len(self.plan.tables[chunk.table].players))
+
+
+def read_note(path: Path, players: int) -> Note | None:
+    """Return what stands beside a chunk, or None if it cannot be read: the chunk then counts as not played.
+
+    Args:
+        path: of the file.
+        players: of the table.
+    """
+    try:
+        note = read_json(path, ArenaError)
+        first, end = (block.integer(0) for block in note["blocks"].entries("numbers of blocks", length=2))
+        times = tuple(
+            Spent(
+                player=entry["player"].integer(0, players - 1),
+                seconds=entry["seconds"].number(0),
+                decisions=entry["decisions"].integer(0),
+            )
+            for entry in note["times"].entries("players' times")
+        )
+        return Note(note["chunk"].text(), first, end, note["basis"].text(), note["sha256"].text(), times)
+    except ArenaError:
+        return None
+
+
+def _columns(seats: int) -> np.dtype[np.void]:
+    """What is kept of a game but for its decisions; the names are those of `Outcome`."""
+    return np.dtype(
+        [
+            ("scores", "<i2", (seats,)),
+            ("places", "<i1", (seats,)),
+            ("rounds", "<i2"),
+            ("used", "<i2", (seats,)),
+            ("seat_decisions", "<i2", (seats,)),
+        ]
+    )
+
+
+def _most_bytes(seats: int) -> int:
+    """Return how many bytes a game may take."""
+    return _columns(seats).itemsize + 2 * _MOST_DECISIONS * seats
+
+
+def packed(played: Outcome) -> bytes:
+    """Return what came out of games as bytes, always the same for the same games.
+
+    They are those of two arrays: for each game a record of scores, places, rounds, used and seat_decisions, (G,), and
+    behind them the decisions of all games, one game after the other, int16. All numbers are little-endian. How many
+    decisions a game has is the sum of its seat_decisions.
+    """
+    columns = np.zeros(len(played.rounds), _columns(played.scores.shape[1]))
+    for name in columns.dtype.names or ():
+        columns[name] = getattr(played, name)
+    return columns.tobytes() + np.concatenate(played.decisions).astype("<i2").tobytes()
+
+
+def unpacked(content: bytes, games: int, seats: int) -> Outcome:
+    """Return what `packed` was given.
+
+    Args:
+        content: the bytes.
+        games: G, at least one.
+        seats: S.
+
+    Raises:
+        ArenaError: if the bytes are not those of so many games.
+    """
+    columns = _columns(seats)
+    start = games * columns.itemsize
+    if len(content) < start:
+        raise ArenaError(f"found {len(content):,} bytes, expected {start:,} and the decisions of {games} games")
+    found = np.frombuffer(content, columns, games)
+    if (found["seat_decisions"] < 0).any():
+        raise ArenaError("found less than no decision of a seat")
+    lengths = found["seat_decisions"].sum(axis=1, dtype=np.int64)
+    expected = start + 2 * int(lengths.sum())
+    if len(content) != expected:
+        raise ArenaError(f"found {len(content):,} bytes, expected {expected:,} for as many decisions as the seats took")
+    decisions = np.frombuffer(content, "<i2", offset=start).astype(np.int16)
+    others: dict[str, Any] = {
+        name: found[name].astype(found[name].dtype.newbyteorder("=")) for name in columns.names or ()
+    }
+    return Outcome(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **others)
