@@ -33,7 +33,7 @@ unseen_draws   for each seat the cards it drew from that pile into its hand
 
 from __future__ import annotations
 
-from helsinki_env.position.check import check
+from helsinki_env.position.checks import check
 from helsinki_env.position.plain import VERSION, PositionError
 from helsinki_env.position.read import from_dict
 from helsinki_env.position.write import to_dict

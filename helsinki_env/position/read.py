@@ -14,7 +14,7 @@ from helsinki_env.core.state import DECK, PAID, PHASES, TILES, UNSEEN, new_state
 from helsinki_env.core.tables import build_tables
 from helsinki_env.data import Entry
 from helsinki_env.game import Game, apply_setup
-from helsinki_env.position.check import check
+from helsinki_env.position.checks import check
 from helsinki_env.position.plain import (
     CARRIED_OUT,
     FLAGS,
