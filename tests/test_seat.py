@@ -6,6 +6,7 @@ import copy
 import pickle
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -499,6 +500,40 @@ def test_an_opponent_that_errs_is_named() -> None:
         env.reset(seed=1)
     env.set_opponents("random")
     play(env, env.reset(seed=1)[0], 30)
+
+
+def test_an_opponent_that_steps_the_environment_which_asks_it_is_told_so_at_once() -> None:
+    calls = 0
+
+    def meddler(observation: Any, mask: Any, words: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        call()
+        return mask.argmax(axis=1)
+
+    many, one = HelsinkiSeatVectorEnv(2, meddler, seat=1), HelsinkiSeatEnv(meddler, seat=1)
+    wrong: tuple[tuple[Any, str, Callable[[], Any]], ...] = (
+        (many, "reset", lambda: many.reset(seed=2)),
+        (many, "step", lambda: many.step([0, 0])),
+        (many, "set_state", lambda: many.set_state(many.get_state())),
+        (one, "reset", lambda: one.reset(seed=2)),
+        (one, "step", lambda: one.step(0)),
+        (one, "set_state", lambda: one.set_state(one.get_state())),
+    )
+    for number, (env, name, wrong_call) in enumerate(wrong):
+        call = wrong_call
+        with pytest.raises(RuntimeError, match=f"^{name}: called by the opponent '.*meddler.*' while its decision"):
+            env.reset(seed=1)
+        assert calls == number + 1
+
+    def try_things_out() -> None:  # a copy is another environment
+        copied = many.clone()
+        copied.set_opponents("random")
+        play(copied, copied.reset(seed=3)[0], 2)
+
+    call = try_things_out
+    play(many, many.reset(seed=1)[0], 3)
+    assert calls > len(wrong)
 
 
 def test_an_opponent_must_be_able_to_decide() -> None:

@@ -194,6 +194,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
         """
+        self._check_free("reset")
         if not isinstance(options, Mapping | None):
             raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         options = dict(options or {})
@@ -202,6 +203,9 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._change(options)
         self._runs = runs
         return self._started(chosen)
+
+    def _check_free(self, call: str) -> None:
+        """Refuse a call that comes while another one is under way."""
 
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = True
@@ -359,6 +363,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         Raises:
             ValueError: if the state does not fit or cannot be, naming game and field; nothing has changed then.
         """
+        self._check_free("set_state")
         taken = self._fitting(state)
         self._check(taken)
         self._take(taken)

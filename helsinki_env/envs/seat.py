@@ -12,7 +12,8 @@ over. Opponents see what their own seats may see, as the learner does.
 An opponent is a name that `agents.registry.make_player` knows (``"random"`` needs nothing else), a player, or a
 function: ``act(observation, mask, words)`` gets one row for each game in which it has to decide, int8 (rows, F) and
 (rows, A), and one random number for each, uint64 (rows,); it returns the ids of legal decisions, int (rows,). The
-arrays are its own, and lead to no other row. An opponent that takes its chance from `words` alone plays the same games
+arrays are its own, and lead to no other row. While it decides, it must not step or reset the environment that asks. An
+opponent that takes its chance from `words` alone plays the same games
 whatever the size of the batch. A list gives each opponent's seat a player of its own, clockwise from the learner.
 """
 
@@ -144,6 +145,7 @@ class HelsinkiSeatVectorEnv(Batch):
         ConfigError: for options that cannot be played. ValueError: for other arguments.
         IllegalActionError: by `step` with illegal="raise", naming game, decision, phase and the legal ones; no game
             has been stepped. If an opponent errs, some have: the next call must be `reset`.
+        RuntimeError: by `step`, `reset` and `set_state` when an opponent calls them that is just being asked.
     """
 
     _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
@@ -181,6 +183,7 @@ class HelsinkiSeatVectorEnv(Batch):
         self.illegal = illegal
         self._seat: Seat = seat
         self._opponents: _Opponents | None = None
+        self._asked: str | None = None  # the opponent that is deciding
         self._rules = np.zeros(1, seat_kernels.RULES)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
         n, (_, ids), size = self.num_envs, self._legal.shape, self._last.shape[1]
@@ -245,6 +248,13 @@ class HelsinkiSeatVectorEnv(Batch):
         self._use(self._opponents.for_players(max(self._most_players, int(taken["states"]["players"].max()))))
         super()._take(taken)
 
+    def _check_free(self, call: str) -> None:
+        if self._asked is not None:
+            raise RuntimeError(
+                f"{call}: called by the opponent {self._asked!r} while its decision is waited for; it decides from "
+                "what it is given, and may try things out in games of its own (helsinki_env.restore)"
+            )
+
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         seat_kernels.begin(
             self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, self._rules, chosen
@@ -260,6 +270,7 @@ class HelsinkiSeatVectorEnv(Batch):
         Raises:
             IllegalActionError, ValueError: see the class.
         """
+        self._check_free("step")
         chosen = self._checked(actions)
         obs = self._advance(chosen, self._rules)
         reports, info = self._reports, self._info()
@@ -315,8 +326,13 @@ class HelsinkiSeatVectorEnv(Batch):
             if act is None or len(rows) == 0:
                 continue
             # Copies: a view would lead back to the rows of other seats.
-            name = f"opponent {opponents.names[self._who[rows[0]]]!r}"
-            found = as_array(name, act(self._their_obs[rows], self._their_masks[rows], self._words[rows]))
+            self._asked = opponents.names[self._who[rows[0]]]
+            name = f"opponent {self._asked!r}"
+            try:
+                given = act(self._their_obs[rows], self._their_masks[rows], self._words[rows])
+            finally:
+                self._asked = None
+            found = as_array(name, given)
             if found.shape != rows.shape or not np.issubdtype(found.dtype, np.integer):
                 raise ValueError(
                     f"{name}: found decisions {found.dtype} of shape {found.shape}, expected whole numbers of shape "
@@ -336,6 +352,10 @@ class HelsinkiSeatVectorEnv(Batch):
         return int(self._seatings["learner"][b])
 
     # beyond Gymnasium
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything that a copy goes on with: nobody is asked in it."""
+        return super().__getstate__() | {"_asked": None}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learners' legal decisions, bool (B, A); all true in a game that is over."""
