@@ -6,8 +6,7 @@ Frozen and validated: a `GameConfig` that exists can be played.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -53,8 +52,9 @@ class GameConfig:
     dry_roads: bool = False
     components: str = "default"
     reward: str = "win"
-    # Kept, pickled and compared with the rest: no game may change under way because somebody edits the file.
-    _loaded: Components = field(init=False, repr=False)
+    # The name that the component file was read by, and its content. Kept, pickled and compared with the rest: no game
+    # may change under way because somebody edits the file. An argument, so that dataclasses.replace passes it on.
+    _loaded: tuple[str, Components] = field(default=None, repr=False, kw_only=True)  # type: ignore[assignment]
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept; a dataclass cannot say that itself.
@@ -72,9 +72,8 @@ class GameConfig:
         """Read the component file, check every value and bring it into the form in which it is kept."""
         if not isinstance(self.components, str | Path) or not str(self.components):
             self._entry("components").fail("the name of a component file, such as 'default', or a path")
-        self._settle(load_components(self.components))
-
-    def _settle(self, loaded: Components) -> None:
+        name = str(self.components)
+        loaded = self._loaded[1] if self._loaded and self._loaded[0] == name else load_components(name)
         players = _players(self._entry("num_players"))
         self._entry("dry_roads").flag()
         self._entry("reward").choice(REWARDS)
@@ -85,11 +84,11 @@ class GameConfig:
             "num_players": players,
             "covered": _actions(covered, " (or 'first_game')"),
             "denied": _denied(self._entry("denied"), players),
-            "components": str(self.components),
-            "_loaded": loaded,
+            "components": name,
+            "_loaded": (name, loaded),
         }
-        for name, value in keep.items():
-            object.__setattr__(self, name, value)
+        for key, value in keep.items():
+            object.__setattr__(self, key, value)
 
     def _entry(self, name: str) -> Entry:
         return Entry(getattr(self, name), ConfigError, name)
@@ -108,28 +107,22 @@ class GameConfig:
         if "num_players" in changes:
             players = _players(Entry(changes["num_players"], ConfigError, "num_players"))
             changes = {"denied": self.denied if players == self.num_players else None} | changes
-        if str(changes.get("components", self.components)) != self.components:
-            return GameConfig(**{name: getattr(self, name) for name in KEYS} | changes)
-        new = copy(self)
-        for name, value in changes.items():
-            object.__setattr__(new, name, value)
-        new._settle(self._loaded)
-        return new
+        return replace(self, **changes)
 
     @property
     def loaded(self) -> Components:
         """The content of the component file."""
-        return self._loaded
+        return self._loaded[1]
 
     @property
     def tables(self) -> Any:
         """The kernel's tables for this component file: built at the first use and shared."""
-        return _tables(self._loaded)
+        return _tables(self.loaded)
 
     @property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the values; the component file counts by its content."""
-        content = self.to_dict() | {"components": self._loaded.digest}
+        content = self.to_dict() | {"components": self.loaded.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,7 +158,7 @@ class GameConfig:
         return cls.from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))
 
 
-KEYS = tuple(item.name for item in fields(GameConfig) if item.init)
+KEYS = tuple(item.name for item in fields(GameConfig) if not item.name.startswith("_"))
 
 
 @lru_cache(maxsize=32)

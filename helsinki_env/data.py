@@ -509,9 +509,9 @@ class Entry:
         """Return a dataclass whose fields stand in a mapping.
 
         It checks its values itself, by ValueErrors whose messages begin with the field; what has no default must be
-        there.
+        there. Fields that begin with an underscore are its own affair.
         """
-        known = [item for item in fields(kind) if item.init]  # type: ignore[arg-type]  # a dataclass
+        known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
         self.mapping([item.name for item in known])
         values = {
             item.name: self.value.get(item.name, _NOTHING)

@@ -47,6 +47,25 @@ def test_numpy_integers_are_integers() -> None:
     assert config == GameConfig(num_players=3, covered=(1, 4))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [np.array(3), np.array("first_game"), np.array(None), np.array([[1]]), np.array([0.5]), np.array([True])],
+    ids=repr,
+)
+def test_arrays_that_are_no_lists_of_actions_are_named(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^covered(\[0\])?: found .*, expected an? (list of )?action"):
+        GameConfig(covered=value)
+    with pytest.raises(ConfigError, match=r"^denied(\[0\](\[0\])?)?: found .*, expected (one|an?) (list of )?action"):
+        GameConfig(denied=value)
+
+
+def test_arrays_of_actions_are_lists() -> None:
+    assert GameConfig(covered=np.array(["any_side", "move_back"])).covered == (2, 10)
+    assert GameConfig(covered=[np.array(3)]).covered == (3,)
+    assert GameConfig(denied=np.array([[1], [2]])).denied == ((1,), (2,))
+    assert GameConfig(denied=np.zeros((2, 0))).denied == ((), ())
+
+
 @pytest.mark.parametrize("components", ["default", "alternative"])
 def test_first_game_covers_the_bottom_row_as_printed(components: str) -> None:
     config = GameConfig(covered="first_game", components=components)
@@ -157,6 +176,21 @@ def test_changed_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     assert other.changed(components=str(path)).loaded is config.loaded
     path.unlink()
     assert config.changed(reward="rank").tables is config.tables
+
+
+def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    config = GameConfig(components=path, denied=[[0], []])
+    path.write_text("rules: {}", encoding="utf-8")
+    other = dataclasses.replace(config, covered=(14,), reward="rank")
+    assert other.loaded is config.loaded
+    assert (other.covered, other.denied, other.reward) == ((14,), config.denied, "rank")
+    assert dataclasses.replace(config) == config
+    path.unlink()
+    assert dataclasses.replace(other, components=str(path), dry_roads=True).loaded is config.loaded
+    assert dataclasses.replace(config, components="default") == GameConfig(denied=[[0], []])
 
 
 # YAML files
