@@ -14,6 +14,7 @@ from helsinki_env.components import load_components
 from helsinki_env.config import GameConfig
 from helsinki_env.game import Game
 from helsinki_env.notation import describe, to_dict
+from helsinki_env.position import PositionError
 from helsinki_env.render import glyphs
 from helsinki_env.render.parts import outline_path
 from helsinki_env.render.view import read
@@ -109,8 +110,34 @@ def test_a_viewer_sees_no_more_in_the_whole_position_than_in_the_copy() -> None:
         assert render.svg(position, COMPONENTS, viewer=seat) == render.svg(copy, COMPONENTS, viewer=seat)
         assert render.ansi(position, COMPONENTS, viewer=seat) == render.ansi(copy, COMPONENTS, viewer=seat)
     assert render.svg(position, COMPONENTS) != render.svg(position, COMPONENTS, viewer=0)
-    with pytest.raises(ValueError, match="viewer: 4, expected None or a seat from 0 to 3"):
+    with pytest.raises(ValueError, match="viewer: found 4, expected None or a seat from 0 to 3"):
         render.svg(position, COMPONENTS, viewer=4)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda p: p.clear(), "position: players: found nothing, expected 2, 3 or 4"),
+        (lambda p: p.pop("display"), "position: display: found nothing, expected a list of 8 card types or null"),
+        (lambda p: p["seats"][1].pop("token"), "position: seats[1].token: found nothing, expected null or a whole"),
+        (lambda p: p["seats"].pop(), "position: seats: found [{"),
+        (lambda p: p["seats"][0].update(hand=[1] * 50), "position: seats[0].hand: found [1, 1,"),
+        (lambda p: p["seats"][0].update(pavilions=[{"roofs": 2}]), "position: seats[0].pavilions[0].colour: found n"),
+        (lambda p: p["display"].__setitem__(3, 51), "position: display[3]: found 51, expected null or a whole number"),
+        (lambda p: p.update(to_move=2), "position: to_move: found 2, expected a whole number from 0 to 1"),
+        (lambda p: p.update(phase="LUNCH"), "position: phase: found 'LUNCH', expected one of START"),
+        (lambda p: p.update(pending={"card": "a"}), "position: pending.card: found 'a', expected null or a whole"),
+        (lambda p: p["tile_supply"].pop("red"), "position: tile_supply.red: found nothing"),
+    ],
+)  # fmt: skip
+def test_a_position_that_is_none_is_named_by_its_key(spoil: Any, message: str) -> None:
+    position = table(COMPONENTS, 2, tiles=5)
+    spoil(position)
+    for draw in (render.ansi, render.svg):
+        with pytest.raises(PositionError, match=f"^{re.escape(message)}"):
+            draw(position, COMPONENTS)
+    with pytest.raises(PositionError, match=r"^position: found \[\], expected a mapping"):
+        render.svg([], COMPONENTS)  # type: ignore[arg-type]
 
 
 def full_board(position: dict[str, Any], seat: int) -> None:

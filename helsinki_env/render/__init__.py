@@ -53,6 +53,6 @@ def svg(
         SVG text, about 90 to 180 KB.
 
     Raises:
-        KeyError, ValueError: the dict is not in the position format, or `viewer` is no seat of it.
+        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
     return draw(read(position, components, viewer), components, last_decision)

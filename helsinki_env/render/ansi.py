@@ -315,6 +315,9 @@ def ansi(
 
     Returns:
         The lines joined by newlines, ending in one.
+
+    Raises:
+        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
     table = read(position, components, viewer)
     title = Line().add("HELSINKI", palette.GOLD, bold=True)

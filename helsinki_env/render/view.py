@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.components import ACTIONS, COLOURS, ROOFS
+from helsinki_env.core.state import DECK, PAID, PHASES
+from helsinki_env.data import Entry
+from helsinki_env.position.plain import MOST_SAID, PositionError
 
 if TYPE_CHECKING:
     from helsinki_env.components import Components
 
 SIZE = 7
 SIDES = ("north", "east", "south", "west")
+#: Nothing on the table is told by a longer list.
+_MOST_LISTED = DECK
 
 ACTION_LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),
@@ -116,53 +121,99 @@ class TableView:
     places: tuple[int, ...]
 
 
-def _expand(counts: Any) -> tuple[int, ...]:
-    return tuple(kind for kind, count in enumerate(counts) for _ in range(int(count)))
+# kinds of values
 
 
-def _hand(seat: Mapping[str, Any], number: int, viewer: int | None) -> tuple[tuple[int, ...], int]:
+def _numbers(entry: Entry, what: str, most: int, length: int | None = None) -> tuple[int, ...]:
+    """Return a list of whole numbers from 0 to `most`."""
+    found = entry.value
+    if (
+        isinstance(found, list)
+        and (len(found) <= _MOST_LISTED if length is None else len(found) == length)
+        and all(type(n) is int and 0 <= n <= most for n in found)
+    ):
+        return tuple(found)  # the quick look
+    return tuple(item.integer(0, most) for item in entry.entries(what, length=length, most=_MOST_LISTED))
+
+
+def _cells(entry: Entry) -> tuple[int, ...]:
+    return tuple(sorted(_numbers(entry, "cells", SIZE * SIZE - 1)))
+
+
+def _actions(entry: Entry) -> frozenset[int]:
+    return frozenset(_numbers(entry, "actions", len(ACTIONS) - 1))
+
+
+def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
+    """Return the card types of cards that are given by their counts."""
+    counts = _numbers(entry, "card counts, one for each card type", DECK, components.types)
+    if sum(counts) > DECK:
+        entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
+    return tuple(kind for kind, count in enumerate(counts) for _ in range(count))
+
+
+def _or_none(entry: Entry, most: int) -> int | None:
+    return None if entry.value is None else entry.integer(0, most, f"null or a whole number from 0 to {most}")
+
+
+# the parts of a position
+
+
+def _hand(seat: Entry, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
     """Return the face-up card types and the number of backs: of other hands only what is known is shown."""
     hand = seat["hand"]
-    if isinstance(hand, Mapping):
-        known = _expand(hand["known"])
-        return known, max(0, int(hand["size"]) - len(known))
-    cards = _expand(hand)
+    if isinstance(hand.value, Mapping):
+        known = _expand(hand["known"], components)
+        return known, max(0, hand["size"].integer(0, DECK) - len(known))
+    cards = _expand(hand, components)
     if viewer is None or viewer == number:
         return cards, 0
-    known = _expand(seat["known"])
+    known = _expand(seat["known"], components)
     return known, max(0, len(cards) - len(known))
 
 
-def _seat(data: Mapping[str, Any], number: int, denied: Any, viewer: int | None, components: Components) -> SeatView:
-    pavilions = tuple(
-        Pavilion(COLOURS.index(str(p["colour"])), int(p["roofs"]), tuple(sorted(int(c) for c in p["cells"])))
-        for p in data["pavilions"]
-    )
-    wild = tuple(sorted(int(c) for c in data["wild"]))
+def _pavilion(data: Entry) -> Pavilion:
+    colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
+    cells = _cells(data["cells"])
+    joined = set(cells[:1])
+    for _ in cells:
+        joined |= {cell for cell in cells if any(_adjoin(cell, other) for other in joined)}
+    if not len(joined) == len(cells) == roofs:  # the outline of anything else has no end
+        data["cells"].fail(f"{roofs} cells in one piece")
+    return Pavilion(colour, roofs, cells)
+
+
+def _adjoin(cell: int, other: int) -> bool:
+    (row, column), (row_2, column_2) = divmod(cell, SIZE), divmod(other, SIZE)
+    return abs(row - row_2) + abs(column - column_2) == 1
+
+
+def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
+    pavilions = tuple(_pavilion(p) for p in data["pavilions"].entries("pavilion tiles", most=SIZE * SIZE))
+    wild = _cells(data["wild"])
     built = frozenset({components.statue, *wild, *(cell for p in pavilions for cell in p.cells)})
     rows = tuple(r for r in range(SIZE) if all(SIZE * r + c in built for c in range(SIZE)))
     columns = tuple(c for c in range(SIZE) if all(SIZE * r + c in built for r in range(SIZE)))
-    roofs = tuple(sorted(int(c) for c in data["superstructures"]))
+    roofs = _cells(data["superstructures"])
     by_lines = (0, components.points_line, components.points_crossing)
     roof_points = tuple(by_lines[(cell // SIZE in rows) + (cell % SIZE in columns)] for cell in roofs)
     board = components.points_row * len(rows) + components.points_column * len(columns) + sum(roof_points)
-    faces, backs = _hand(data, number, viewer)
-    token, bonus = data["token"], data["bonus"]
+    faces, backs = _hand(data, number, viewer, components)
     return SeatView(
         seat=number,
         pavilions=pavilions,
         wild=wild,
         superstructures=roofs,
-        coats=tuple(sorted(int(c) for c in data["coats_on_board"])),
-        meadow=int(data["meadow"]),
-        used=frozenset(int(a) for a in data["used"]),
-        denied=frozenset(int(a) for a in denied),
+        coats=_cells(data["coats_on_board"]),
+        meadow=data["meadow"].integer(0, len(components.coats)),
+        used=_actions(data["used"]),
+        denied=denied,
         faces=faces,
         backs=backs,
-        token=None if token is None else int(token),
-        points=int(data["points"]),
-        bonus=None if bonus is None else int(bonus),
-        limit_lifted=bool(data["limit_lifted"]),
+        token=_or_none(data["token"], 7),
+        points=data["points"].integer(0),
+        bonus=_or_none(data["bonus"], MOST_SAID),
+        limit_lifted=data["limit_lifted"].flag(),
         built=built,
         full_rows=rows,
         full_columns=columns,
@@ -188,61 +239,74 @@ def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
     return tuple(order.index(s) + 1 for s in range(len(seats)))
 
 
-def _decision(pending: Mapping[str, Any], phase: str, side: int | None, limit: int) -> tuple[str, str]:
+def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple[str, str]:
     """Say what the player to move decides: a headline that follows the name, a detail (may be empty)."""
+
+    def is_set(key: str) -> bool:
+        return pending.get(key, False).flag()
+
+    def number(key: str, usual: int = 1) -> int:
+        return pending.get(key, usual).integer(0, MOST_SAID)
+
     origin = "" if side is None else f" from the {SIDES[side]}"
-    action = str(pending.get("action", "")).replace("_", " ")
     if phase == "START":
         return "places the first token", "The others follow on every second space, clockwise"
     if phase == "MOVE":
-        top = pending.get("move")
+        top = number("move", 0)
         return (
             "moves the token",
             f"4 to {top} spaces, paid with a coat of arms" if top else "1 to 3 spaces clockwise",
         )
     if phase == "MAIN":
-        if pending.get("only_build"):
-            return "builds a pavilion", "Second pavilion" if pending.get("built") else "Draw and build"
+        if is_set("only_build"):
+            return "builds a pavilion", "Second pavilion" if is_set("built") else "Draw and build"
         return "draws or builds", f"Two cards beside the token, or a tile{origin}"
     if phase == "PAY":
-        if pending.get("substitute"):
+        if is_set("substitute"):
             return "pays for a pavilion", "One card of another colour"
-        return "pays for a pavilion", f"{count_of(int(pending.get('to_pay', 0)), 'more card')}"
+        return "pays for a pavilion", count_of(number("to_pay", 0), "more card")
     if phase == "PLACE":
-        return "pushes the tile in", "From any other side" if pending.get("any_side") else origin.strip()
+        return "pushes the tile in", "From any other side" if is_set("any_side") else origin.strip()
     if phase == "WILD":
-        return "places wild tiles", f"{int(pending.get('wilds_left', 1))} to place"
+        return "places wild tiles", f"{number('wilds_left')} to place"
     if phase == "LIFT":
         return "lifts a superstructure", ""
     if phase == "ROOF":
-        if pending.get("lifted") is not None:
+        if pending.get("lifted", None).value is not None:
             return "sets the superstructure down", "On any other free roof"
-        left = f"{int(pending.get('roofs_left', 1))} to place"
+        action = pending["action"].choice(ACTIONS).replace("_", " ") if pending["action"].given else ""
+        left = f"{number('roofs_left')} to place"
         return "places superstructures", left + (f": {action}" if action else " on the new pavilion")
     if phase == "DISCARD":
         return "discards", f"Down to {count_of(limit, 'card')}"
-    return "may end the turn", "Built" if pending.get("built") else "Drew cards" if pending.get("drew") else ""
+    return "may end the turn", "Built" if is_set("built") else "Drew cards" if is_set("drew") else ""
 
 
 def read(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
     """Read a position dict, whole or a seat's copy, into what the drawings show.
 
-    With `viewer` set, hands of other seats are reduced to what everybody knows of them even if the dict holds
-    more. Raises `KeyError` or `ValueError` when the dict is not in the position format (`notation.from_dict`
-    says what is wrong with it).
+    With `viewer` set, hands of other seats are reduced to what everybody knows of them even if the dict holds more.
+
+    Raises:
+        PositionError: (a ValueError) naming the key under which something is missing or of the wrong kind, or if
+            `viewer` is no seat. Whether a position can be played on is not looked at (`notation.from_dict` does).
     """
-    players = int(position["players"])
-    if viewer is not None and not 0 <= viewer < players:
-        raise ValueError(f"viewer: {viewer}, expected None or a seat from 0 to {players - 1}")
-    denied = position.get("denied") or [()] * players
+    data, types = Entry(position, PositionError, file="position").mapping(), components.types
+    players = data["players"].integer(2, 4, "2, 3 or 4")
+    if viewer is not None:
+        expected = f"None or a seat from 0 to {players - 1}"
+        viewer = Entry(viewer, PositionError, "viewer").integer(0, players - 1, expected)
+    denied = [frozenset[int]()] * players
+    if data.get("denied", None).value:
+        denied = [_actions(seat) for seat in data["denied"].entries("lists of actions, one for each seat", 0, players)]
     seats = tuple(
-        _seat(data, number, denied[number], viewer, components) for number, data in enumerate(position["seats"])
+        _seat(entry, number, denied[number], viewer, components)
+        for number, entry in enumerate(data["seats"].entries("seats", length=players))
     )
-    pile = position["draw_pile"]
-    pending = position.get("pending") or {}
-    phase, done = str(position["phase"]), bool(position["done"])
+    pile, pending = data["draw_pile"], data.get("pending", {}).mapping()
+    phase, done = data["phase"].choice(PHASES), data["done"].flag()
     places = _places(seats)
-    to_move = places.index(1) if done else int(position["to_move"])
+    to_move = places.index(1) if done else data["to_move"].integer(0, players - 1)
     headline, detail = _decision(pending, phase, seats[to_move].side, components.hand_limit)
     if done:
         score = seats[to_move].score
@@ -251,29 +315,32 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
             "wins the game",
             f"{score} points" + (": a tie goes to the later seat" if tied else ""),
         )
+    hidden = isinstance(pile.value, int)
     return TableView(
         players=players,
         seats=seats,
         viewer=viewer,
         phase=phase,
         to_move=to_move,
-        round=int(position["round"]),
-        last_round=bool(position["last_round"]),
+        round=data["round"].integer(1),
+        last_round=data["last_round"].flag(),
         done=done,
-        dry_roads=bool(position["dry_roads"]),
-        covered=frozenset(int(a) for a in position.get("covered", ())),
-        draw_pile=int(pile) if isinstance(pile, int) else len(pile),
-        discard=tuple(int(n) for n in position["discard_pile"]),
-        display=tuple(None if kind is None else int(kind) for kind in position["display"]),
-        tile_supply=tuple(tuple(int(n) for n in position["tile_supply"][name]) for name in COLOURS),
-        wild_tiles=int(position["wild_tiles"]),
-        superstructures=int(position["superstructures"]),
-        bonus_cards=tuple(int(b) for b in position["bonus_cards"]),
-        card=pending.get("card"),
-        paid=tuple(int(kind) for kind in pending.get("paid", ())),
-        to_pay=int(pending.get("to_pay", 0)),
-        any_side=bool(pending.get("any_side", False)),
-        lifted=pending.get("lifted"),
+        dry_roads=data["dry_roads"].flag(),
+        covered=_actions(data.get("covered", [])),
+        draw_pile=pile.integer(0, DECK) if hidden else len(_numbers(pile, "card types", types - 1)),
+        discard=_numbers(data["discard_pile"], "card counts, one for each card type", DECK, types),
+        display=tuple(_or_none(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)),
+        tile_supply=tuple(
+            _numbers(data["tile_supply"][name], "tile counts by roofs", MOST_SAID, 4) for name in COLOURS
+        ),
+        wild_tiles=data["wild_tiles"].integer(0, MOST_SAID),
+        superstructures=data["superstructures"].integer(0, MOST_SAID),
+        bonus_cards=_numbers(data["bonus_cards"], "bonus cards", MOST_SAID),
+        card=_or_none(pending.get("card", None), types - 1),
+        paid=_numbers(pending.get("paid", []), "card types", types - 1),
+        to_pay=pending.get("to_pay", 0).integer(0, PAID),
+        any_side=pending.get("any_side", False).flag(),
+        lifted=_or_none(pending.get("lifted", None), SIZE * SIZE - 1),
         headline=headline,
         detail=detail,
         places=places,
