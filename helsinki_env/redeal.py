@@ -322,8 +322,17 @@ def batch_redeal(
         words: an independent random number for each game, uint64 (B,); the same number deals the same cards.
 
     Raises:
+        ValueError: if there are not as many viewers and words as records, or no such seats.
         RedealError: if a position cannot come up in a game.
     """
+    if not states.shape == viewers.shape == words.shape or states.ndim != 1:
+        shapes = f"{states.shape}, {viewers.shape} and {words.shape}"
+        raise ValueError(f"states, viewers, words: found shapes {shapes}, expected (B,) for all three")
+    outside = (viewers < 0) | (viewers >= states["players"])
+    if outside.any():
+        b = int(outside.argmax())
+        most = states["players"][b] - 1
+        raise ValueError(f"viewers[{b}]: found {viewers[b]}, expected a seat from 0 to {most}")
     mask = np.zeros(action_table(config.loaded.types).size, np.int8)
     b = _batch(config.tables[0], states, viewers, words, np.zeros(1, SCRATCH)[0], mask)
     if b >= 0:

@@ -17,15 +17,19 @@ right number of cards, all of type 0) until `helsinki_env.redeal` deals it.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NoReturn
+
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.components import Components
 from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import bit, lowest
 from helsinki_env.core.deal import end_turn_fields
 from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import tile_cells
-from helsinki_env.core.state import PAID, SEATS, UNSEEN, States, new_states
+from helsinki_env.core.state import DECK, END, PAID, SEATS, TILES, UNSEEN, States, new_states
 from helsinki_env.game import as_word
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.playout import player_words
@@ -43,6 +47,13 @@ _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _UNSEEN_DRAWS = ran
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _SUPERSTRUCTURES = range(len(TABLE_FACTS))
 _NUMBER, _STANDING, _COATS = 49, 98, 147
 _WILD = 6
+#: What may not fit together though every entry is in its range.
+_FAULTS = (
+    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
+    "known: found more cards than the hand holds, expected at most hand_size of that seat",
+)
+_NO_TILE, _NOT_HELD = range(len(_FAULTS))
+_SOUND = -1
 
 
 class ObservationError(ValueError):
@@ -71,23 +82,29 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, seat, tile, colour, cells):
-    """Which orientation of which shape covers these cells."""
+    """Which orientation of which shape covers these cells; return whether there is one."""
     roofs = -2
     rest = cells
     while rest:
         roofs += 1
         rest &= rest - 1
+    if not (0 <= roofs < 4 and 0 <= colour < 5):
+        return False
+    found = False
     kind = 4 * colour + roofs
     corner = _corner(cells)
     for orientation in range(t.orientations[kind]):
         if tile_cells(t, 8 * kind + orientation, corner) == cells:
             g.tile_piece[seat, tile] = 8 * kind + orientation
             g.tile_cell[seat, tile] = corner
+            found = True
+    return found
 
 
 @kernel
 def _read_board(t, obs, g, seat, at):
-    tiles = 0
+    """Return whether the tiles are some of the box."""
+    tiles, found = 0, True
     g.built[seat] = 0
     g.wild[seat] = 0
     g.superstructures[seat] = 0
@@ -107,11 +124,12 @@ def _read_board(t, obs, g, seat, at):
             if obs[at + _NUMBER + cell] == tile + 1:
                 cells |= bit(cell)
                 colour = np.int64(obs[at + cell]) - 1
-        _read_tile(t, g, seat, tile, colour, cells)
+        found &= _read_tile(t, g, seat, tile, colour, cells)
     coats = 0
     for coat in range(8):
         coats |= np.int64(obs[at + _COATS + t.coat_cell[coat]]) << coat
     g.coats[seat] = coats
+    return found
 
 
 @kernel
@@ -130,7 +148,7 @@ def _read_seat(t, obs, g, seat, at):
 
 @kernel
 def _read_hand(t, obs, g, seat, size, known):
-    """The cards that everybody saw the seat take; placeholders for the others."""
+    """The cards that everybody saw the seat take; placeholders for the others. Return whether all are in the hand."""
     g.hand[seat, :] = 0
     g.known[seat, :] = 0
     for card in range(t.types):
@@ -138,6 +156,7 @@ def _read_hand(t, obs, g, seat, size, known):
         g.hand[seat, card] = obs[known + card]
         size -= obs[known + card]
     g.hand[seat, 0] += size
+    return size >= 0
 
 
 @kernel
@@ -170,8 +189,10 @@ def _read_pending(obs, g):
 def restore_game(t, obs, g):
     """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
 
-    Nothing that was in the record is kept. Hidden cards are placeholders and the random word is 0.
+    Nothing that was in the record is kept. Hidden cards are placeholders and the random word is 0. Every entry is in
+    its range (`_most`). Return what does not fit together, an index of `_FAULTS`, or `_SOUND`.
     """
+    fault = _SOUND
     types, players = t.types, np.int64(obs[_TABLE + _PLAYERS])
     viewer = np.int64(obs[_TABLE + _SEAT])
     g.chance = 0
@@ -199,11 +220,14 @@ def restore_game(t, obs, g):
     g.limit_lifted[:] = 0
     for turn in range(players):
         seat = (viewer + turn) % players
-        _read_board(t, obs, g, seat, _BOARDS + _PER_BOARD * turn)
+        if not _read_board(t, obs, g, seat, _BOARDS + _PER_BOARD * turn):
+            fault = _NO_TILE
         _read_seat(t, obs, g, seat, _SEATS + _PER_SEAT * turn)
         g.used[seat] = _read_set(obs, _USED + 15 * turn)
         g.denied[seat] = _read_set(obs, _DENIED + 15 * turn)
-        _read_hand(t, obs, g, seat, obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE], _CARDS + (1 + turn) * types)
+        size = np.int64(obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE])
+        if not _read_hand(t, obs, g, seat, size, _CARDS + (1 + turn) * types):
+            fault = _NOT_HELD
     for card in range(types):
         g.hand[viewer, card] = obs[_CARDS + card]
         g.discard[card] = obs[_CARDS + 5 * types + card]
@@ -212,6 +236,7 @@ def restore_game(t, obs, g):
         g.unseen[viewer, slot] = obs[_OWN_UNSEEN + slot] - 1
     _read_table(obs, g)
     _read_pending(obs, g)
+    return fault
 
 
 @kernel
@@ -239,8 +264,42 @@ def _read_table(obs, g):
 
 @kernel
 def _restore_batch(t, observations, states):
+    """Return the first game whose observation does not fit together, and what does not; or `_SOUND`."""
     for b in range(len(states)):
-        restore_game(t, observations[b], states[b])
+        fault = restore_game(t, observations[b], states[b])
+        if fault != _SOUND:
+            return b, fault
+    return len(states), _SOUND
+
+
+@lru_cache(maxsize=32)
+def _most(components: Components) -> npt.NDArray[np.uint8]:
+    """Return the most that each entry of an observation may be, uint8 (F,); the least is 0 everywhere."""
+    types, many = components.types, 127
+    by_piece: dict[str, npt.ArrayLike] = {
+        "boards": np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # the planes
+        "seats": [1, DECK, 8, 8, many, many, 1, UNSEEN],
+        "table": [SEATS, SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
+        "tile_supply": components.tile_copies,
+        "pending": [6, 1, 1, 1, PAID, 1, 1, 15, END, 2, 49, 5, 49, types, 1, 1],
+        "building": [types - 1, *[types] * PAID],  # no wild card is built
+    }
+    by_piece |= dict.fromkeys(("display", "own_unseen"), types)
+    by_piece |= dict.fromkeys(("hand", "known", "discard", "reshuffled"), DECK)
+    pieces = layout(types).pieces
+    return np.concatenate(
+        [np.broadcast_to(np.asarray(by_piece.get(piece.name, 1), np.uint8), piece.shape).ravel() for piece in pieces]
+    )
+
+
+def _complain(components: Components, observations: npt.NDArray[np.int8], outside: npt.NDArray[np.bool_]) -> NoReturn:
+    """Name the first entry that is not in its range."""
+    b, at = np.argwhere(outside)[0].tolist()
+    piece = next(piece for piece in reversed(layout(components.types).pieces) if piece.start <= at)
+    place = [int(i) for i in np.unravel_index(at - piece.start, piece.shape)]
+    raise ObservationError(
+        f"observations[{b}]: {piece.name}{place}: found {observations[b, at]}, expected 0 to {_most(components)[at]}"
+    )
 
 
 def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
@@ -252,7 +311,8 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
 
     Raises:
-        ObservationError: if these are no observations of such games.
+        ObservationError: if these are no observations of such games. Every entry is within its range and the boards
+            and hands add up then; whether all of it can come up in a game is not looked at.
     """
     observations = np.asarray(observations)
     size = layout(config.loaded.types).size
@@ -266,9 +326,21 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
     if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= SEATS)).all():
         wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > SEATS))[0])
         raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
+    outside = observations.view(np.uint8) > _most(config.loaded)  # what is negative is above 127 then
+    if outside.any():
+        _complain(config.loaded, observations, outside)
+    absent = observations[:, _TABLE + _SEAT] >= players
+    if absent.any():
+        b = int(absent.argmax())
+        seat = observations[b, _TABLE + _SEAT]
+        raise ObservationError(
+            f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
+        )
     states = new_states(len(observations), config.loaded.types)
     observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
-    _restore_batch(config.tables[0], observations, states)
+    b, fault = _restore_batch(config.tables[0], observations, states)
+    if fault != _SOUND:
+        raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
     return states
 
 

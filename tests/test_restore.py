@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.heuristic.player import HeuristicPlayer
 from helsinki_env import Game, GameConfig, notation
 from helsinki_env.core import step as rules
 from helsinki_env.core.kernel import JIT
-from helsinki_env.core.state import PHASES
+from helsinki_env.core.state import PHASES, TILES
 from helsinki_env.observation import batch_observe, split
 from helsinki_env.redeal import RedealError, batch_redeal, redeal_many
 from helsinki_env.restore import ObservationError, deals, restore
@@ -216,6 +217,65 @@ def test_what_is_no_observation(spoil: Any, message: str) -> None:
     expected = message.replace("SIZE", str(len(seen))).replace("SHORT", str(len(seen) - 1))
     with pytest.raises(ObservationError, match=re.escape(expected)):
         restore(GameConfig(), spoil(seen.copy()))
+
+
+def spoilt(name: str, place: Any, value: int) -> Any:
+    """An observation with one entry of a piece changed."""
+    seen = middle().observation()
+    split(seen)[name][place] = value
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("display", 3, 52, "display[3]: found 52, expected 0 to 51"),
+        ("display", 3, -1, "display[3]: found -1, expected 0 to 51"),
+        ("own_unseen", 0, 100, "own_unseen[0]: found 100, expected 0 to 51"),
+        ("building", 0, 51, "building[0]: found 51, expected 0 to 50"),
+        ("pending", 8, 10, "pending[8]: found 10, expected 0 to 9"),
+        ("table", 1, 4, "table[1]: found 4, expected 0 to 3"),
+        ("table", 1, 2, "table[1]: found the seat 2, expected one of 2 that are played"),
+        ("table", 5, 127, "table[5]: found 127, expected 0 to 100"),
+        ("seats", (1, 3), 9, "seats[1, 3]: found 9, expected 0 to 8"),
+        ("seats", (1, 7), 4, "seats[1, 7]: found 4, expected 0 to 3"),
+        ("discard", 50, -128, "discard[50]: found -128, expected 0 to 100"),
+        ("reshuffled", 0, 127, "reshuffled[0]: found 127, expected 0 to 100"),
+        ("boards", (0, 0, 2, 2), 100, "boards[0, 0, 2, 2]: found 100, expected 0 to 7"),
+        ("boards", (0, 1, 2, 2), 100, "boards[0, 1, 2, 2]: found 100, expected 0 to 22"),
+        ("known", (1, 5), 60, "known: found more cards than the hand holds"),
+    ],
+)
+def test_an_entry_beyond_its_range_is_named(name: str, place: Any, value: int, message: str) -> None:
+    seen = spoilt(name, place, value)
+    with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
+        restore(GameConfig(), np.stack([middle(2).observation(), seen]))
+    with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
+        deals(GameConfig(), seen, 1)
+    with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
+        HeuristicPlayer().act(seen[None], middle().legal_mask()[None], np.ones(1, np.uint64))
+
+
+@pytest.mark.parametrize("number", [TILES, 1, 0])
+def test_tiles_that_are_none_are_refused(number: int) -> None:
+    game = next(game for game in dealt_games(1, "default") if game.state.tile_count[game.seat] > 1)
+    seen = game.observation()
+    numbers = split(seen)["boards"][0, 1]
+    numbers[tuple(np.argwhere(numbers == 2)[0])] = number  # a cell is taken from a tile
+    with pytest.raises(ObservationError, match=re.escape("observations[0]: boards: found numbers of tiles that are")):
+        restore(game.config, seen[None])
+
+
+def test_viewers_that_are_none_are_refused() -> None:
+    config, states = GameConfig(), restore(GameConfig(), np.stack([middle().observation()] * 2))
+    words = np.ones(2, np.uint64)
+    for viewers, message in (
+        ([0, 2], "viewers[1]: found 2, expected a seat from 0 to 1"),
+        ([-1, 0], "viewers[0]: found -1, expected a seat from 0 to 1"),
+        ([0], "states, viewers, words: found shapes (2,), (1,) and (2,), expected (B,) for all three"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            batch_redeal(config, states, np.array(viewers), words)
 
 
 def test_observations_of_other_components() -> None:
