@@ -26,14 +26,18 @@ from agents.arena.store import RunFolder
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
 from agents.registry import PlayerError, make_player
-from helsinki_env import Game, GameConfig, components
+from helsinki_env import Game, GameConfig, components, render
+from helsinki_env.analysis.report import _sections
+from helsinki_env.analysis.results import _results_in, read_results
 from helsinki_env.analysis.run import read_study
 from helsinki_env.analysis.study import StudyConfig, StudyError
 from helsinki_env.components import ComponentError, load_components
 from helsinki_env.config import ConfigError
 from helsinki_env.data import Entry, sealed
+from helsinki_env.position import PositionError
 from helsinki_env.record import Record, RecordError, _digest, read_records
 from helsinki_env.yaml_files import configs_folder
+from tests.drawn_tables import seat_copy, table
 from tests.test_data import BOMB
 
 LONG = "x" * 5000
@@ -72,6 +76,7 @@ YAML = {
 JSON = {
     "run": Reader(lambda path: RunFolder.open(path.parent), ArenaError, "run.json"),
     "study": Reader(lambda path: read_study(path.parent), StudyError, "study.json"),
+    "results": Reader(read_results, StudyError, "balance.json"),
     "records": Reader(lambda path: list(read_records(path)), RecordError, "games.jsonl"),
     "description": Reader(
         lambda path: parse_description(path, path.read_text(), "a file"), CheckpointError, "net.safetensors"
@@ -275,6 +280,40 @@ def read_run(data: dict[str, Any]) -> Plan:
     return Plan.from_dict(sealed(told))
 
 
+def drawing() -> dict[str, Any]:
+    """A position with something of everything, in which a superstructure is being moved."""
+    pending = {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN", "drew": True}
+    position = table(load_components(), 2, seed=3, tiles=8, phase="ROOF", pending=pending, bonus_cards=[3])
+    return seat_copy(position, 0)
+
+
+def draw(position: dict[str, Any]) -> None:
+    for viewer in (None, 0):
+        render.ansi(position, load_components(), viewer=viewer)
+        render.svg(position, load_components(), viewer=viewer)
+
+
+def results() -> dict[str, Any]:
+    """What a study found, with little of what comes often."""
+    path = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("gate", "pairs", "variants", "quality", "skill", "covers"):
+        del data[key][1:]
+    data["screen"] = [entry for entry in data["screen"] if entry["players"] == 2]
+    data["confirm"] = [next(entry for entry in data["confirm"] if entry["way"] == way) for way in ("denied", "forced")]
+    for entry in data["confirm"]:
+        del entry["path"][2:]
+    for entry in data["covers"]:
+        del entry["again"][1:]
+        entry["distribution"] = {key: values[:3] for key, values in entry["distribution"].items()}
+    return {key: value for key, value in data.items() if key not in ("digest", "verdicts", "summary")}
+
+
+def read_and_report(data: dict[str, Any]) -> None:
+    """The text of a report on data with the digest that belongs to it: somebody who writes results of their own."""
+    list(_sections(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
+
+
 def read_record(data: dict[str, Any]) -> Record:
     """A record with the digest that belongs to it: somebody who writes records of their own."""
     return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
@@ -294,6 +333,8 @@ FROM_DATA: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], type[ValueEr
         lambda data: StudyConfig.from_dict(data).plan("covers"),
         StudyError,
     ),
+    "results": (results, read_and_report, StudyError),
+    "drawing": (drawing, draw, PositionError),
     "record": (record, read_record, RecordError),
     "description": (
         lambda: json.loads(describe(51, {"network": {"width": 8}})),

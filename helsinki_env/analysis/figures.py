@@ -225,7 +225,7 @@ def _pairs(data: Data) -> bytes | None:
 
 def _variants(data: Data) -> bytes | None:
     found = data["variants"]
-    if not found:
+    if not found or not data["screen"]:  # the screen says in which order
         return None
     counts = sorted({entry["players"] for entry in found})
     names = list(dict.fromkeys(entry["components"] for entry in found))
@@ -363,6 +363,8 @@ def _skill(data: Data) -> bytes | None:
         for axis, kind in zip(axes[0], kinds, strict=True):
             for n in counts:
                 steps = [entry for entry in found if (entry["game"], entry["players"]) == (kind, n)]
+                if not steps:
+                    continue
                 names = [steps[0]["weaker"], *(step["stronger"] for step in steps)]
                 rating = np.cumsum([0.0, *(step["rating"] for step in steps)])
                 error = 1.96 * np.sqrt(np.cumsum([0.0, *(step["error"] ** 2 for step in steps)]))

@@ -48,8 +48,9 @@ from helsinki_env.analysis.study import (
     variant_table,
 )
 from helsinki_env.analysis.verdicts import Finding, Measured, findings, judge, summary
+from helsinki_env.analysis.written import check_written
 from helsinki_env.components import ACTIONS
-from helsinki_env.data import brief, read_json, sealed
+from helsinki_env.data import Entry, brief, read_json, sealed
 from helsinki_env.position import VERSION
 
 __all__ = ["findings_of", "read_results", "results", "verdicts_of"]
@@ -147,9 +148,16 @@ def read_results(path: Path) -> dict[str, Any]:
         path: the JSON file of the report.
 
     Raises:
-        StudyError: if the file is none, or was changed.
+        StudyError: if the file is none, or was changed, or holds something else; it names file and key.
     """
-    return _with_verdicts(read_json(path, StudyError).intact("the data of a study of balance").value)
+    return _results_in(read_json(path, StudyError))
+
+
+def _results_in(data: Entry) -> dict[str, Any]:
+    data.intact("the data of a study of balance")
+    check_written(data)
+    with data.blamed():
+        return _with_verdicts(data.value)
 
 
 def _with_verdicts(data: Mapping[str, Any]) -> dict[str, Any]:
