@@ -111,12 +111,13 @@ def _help() -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
     """Run a command and return its exit status: 0, 2 for what was asked wrongly, or 130 if Ctrl-C stopped it.
 
     Args:
         arguments: as on the command line, without the name of the program; default: those of this process, which then
             ends at once if a signal stops the command.
+        heeds: called once Ctrl-C is heeded here, by whoever saw to it until then.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
@@ -135,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("helsinki", stranger)
     stopping = Stopping(words)
     try:
+        if heeds is not None:
+            heeds()
         with stoppable(stopping):
             return _run(name, rest)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -183,6 +184,43 @@ def command_in(line: str) -> list[str]:
 def written(folder: Path) -> int:
     """Return how much of a file of games is there under another name."""
     return sum(path.stat().st_size for path in folder.glob(".games.jsonl.*.tmp"))
+
+
+#: What the installed script does, with a signal as soon as a module is looked for.
+FROM_THE_START = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.{signal})
+
+sys.meta_path.insert(0, Press())
+from {script} import {main}
+sys.exit({main}())
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "number", "status"),
+    [
+        ("helsinki_env", "SIGINT", 130),
+        ("numpy", "SIGINT", 130),
+        ("numba", "SIGINT", 130),
+        ("numba", "SIGTERM", 143),
+        ("helsinki_env.cli", "SIGINT", 130),
+        ("tyro", "SIGINT", 130),  # the first thing that the command itself imports
+    ],
+)
+def test_ctrl_c_ends_the_program_while_it_is_still_being_imported(module: str, number: str, status: int) -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    script, _, function = project["scripts"]["helsinki"].partition(":")
+    code = FROM_THE_START.format(module=module, signal=number, script=script, main=function)
+    with start(["-c", code, "simulate", "--players", "a b"], module=False) as process:
+        out, errors = process.communicate(timeout=PATIENCE)
+    again = "helsinki simulate --players 'a b'"
+    assert errors == f"helsinki simulate: interrupted: nothing is kept; begin again with: {again}\n"
+    assert (out, process.returncode) == ("", status)
 
 
 def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path, capsys: Output) -> None:
