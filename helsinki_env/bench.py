@@ -394,10 +394,10 @@ def main(
         threads: numbers of threads.
         players: who plays a whole game each, however long it takes; nobody: --players without a name.
     """
-    from rich.console import Console
     from rich.table import Table
 
     from helsinki_env.commands.ahead import make_ahead, parts_of
+    from helsinki_env.terminal import plain_console
 
     if not batches or not threads:
         raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
@@ -406,7 +406,7 @@ def main(
     for player in players:
         make_player(player)
     make_ahead(["game", *parts_of(["greedy", "heuristic", *players])])
-    console = Console()
+    console = plain_console()
     table = Table(title="Two players, uniformly random legal play but for the last rows; medians")
     for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):
         table.add_column(name, justify="left" if name == "measured" else "right")

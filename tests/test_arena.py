@@ -619,10 +619,8 @@ PLAYER = """
 import os
 
 class Odd:
-    name = "odd"
-
     def __init__(self, argument):
-        self.argument, self.asked = argument, 0
+        self.name, self.argument, self.asked = f"odd:{argument}", argument, 0
 
     def act(self, observation, mask, words):
         self.asked += len(mask)
@@ -661,6 +659,29 @@ def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) 
     table["players"] = ["odd:dies", "random"]
     with pytest.raises(ArenaError, match=r"a process died, out of memory perhaps .*start again"):
         run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "other", processes=1)
+
+
+@pytest.mark.usefixtures("_odd_player")
+def test_names_stay_names_in_terminals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    player, table, folder = "odd:[red]one[/] :cat:", "a [bold]duel[/bold] [/] :cat:", tmp_path / "[b]run[red]"
+    assert main(["simulate", "--players", f"{player},random", "--games", "2", "--out", f"{folder}.jsonl"]) == 0
+    shown = capsys.readouterr().out
+    assert player in shown
+    assert f"Wrote {folder}.jsonl; see" in shown
+    plan = {"tables": [{"name": table, "players": [player, "random"], "games": 12}]}
+    (tmp_path / "plan.yaml").write_text(json.dumps(plan))
+    words = ["arena", "--config", str(tmp_path / "plan.yaml"), "--out", str(folder), "--processes", "1"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert f"{table} (12 games)" in shown
+    assert player in shown
+    assert main(["rate", str(folder), "--resamples", "100"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{table}: 12 games of 6 decks" in shown
+    assert player in shown
 
 
 def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib.util import spec_from_file_location
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
 from helsinki_env.record import read_records, write_records
+from helsinki_env.terminal import plain_console
 
 Output = pytest.CaptureFixture[str]
 
@@ -296,16 +298,10 @@ def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
 
 
 def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
-    from rich.console import Console
-
     from helsinki_env.commands import waiting
 
-    class Terminal(Console):
-        def __init__(self, **options: object) -> None:
-            super().__init__(force_terminal=True, **options)  # type: ignore[arg-type]
-
     monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
-    monkeypatch.setattr(waiting, "Console", Terminal)
+    monkeypatch.setattr(waiting, "plain_console", partial(plain_console, force_terminal=True))
     assert main(["simulate", "--players", "random", "--games", "4"]) == 0
     assert "4/4" in capsys.readouterr().err
 

@@ -32,7 +32,7 @@ PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
     r"helsinki_env\.(bench|cli|commands|core\.(?!kernel$)|data|envs\.(batch|drawing|sound)|extras|files|markdown|pages|position\."
-    r"|render\.(?!ansi\.)|stopping|yaml_files)"
+    r"|render\.(?!ansi\.)|stopping|terminal|yaml_files|analysis\.written)"
     r"|agents\.(cells|drawing|arena\.(checks|chunk)|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
     r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
     r"|training\.(board|checks|command|progress)"

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from helsinki_env.data import Entry
 from helsinki_env.extras import needs
+from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.net.network import Network
@@ -129,7 +129,7 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
                 for part, value in seconds.items():
                     spent[part] = spent.get(part, 0.0) + value
                 whole += took if seconds else 0.0
-    console = Console()
+    console = plain_console()
     table = Table(title=f"{rounds} updates of each, in turns: decisions a second")
     for column in ("learner", "weights", "of the games", "asked about", "of the games, each update"):
         table.add_column(column, justify="left" if column == "learner" else "right")

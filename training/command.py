@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]
 
@@ -67,9 +67,9 @@ def main(
         )
     torch.set_num_threads(threads)
     folder = out or Path("runs") / Path(preset).stem
-    console = Console()
+    console = plain_console()
     console.print(
-        f"Training [bold]{preset}[/] on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
+        f"Training {preset} on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
         f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
@@ -81,7 +81,12 @@ def main(
             return f"nothing is kept; begin again with: {again()}"
         return f"the run is kept in {folder} as it was after its last update; go on with: {again('--resume')}"
 
-    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
+    shown = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
     with kept(keep), Progress(*shown, console=console) as progress:
         task = progress.add_task("dealing", total=1.0)
         lines = _Lines(console)
@@ -93,7 +98,7 @@ def main(
 
         summary = training.run(report)
     console.print(_table(summary))
-    console.print(f"Saved {summary['checkpoint']}; play it as [bold]net:{folder}[/]")
+    console.print(f"Saved {summary['checkpoint']}; play it as net:{folder}")
     if not summary["finished"]:
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "

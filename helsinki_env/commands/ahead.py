@@ -25,12 +25,12 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from numba.core import event
-from rich.console import Console
 
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.core import kept, kernel
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
+from helsinki_env.terminal import plain_console
 
 __all__ = ["PARTS", "Part", "make_ahead", "parts_of"]
 
@@ -174,7 +174,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     lacking: list[str] = []
     total = _reached(waiting)
     names = ", ".join(PARTS[part].what for part in waiting)
-    Console(stderr=True).print(
+    plain_console(stderr=True).print(
         f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
         highlight=False,
         soft_wrap=True,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from helsinki_env.commands import options
@@ -18,6 +17,7 @@ from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import read_json
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -92,7 +92,7 @@ def main(
         plan = plan_from_yaml(config, changes)
     options.out_folder(out)
     make_ahead(parts_of(name for table in plan.tables for name in table.players))
-    console, started = Console(), time.monotonic()
+    console, started = plain_console(), time.monotonic()
     waiting = Waiting(plan.games)
     with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
         path = run_arena(

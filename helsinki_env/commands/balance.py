@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
-from rich.console import Console
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_folder
@@ -14,6 +13,7 @@ from helsinki_env.commands.waiting import Waiting
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -55,7 +55,7 @@ def run(
     out_folder(out)
     open_study(study, out)
     make_ahead(parts_of(entry.player for entry in study.classes))
-    console = Console()
+    console = plain_console()
     for part in PARTS:
         if part not in chosen:
             continue
@@ -115,7 +115,7 @@ def report(
         out = out or study / "report"
         out_folder(out)
         data = results(read_study(study), study, f"helsinki balance report {study} --out {out}")
-    console = Console()
+    console = plain_console()
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
     for path, content in report_files(data).items():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-from rich.console import Console
-
 from helsinki_env.commands.ahead import PARTS, make_ahead
 from helsinki_env.core import kernel
 from helsinki_env.data import one_of
+from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]
 
@@ -31,7 +30,7 @@ def main(parts: str = "all", processes: int | None = None) -> None:
     for part in chosen:
         if part not in PARTS:
             raise ValueError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
-    console, started = Console(), time.monotonic()
+    console, started = plain_console(), time.monotonic()
     lacking = make_ahead(chosen, processes)
     for part in lacking:
         console.print(f"Left out: {PARTS[part].what}, which needs an extra that is not installed", highlight=False)

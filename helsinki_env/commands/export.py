@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 
 from helsinki_env.commands.options import out_file
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]
 
@@ -43,7 +43,7 @@ def main(
     started = time.monotonic()
     with Waiting(positions, "decisions") as waiting:
         agreement = export_onnx(checkpoint, out, positions, seed, progress=waiting.advance)
-    console = Console(highlight=False, soft_wrap=True)
+    console = plain_console(highlight=False, soft_wrap=True)
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
     console.print(
         f"Compared {agreement.decisions:,} decisions with seed {seed}: the model prefers the same choice in all{ties}. "

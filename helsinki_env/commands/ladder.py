@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 
 from helsinki_env.commands import arena
 from helsinki_env.commands.options import out_file
 from helsinki_env.commands.rate import rate_run, show, write_report
+from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]
 
@@ -53,7 +53,7 @@ def main(
     own = source.parent if source is not None else run
     if out.exists() and not overwrite and not out.resolve().is_relative_to(own.resolve()):
         raise ValueError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
-    console = Console()
+    console = plain_console()
     if source is not None:
         data = read_report(source)
     else:

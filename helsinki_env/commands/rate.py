@@ -13,6 +13,7 @@ from rich.table import Table
 import helsinki_env
 from helsinki_env.commands.options import out_folder
 from helsinki_env.position import VERSION
+from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.arena.load import Table as Played
@@ -57,7 +58,7 @@ def main(
         beta: largest probability of a wrong no.
         cap: give up after so many decks.
     """
-    console = Console()
+    console = plain_console()
     if better is not None:
         if out is not None:
             raise ValueError("--out: found together with --better, which writes no report; run the two one by one")

@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
@@ -14,6 +13,7 @@ from helsinki_env.commands.games_file import GamesFile
 from helsinki_env.commands.options import game_config, game_text
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.stopping import kept
+from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.match import Results
@@ -80,7 +80,7 @@ def main(
             raise ValueError(f"{option}: found no --out; name the file to add to")
     if append and resume:
         raise ValueError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
-    match, console = Match(names, chosen, seed), Console()
+    match, console = Match(names, chosen, seed), plain_console()
     make_ahead(parts_of(names))
     with GamesFile(out, match, games, append=append, resume=resume) as file:
         before = len(file)

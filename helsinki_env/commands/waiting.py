@@ -6,8 +6,9 @@ import threading
 import time
 from datetime import timedelta
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from helsinki_env.terminal import plain_console
 
 __all__ = ["Waiting"]
 
@@ -29,7 +30,7 @@ class Waiting:
         self.games, self.what, self.done, self.before = games, what, 0, 0
         self.started = self.said = time.monotonic()
         self.lock = threading.Lock()
-        self.console = Console(stderr=True)
+        self.console = plain_console(stderr=True)
         self.progress: Progress | None = None
         self.over = False
         self.patience = threading.Timer(_PATIENCE, self.advance, [0])
