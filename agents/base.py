@@ -74,7 +74,7 @@ class Player(Protocol):
 
 
 def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble words: `helsinki_env.core.rng.mix` for arrays."""
+    """Scramble words: `helsinki_env.engine.rng.mix` for arrays."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

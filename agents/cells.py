@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.core.bits import BOARD, COLUMN
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import NORTH, SOUTH, WEST, corner_at
+from helsinki_env.engine.kernel import kernel
 
 __all__ = ["corner_of", "shadow"]
 

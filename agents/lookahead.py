@@ -18,9 +18,9 @@ from helsinki_env.components import COLOURS
 from helsinki_env.core import actions as a
 from helsinki_env.core import state as phases
 from helsinki_env.core.bits import BOARD, COLUMN, ROW, bit, connected, count, lowest, neighbours
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import NORTH, SOUTH, lanes, profile
 from helsinki_env.core.state import WIDE
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.observation import PENDING_FACTS, SEAT_FACTS, TABLE_FACTS, layout
 
 _MOST_SHOWN = 6

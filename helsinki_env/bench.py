@@ -25,9 +25,9 @@ from agents.heuristic.playouts import play_out_guided
 from agents.registry import make_player
 from helsinki_env.commands.options import out_file
 from helsinki_env.config import GameConfig
-from helsinki_env.core import step as rules
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.engine import loops
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.envs.threads import Slices
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.files import write_json
@@ -125,12 +125,12 @@ def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]
     apply_setup(states, config)
     seeds, streams = np.zeros(batch, np.uint64), np.arange(batch, dtype=np.uint64)
     episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, table.size), np.int8)
-    rules.batch_deal(tables, states, seeds, streams, episodes)
-    rules.batch_mask(tables, states, masks)
+    loops.batch_deal(tables, states, seeds, streams, episodes)
+    loops.batch_mask(tables, states, masks)
     words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
 
     def part(begin: int, end: int) -> None:
-        rules.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
+        loops.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
 
     def step() -> int:
         slices.run(part, batch)
@@ -138,10 +138,10 @@ def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]
         if len(over):
             fresh = states[over]
             episodes[over] += np.uint64(1)
-            rules.batch_deal(tables, fresh, seeds[over], streams[over], episodes[over])
+            loops.batch_deal(tables, fresh, seeds[over], streams[over], episodes[over])
             states[over] = fresh
             first = masks[over]
-            rules.batch_mask(tables, fresh, first)
+            loops.batch_mask(tables, fresh, first)
             masks[over] = first
         return batch
 

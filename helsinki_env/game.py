@@ -24,9 +24,10 @@ import numpy.typing as npt
 
 from helsinki_env import observation
 from helsinki_env.config import GameConfig
-from helsinki_env.core import step as rules
+from helsinki_env.core import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.core.actions import ActionTable
 from helsinki_env.core.state import PHASES, SEATS, States, copy_states, new_states
+from helsinki_env.engine import loops
 
 __all__ = [
     "Game",
@@ -124,7 +125,7 @@ class Game:
         config = GameConfig() if config is None else checked_config(config)
         self._attach(config, new_states(1, config.loaded.types))
         apply_setup(self._states, self.config)
-        rules.batch_deal(
+        loops.batch_deal(
             self._tables,
             self._states,
             np.array([as_word(seed)], np.uint64),
@@ -205,7 +206,7 @@ class Game:
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
         if not self._mask_fresh:
-            rules.batch_mask(self._tables, self._states, self._mask)
+            loops.batch_mask(self._tables, self._states, self._mask)
             self._mask_fresh = True
         return self._mask
 
@@ -213,7 +214,7 @@ class Game:
         """Return what a seat may see, int8 of shape (F,); default: the seat to move. See `observation.split`."""
         chosen = self.seat if seat is None else self._checked_seat(seat)
         out = np.zeros((1, observation.layout(self.config.loaded.types).size), np.int8)
-        observation.batch_observe(self._tables, self._states, np.array([chosen]), out)
+        loops.batch_observe(self._tables, self._states, np.array([chosen]), out)
         return np.array(out[0])
 
     def scores(self) -> npt.NDArray[np.int64]:
@@ -227,7 +228,7 @@ class Game:
 
     def _scores_places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         scores, places = np.zeros((2, 1, SEATS), np.int64)
-        rules.batch_scores(self._tables, self._states, scores, places)
+        loops.batch_scores(self._tables, self._states, scores, places)
         return scores[0, : self.num_players], places[0, : self.num_players]
 
     def _checked_seat(self, seat: int) -> int:
@@ -249,7 +250,7 @@ class Game:
         if number is None or not 0 <= number < mask.shape[1] or not mask[0, number]:
             raise IllegalActionError(self._why_not(action))
         self._mask_fresh = False
-        rules.batch_step(self._tables, self._states, np.array([number], np.int64), mask)
+        loops.batch_step(self._tables, self._states, np.array([number], np.int64), mask)
         self._mask_fresh = True
 
     def _why_not(self, action: object) -> str:

@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.components import COLOURS
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS
-from helsinki_env.core.state import PAID, PHASES, SEATS, UNSEEN, WIDE
+from helsinki_env.core.state import NARROW, PAID, PHASES, SEATS, UNSEEN, WIDE, game_dtype
 from helsinki_env.data import Entry
+from helsinki_env.engine import contract
+from helsinki_env.engine.kernel import kernel
 
-__all__ = ["PLANES", "Layout", "Piece", "batch_observe", "layout", "observe", "split"]
+__all__ = ["PLANES", "Layout", "Piece", "describe", "layout", "split"]
 
 PLANES = ("tile", "number", "superstructure", "coat")
 """Board planes: what is built (1 to 5 pavilion by colour, 6 wild tile, 7 statue), the how-manyth pavilion tile of
@@ -249,9 +250,8 @@ def _write_pending(g, out):
 
 
 @kernel
-def observe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,)."""
-    out[:] = 0
+def describe(t, g, viewer, out):
+    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), zero before."""
     types, players = t.types, g.players
     seat = np.int64(viewer)
     for turn in range(players):
@@ -293,8 +293,5 @@ def observe(t, g, viewer, out):
         out[reshuffled + card] = g.reshuffled[card]
 
 
-@kernel
-def batch_observe(t, states, viewers, out):
-    """Write what seat `viewers[b]` may see of every game, int64 (B,), into `out`, int8 (B, F)."""
-    for b in range(len(states)):
-        observe(t, states[b], viewers[b], out[b])
+for _capacity in (NARROW, WIDE):
+    contract.describe.belongs_to(game_dtype(_capacity), describe)

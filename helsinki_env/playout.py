@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN, first_word, mix
-from helsinki_env.core.step import apply, write_mask
 from helsinki_env.data import Entry
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import GOLDEN, first_word, mix
 
 __all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kernel"]
 

@@ -47,10 +47,11 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.config import GameConfig
-from helsinki_env.core import step as rules
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.step import apply, write_mask
 from helsinki_env.data import Entry, brief, parse_json
+from helsinki_env.engine import loops
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
 from helsinki_env.files import held, replaced_by, replacing
 from helsinki_env.game import Game, IllegalActionError, action_table, as_word
 from helsinki_env.position import VERSION
@@ -265,7 +266,7 @@ def deal(record: Record) -> Game:
     game = Game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
         word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
-        rules.batch_deal(game._tables, game._states, *word)
+        loops.batch_deal(game._tables, game._states, *word)
     return game
 
 

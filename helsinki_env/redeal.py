@@ -29,10 +29,10 @@ import numpy.typing as npt
 
 from helsinki_env.config import GameConfig
 from helsinki_env.core.build import hand_by_colour
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import below
 from helsinki_env.core.state import DECK, DISCARD, PAY, SEATS, UNSEEN, WIDE, States
-from helsinki_env.core.step import write_mask
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import below
 from helsinki_env.game import Game, action_table, as_word
 from helsinki_env.playout import player_words
 

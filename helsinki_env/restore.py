@@ -27,9 +27,9 @@ from helsinki_env.components import Components
 from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import bit, lowest
 from helsinki_env.core.deal import end_turn_fields
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import tile_cells
 from helsinki_env.core.state import DECK, END, PAID, SEATS, TILES, UNSEEN, States, new_states
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.game import as_word
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.playout import player_words

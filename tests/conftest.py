@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 # A worker for each processor leaves one thread to each for its arithmetic, and threads that wait for each other's turn
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.

@@ -13,7 +13,7 @@ import pettingzoo
 import pytest
 
 from helsinki_env import ConfigError, Game, GameConfig, IllegalActionError, helsinki_v0, notation
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},

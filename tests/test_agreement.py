@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.reference import ReferenceGame
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare

@@ -13,7 +13,7 @@ import pytest
 from agents.registry import player_names
 from helsinki_env.cli import main
 from helsinki_env.commands.ahead import make_ahead, parts_of
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 SIMULATE = ("-m", "helsinki_env.cli", "simulate", "--players", "random", "--games", "4", "--threads", "1")
 

@@ -36,7 +36,7 @@ from helsinki_env import GameConfig, notation
 from helsinki_env.analysis.replay import replay_run
 from helsinki_env.cli import main
 from helsinki_env.components import ACTIONS
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.record import positions, read_records, replay
 from helsinki_env.yaml_files import configs_folder
 from tests.support.pausing import environment

@@ -16,7 +16,7 @@ from agents.arena.cluster import on_ray
 from agents.arena.config import plan_from_dict
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.run import run_arena
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 pytestmark = [
     pytest.mark.xdist_group("processes"),

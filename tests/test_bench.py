@@ -10,7 +10,7 @@ import pytest
 
 from helsinki_env.bench import Measurement, run_benchmark
 from helsinki_env.cli import main
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.skipif(not JIT, reason="says nothing")]
 

@@ -1,4 +1,4 @@
-"""The rules without the compiler: what concerns them passes there too and reaches (nearly) every branch of `core`."""
+"""The rules without the compiler: what concerns them passes there too and reaches (nearly) every branch of them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation")
+TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation", "test_rule")
 #: What makes and keeps machine code has nothing to do where there is none.
 COMPILING = ("kept.py", "dispatch.py")
 LEAST = 98.0
 
 
 @pytest.mark.skipif(not JIT, reason="the tests run without the compiler already")
-def test_nearly_every_branch_of_core_is_reached_without_the_compiler(tmp_path: Path) -> None:
+def test_nearly_every_branch_of_the_rules_is_reached_without_the_compiler(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "COVERAGE_FILE": str(tmp_path / "data")}
     environment.pop("PYTEST_ADDOPTS", None)
 
@@ -31,9 +31,9 @@ def test_nearly_every_branch_of_core_is_reached_without_the_compiler(tmp_path: P
 
     files = [f"tests/{name}.py" for name in TESTS]
     pytest_command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-    core = ROOT / "helsinki_env" / "core"
-    without = ",".join(str(core / name) for name in COMPILING)
-    coverage("run", "--branch", f"--source={core}", f"--omit={without}", *pytest_command)
+    engine, core = (ROOT / "helsinki_env" / name for name in ("engine", "core"))
+    without = ",".join(str(engine / name) for name in COMPILING)
+    coverage("run", "--branch", f"--source={engine},{core}", f"--omit={without}", *pytest_command)
     coverage("json", "-o", str(tmp_path / "report.json"))
     report = json.loads((tmp_path / "report.json").read_text())
     totals = report["totals"]
@@ -43,6 +43,6 @@ def test_nearly_every_branch_of_core_is_reached_without_the_compiler(tmp_path: P
         for name, file in report["files"].items()
         if file["missing_lines"] or file["missing_branches"]
     }
-    print(f"core: {totals['percent_covered']:.1f} % of lines and branches, {branches:.1f} % of branches")
+    print(f"rules: {totals['percent_covered']:.1f} % of lines and branches, {branches:.1f} % of branches")
     assert totals["percent_covered"] >= LEAST, missing
     assert branches >= LEAST, missing

@@ -24,7 +24,7 @@ from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
 from agents.net.player import CHUNK, NetPlayer
 from agents.net.pytorch import TorchAssessor
 from helsinki_env.cli import main
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
 Output = pytest.CaptureFixture[str]

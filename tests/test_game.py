@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, IllegalActionError, Phase, notation, observation
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from tests.support import positions
 
 CONFIGS = (

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env import notation
 from helsinki_env.components import ACTIONS
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from tests import regenerate
 from tests.support import golden
 

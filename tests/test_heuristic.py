@@ -17,8 +17,8 @@ from agents.heuristic.tune import lead, tune
 from agents.heuristic.weights import Weights
 from agents.match import play_match
 from helsinki_env import Game, GameConfig
-from helsinki_env.core.kernel import JIT
 from helsinki_env.core.state import SEATS
+from helsinki_env.engine.kernel import JIT
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.test_restore import built_games, dealt_games, observed

@@ -21,7 +21,7 @@ from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig, load_components, notation
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.reference import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from numba.core.errors import NumbaError, UnsupportedError
 
-from helsinki_env.core import kept, kernel
+from helsinki_env.engine import kept, kernel
 
 with_compiler = pytest.mark.skipif(not kernel.JIT, reason="nothing is compiled")
 
-KERNEL = "from helsinki_env.core.kernel import kernel\n\n@kernel\ndef f(x):\n    return x + {}\n"
-CALLS = "from helsinki_env.core.kernel import kernel\nfrom theirs.a import f\n\n@kernel\ndef g(x):\n    return f(x)\n"
+KERNEL = "from helsinki_env.engine.kernel import kernel\n\n@kernel\ndef f(x):\n    return x + {}\n"
+CALLS = "from helsinki_env.engine.kernel import kernel\nfrom theirs.a import f\n\n@kernel\ndef g(x):\n    return f(x)\n"
 
 
 def write(path: Path, text: str = "") -> Path:
@@ -53,7 +53,7 @@ def test_kernels_that_others_call_are_part_of_the_digest() -> None:
     """Kernels notice changes of their own file; one outside the digest must not be called from another file."""
     package = kept._PACKAGE
     listed = {path for pattern in kept._SOURCES for path in package.glob(pattern)}
-    using = {path for path in package.rglob("*.py") if "core.kernel import kernel" in path.read_text()}
+    using = {path for path in package.rglob("*.py") if "engine.kernel import kernel" in path.read_text()}
     assert listed & using
     for path in using - listed:
         name = ".".join(("helsinki_env", *path.relative_to(package).with_suffix("").parts))
@@ -127,7 +127,7 @@ def test_a_temporary_folder_goes_with_its_process_and_a_prepared_one_is_not_used
     blocked = write(tmp_path / "file")
     temporary = tmp_path / "temporary"
     write(temporary / "helsinki-env" / "trap")
-    show = "from helsinki_env.core.kept import open_folder; print(open_folder('f'), end='')"
+    show = "from helsinki_env.engine.kept import open_folder; print(open_folder('f'), end='')"
     environment = os.environ | {"HELSINKI_CACHE_DIR": str(blocked), "TMPDIR": str(temporary)}
     run = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True, check=True)
     assert Path(run.stdout).parent.parent == temporary
@@ -163,6 +163,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def folder_of(path: Path) -> str:
     """Where a process that starts now keeps the compiled code of a file."""
+    kept.version_of.cache_clear()
     kept.folder_for.cache_clear()
     folder = kept.folder_for(str(path), kernel.CACHE_FOLDER)
     assert os.path.isdir(folder)
@@ -233,6 +234,7 @@ def load(elsewhere: Path) -> Iterator[Callable[[str, Path], Any]]:
         for name in set(sys.modules) - modules:
             if name.startswith("theirs"):
                 del sys.modules[name]
+        kept.version_of.cache_clear()
         kept.folder_for.cache_clear()
         kept._digest_of.cache_clear()
         importlib.invalidate_caches()
@@ -328,7 +330,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_in_memory(elsewhere: Path, loa
 # What kernels call
 
 CALLED = """
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 @kernel
 def product(x):
@@ -343,7 +345,7 @@ def more(x):
 """
 CALLING = """
 import numpy as np
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 from theirs.a import more
 
 @kernel
@@ -381,7 +383,7 @@ def test_kernels_that_are_called_behave_like_python(
 
 
 CIRCLE = """
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 @kernel
 def even(n):
@@ -413,7 +415,7 @@ def allocate(n: int) -> int:
 
 @with_compiler
 def test_numba_still_has_its_private_option_against_reference_counts() -> None:
-    """The rules run 1.16 times as fast with it, see `helsinki_env.core.kernel`."""
+    """The rules run 1.16 times as fast with it, see `helsinki_env.engine.kernel`."""
     try:
         numba.njit(_nrt=False)(allocate)(3)
     except NumbaError:
@@ -426,7 +428,7 @@ def test_numba_still_has_its_private_option_against_reference_counts() -> None:
 WAITING = """
 import sys
 sys.path.insert(0, {folder!r})
-from helsinki_env.core import kept, kernel
+from helsinki_env.engine import kept, kernel
 kernel.CACHE_FOLDER, kept._PLAYERS = {cache!r}, kept.Path({players!r})
 from theirs.a import f
 print("begins", flush=True)
@@ -454,7 +456,7 @@ def test_what_somebody_else_is_compiling_is_waited_for(elsewhere: Path, load: Ca
 
 TYPED_IN = """
 from helsinki_env.core import bits
-from helsinki_env.core.kernel import JIT, kernel
+from helsinki_env.engine.kernel import JIT, kernel
 assert JIT
 @kernel
 def f(x):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from helsinki_env import GameConfig, load_components
 from helsinki_env.components import ROOFS
 from helsinki_env.core import actions as a
-from helsinki_env.core import bits, deal, legal, rng, score, shapes, state, step
-from helsinki_env.core.kernel import JIT
+from helsinki_env.core import bits, deal, legal, score, shapes, state
+from helsinki_env.engine import loops, rng
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.game import apply_setup
 from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
 from tests.support.positions import COMPONENTS
@@ -187,14 +188,14 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
     t, states = config.tables[0], state.new_states(4)
     apply_setup(states, config)
     seeds = np.arange(4, dtype=np.uint64)
-    step.batch_deal(t, states, seeds, seeds, seeds)
+    loops.batch_deal(t, states, seeds, seeds, seeds)
     masks = np.zeros((4, 554), np.int8)
-    step.batch_mask(t, states, masks)
+    loops.batch_mask(t, states, masks)
     for wrong in (8, -1, 554):
         batch = state.copy_states(states)
-        assert step.batch_step(t, batch, np.array([0, 1, wrong, 0]), masks.copy()) == 2
+        assert loops.batch_step(t, batch, np.array([0, 1, wrong, 0]), masks.copy()) == 2
         assert (batch["phase"] == [1, 1, 0, 0]).all()
-    assert step.batch_step(t, states, np.array([0, 1, 2, 3]), masks) == -1
+    assert loops.batch_step(t, states, np.array([0, 1, 2, 3]), masks) == -1
     assert (states["token"][:, 0] == [0, 1, 2, 3]).all()
     assert (np.flatnonzero(masks[3]) == [8, 9, 10]).all()
 
@@ -217,7 +218,7 @@ def test_who_has_to_wait_for_the_compiler_is_told_once(tmp_path: Path) -> None:
 
 
 RUN = """
-from helsinki_env.core import kernel
+from helsinki_env.engine import kernel
 from helsinki_env import Game
 game = Game(seed=1)
 game.step(0)

@@ -13,7 +13,7 @@ from agents.rating.shares import standings
 from agents.registry import PlayerError
 from agents.standing import share_interval, standing, student_quantile, wilson
 from helsinki_env import GameConfig, IllegalActionError
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.record import Record, replay
 
 GAMES = 60 if JIT else 6

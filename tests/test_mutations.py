@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game, notation
-from helsinki_env.core.kernel import JIT
 from helsinki_env.core.state import PHASES
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.envs import sound
 from helsinki_env.position import PositionError
 from helsinki_env.redeal import redeal

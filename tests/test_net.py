@@ -34,8 +34,8 @@ from agents.registry import make_player
 from helsinki_env import Game, GameConfig, notation
 from helsinki_env.components import COLOURS, load_components
 from helsinki_env.core import actions as a
-from helsinki_env.core.kernel import JIT
-from helsinki_env.core.rng import GOLDEN, mix
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.redeal import batch_redeal
 from helsinki_env.restore import restore
 from tests.support import positions

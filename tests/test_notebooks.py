@@ -17,7 +17,7 @@ pytest.importorskip("nbclient", reason="needs the extra notebooks")
 pytest.importorskip("matplotlib", reason="needs the extra arena")
 pytest.importorskip("onnxscript", reason="needs the extra onnx")
 
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from tests.support.notebooks import FOLDER, NOTEBOOKS, read, run, texts
 
 ROOT = FOLDER.parent

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, notation
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.position import PositionError
 from tests.support import positions
 from tests.support.agreement import Pair

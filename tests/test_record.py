@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.playout import choose_uniformly, player_words
 from helsinki_env.record import (
     Record,

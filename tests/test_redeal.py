@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, notation
 from helsinki_env.components import ACTIONS
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.redeal import RedealError, batch_redeal, redeal, redeal_many
 from tests.support import positions
 from tests.test_agreement import configs

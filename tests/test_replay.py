@@ -25,7 +25,7 @@ from helsinki_env import Game, GameConfig
 from helsinki_env.analysis.replay import Course, Standing, replay, replay_run
 from helsinki_env.components import ACTIONS
 from helsinki_env.core import actions as a
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 GAMES = 12 if JIT else 2
 

@@ -14,10 +14,11 @@ import pytest
 
 from agents.heuristic.player import HeuristicPlayer
 from helsinki_env import Game, GameConfig, notation
-from helsinki_env.core import step as rules
-from helsinki_env.core.kernel import JIT
 from helsinki_env.core.state import PHASES, TILES
-from helsinki_env.observation import batch_observe, split
+from helsinki_env.engine import loops
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.loops import batch_observe
+from helsinki_env.observation import split
 from helsinki_env.redeal import RedealError, batch_redeal, redeal_many
 from helsinki_env.restore import ObservationError, deals, restore
 from tests.support import positions
@@ -77,7 +78,7 @@ def check(games: list[Game], components: str) -> None:
     batch_redeal(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
     seen_again, masks_again = np.zeros_like(observations), np.zeros_like(masks)
     batch_observe(config.tables[0], restored, viewers, seen_again)
-    rules.batch_mask(config.tables[0], restored, masks_again)
+    loops.batch_mask(config.tables[0], restored, masks_again)
     assert seen_again.tobytes() == observations.tobytes()
     assert masks_again.tobytes() == masks.tobytes()
 

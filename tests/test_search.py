@@ -15,7 +15,7 @@ from agents.registry import PlayerError, make_player
 from agents.search.player import FlatPlayer, TreePlayer
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.observation import SEAT_FACTS, split
 from helsinki_env.redeal import RedealError
 from tests.support import positions

@@ -25,7 +25,7 @@ from helsinki_env import (
     RandomEpisodes,
     observation,
 )
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.playout import choose_uniformly, player_words
 
 CONFIGS: tuple[dict[str, Any], ...] = (

@@ -21,7 +21,7 @@ from agents.net.make import SHIPPED
 from agents.registry import make_player
 from helsinki_env import cli, stopping
 from helsinki_env.cli import main
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.record import read_records, write_records
 from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
 

@@ -39,7 +39,7 @@ from agents.search.desk import new_desk
 from agents.search.settings import Settings
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.files import held
 from helsinki_env.playout import player_words
 from tests.support.networks import opinionated, saved, untrained

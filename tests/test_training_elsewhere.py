@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from agents.standing import Standing
 from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 from tests.support.blocks import ROOT, Block, blocks, clone, run_shell, shortened
 from training.features import features
 

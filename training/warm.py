@@ -24,11 +24,11 @@ from agents.net.network import Network
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN, mix
-from helsinki_env.core.score import score
 from helsinki_env.core.state import SEATS
-from helsinki_env.core.step import write_mask
+from helsinki_env.engine.contract import score
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.playout import player_words

@@ -25,7 +25,7 @@ from agents.heuristic.view import NOTHING, judge, look
 from helsinki_env.core import actions as a
 from helsinki_env.core import state as phases
 from helsinki_env.core.bits import CELLS, bit
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 __all__ = ["decide_ahead"]
 

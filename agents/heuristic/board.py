@@ -8,8 +8,8 @@ from agents.cells import shadow
 from agents.heuristic.view import BY_DEPTH, BY_LANE, NOTHING, SHOWN, roof_value
 from helsinki_env.core import actions as a
 from helsinki_env.core.bits import BOARD, bit, connected, count, lowest, neighbours
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS, lanes
+from helsinki_env.engine.kernel import kernel
 
 __all__ = [
     "best_cell",

@@ -7,7 +7,7 @@ import numpy as np
 from agents.heuristic.board import tile_gain
 from agents.heuristic.view import HELD, NOTHING
 from helsinki_env.core import actions as a
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 __all__ = [
     "best_build",

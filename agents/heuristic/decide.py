@@ -36,7 +36,7 @@ from helsinki_env.core import actions as a
 from helsinki_env.core import state as phases
 from helsinki_env.core.bits import bit, lowest
 from helsinki_env.core.build import free_roofs, last_tile
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 __all__ = ["best_of", "decide"]
 

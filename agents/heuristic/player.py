@@ -9,8 +9,8 @@ from agents.heuristic.ahead import decide_ahead
 from agents.heuristic.view import new_views, pieces
 from agents.heuristic.weights import Weights, weights_record
 from helsinki_env import GameConfig
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import new_states
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.restore import restore
 
 __all__ = ["HeuristicPlayer"]

@@ -13,9 +13,10 @@ from agents.heuristic.view import new_views, pieces
 from agents.heuristic.weights import QUICK, Weights, weights_record
 from helsinki_env import GameConfig
 from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import SEATS, States, new_states
-from helsinki_env.core.step import apply, write_mask
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
 
 __all__ = ["play_out_guided"]
 

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from agents.heuristic.playouts import play_out_guided
 from agents.heuristic.weights import Weights
 from helsinki_env import GameConfig
-from helsinki_env.core import step as rules
 from helsinki_env.core.state import SEATS, new_states
 from helsinki_env.data import Entry
+from helsinki_env.engine import loops
 from helsinki_env.extras import needs
 from helsinki_env.game import apply_setup
 
@@ -55,10 +55,10 @@ def lead(
         states = new_states(decks, config.loaded.types)
         apply_setup(states, config)
         numbers = np.arange(decks, dtype=np.uint64)
-        rules.batch_deal(config.tables[0], states, np.full(decks, seed, np.uint64), numbers, np.zeros(decks, np.uint64))
+        loops.batch_deal(config.tables[0], states, np.full(decks, seed, np.uint64), numbers, np.zeros(decks, np.uint64))
         play_out_guided(config, states, [candidate if other == seat else opponent for other in range(SEATS)])
         scores, places = np.zeros((2, decks, SEATS), np.int64)
-        rules.batch_scores(config.tables[0], states, scores, places)
+        loops.batch_scores(config.tables[0], states, scores, places)
         others = (scores.sum(axis=1) - scores[:, seat]) / (seats - 1)
         ahead += (scores[:, seat] - others) / seats
         own += scores[:, seat] / seats

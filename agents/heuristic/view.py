@@ -21,9 +21,9 @@ from agents.cells import shadow
 from helsinki_env.components import COLOURS
 from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import BOARD, COLUMN, ROW, count, neighbours
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 from helsinki_env.core.state import WIDE
+from helsinki_env.engine.kernel import kernel
 
 __all__ = [
     "BY_DEPTH",

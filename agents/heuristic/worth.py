@@ -14,8 +14,8 @@ import numpy as np
 from agents.heuristic.cards import hand_value, near
 from agents.heuristic.view import judge, look, roof_value
 from helsinki_env.core.bits import BOARD, count, lowest
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.score import place_of, score
+from helsinki_env.engine.kernel import kernel
 
 __all__ = ["win_shares", "worth"]
 

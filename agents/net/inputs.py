@@ -31,12 +31,12 @@ from agents.search.settings import Settings
 from helsinki_env import GameConfig
 from helsinki_env.components import COLOURS
 from helsinki_env.core import actions as a
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN
-from helsinki_env.core.score import place_of
 from helsinki_env.core.state import SEATS
-from helsinki_env.core.step import apply, write_mask
-from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout, observe
+from helsinki_env.engine.contract import apply, place_of
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import observe, write_mask
+from helsinki_env.engine.rng import GOLDEN
+from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.restore import restore
 
 __all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "places", "seat_parts", "table_parts",

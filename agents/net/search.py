@@ -23,10 +23,11 @@ from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN
 from helsinki_env.core.state import States
-from helsinki_env.core.step import apply, write_mask
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.restore import restore
 
 __all__ = ["NetSearchPlayer", "SearchSettings"]

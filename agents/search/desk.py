@@ -12,8 +12,8 @@ from agents.heuristic.weights import Weights, weights_record
 from agents.search.settings import Settings, settings_record
 from helsinki_env import GameConfig
 from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.observation import layout
 from helsinki_env.redeal import SCRATCH
 

@@ -17,9 +17,9 @@ from agents.heuristic.decide import decide
 from agents.heuristic.view import NOTHING
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN
-from helsinki_env.core.step import apply
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import GOLDEN
 
 __all__ = ["flat_batch"]
 

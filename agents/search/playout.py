@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from agents.heuristic.decide import decide
 from agents.heuristic.worth import win_shares
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import mix
-from helsinki_env.core.step import apply, write_mask
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import mix
 from helsinki_env.redeal import RedealError, redeal_game
 
 __all__ = ["deal_anew", "play_and_judge"]

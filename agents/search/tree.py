@@ -22,10 +22,11 @@ from agents.heuristic.decide import decide
 from agents.heuristic.view import NOTHING
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import GOLDEN
 from helsinki_env.core.state import SEATS
-from helsinki_env.core.step import apply, write_mask
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import GOLDEN
 
 __all__ = ["NODE", "tree_batch"]
 

@@ -22,11 +22,12 @@ from helsinki_env import notation
 from helsinki_env.components import ACTIONS
 from helsinki_env.config import GameConfig
 from helsinki_env.core import actions as a
-from helsinki_env.core import step as rules
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.score import score
 from helsinki_env.core.state import SEATS, new_states
-from helsinki_env.core.step import apply, write_mask
+from helsinki_env.engine import loops
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
 from helsinki_env.game import Game, action_table, apply_setup
 
 __all__ = ["Course", "Standing", "replay", "replay_run"]
@@ -184,7 +185,7 @@ def replay(
     apply_setup(states, config)
     states["covered"], states["denied"][:, :seats] = covered, denied
     words = np.zeros(games, np.uint64)
-    rules.batch_deal(t, states, seeds.astype(np.uint64), words, words)
+    loops.batch_deal(t, states, seeds.astype(np.uint64), words, words)
     tallies["first_use"], tallies["leader"] = -1, -1
     lengths = np.array([len(each) for each in decisions], np.int64)
     taken = np.concatenate([np.zeros(0, np.int64), *decisions], dtype=np.int64)
@@ -205,7 +206,7 @@ def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.i
 
 def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], seats: int) -> Course:
     scores, places = np.zeros((2, len(states), SEATS), np.int64)
-    rules.batch_scores(t, states, scores, places)
+    loops.batch_scores(t, states, scores, places)
     places = places[:, :seats]
     behind = np.take_along_axis(tallies["behind"], places.argmin(axis=1)[:, None], axis=1)[:, 0]
     return Course(

@@ -1,7 +1,7 @@
 """Kernels made ahead: what a command will call is compiled before it begins, side by side, and one sees how far it is.
 
 What belongs together is a part, such as the rules or a player. A process of its own makes a part by using it once, with
-the smallest batch. The machine code goes where every process finds it (`helsinki_env.core.kept`), so whoever asked
+the smallest batch. The machine code goes where every process finds it (`helsinki_env.engine.kept`), so whoever asked
 loads it from there; whatever is missing all the same is compiled when it is called.
 
     python -m helsinki_env.commands.ahead PART
@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 from numba.core import event
 
 from helsinki_env.commands.waiting import Waiting
-from helsinki_env.core import kept, kernel
+from helsinki_env.engine import kept, kernel
+from helsinki_env.engine.rule import Rule
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
 from helsinki_env.terminal import plain_console
@@ -113,7 +114,7 @@ PARTS = {
     "game": Part(
         "single games",
         _one_game,
-        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.observation:batch_observe"),
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:batch_observe"),
     ),
     "seat": Part(
         "single seats",
@@ -243,7 +244,8 @@ def _reached(parts: Iterable[str]) -> set[str]:
         if (name := f"{function.__module__}.{function.__qualname__}") not in found:
             found[name] = function
             called = (function.__globals__.get(word) for word in function.__code__.co_names)
-            new += [value for value in called if hasattr(value, "py_func")]
+            for value in called:
+                new += value.kernels if isinstance(value, Rule) else [value] if hasattr(value, "py_func") else []
     return set(found)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from helsinki_env.commands.ahead import PARTS, make_ahead
-from helsinki_env.core import kernel
 from helsinki_env.data import one_of
+from helsinki_env.engine import kernel
 from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]

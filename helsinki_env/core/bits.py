@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 CELLS = 49
 BOARD = np.int64((1 << CELLS) - 1)

@@ -17,10 +17,10 @@ from helsinki_env.core.actions import (
 )
 from helsinki_env.core.bits import count, neighbours
 from helsinki_env.core.draw import draw_unseen, hand_size, show
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.score import check_crosswalks
 from helsinki_env.core.shapes import fits, rest, tile_cells
 from helsinki_env.core.state import END, PAY, PLACE, ROOF
+from helsinki_env.engine.kernel import kernel
 
 #: More coats than anybody has.
 NEVER = 99

@@ -24,8 +24,8 @@ from helsinki_env.core.actions import (
 from helsinki_env.core.bits import bit, neighbours
 from helsinki_env.core.build import begin_roofs, cover, free_roofs, one_card_fewer
 from helsinki_env.core.draw import draw_cards
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.state import LIFT, MAIN, ROOF, WILD
+from helsinki_env.engine.kernel import kernel
 
 
 @kernel

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from helsinki_env.core.draw import draw_unseen, refill
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import below, shuffle
 from helsinki_env.core.state import START
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import below, shuffle
 
 #: The part of a record that says which game is played, and survives a new deal.
 SETUP_FIELDS = ("players", "covered", "denied", "dry_roads")

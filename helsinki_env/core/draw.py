@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import shuffle
 from helsinki_env.core.state import UNSEEN
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import shuffle
 
 
 @kernel

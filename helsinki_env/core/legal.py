@@ -23,9 +23,9 @@ from helsinki_env.core.build import (
 )
 from helsinki_env.core.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.core.draw import discard_size, hand_size
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.shapes import fits_in, lanes, profile
 from helsinki_env.core.state import DISCARD, END, LIFT, MAIN, MOVE, PAY, PLACE, ROOF, START, WILD
+from helsinki_env.engine.kernel import kernel
 
 
 @kernel
@@ -228,9 +228,8 @@ def _mask_uses(mask, first, legal):
 
 
 @kernel
-def write_mask(t, g, mask):
-    """Write the legal decisions of a game: 1 for each legal id, else 0; `mask` is int8 of shape (ids,)."""
-    mask[:] = 0
+def mark_legal(t, g, mask):
+    """Write 1 for each legal id into `mask`, int8 of shape (ids,), zero before."""
     if g.done:
         return
     phase = g.phase

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.core.bits import COLUMN, ROW, connected, count
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 
 @kernel

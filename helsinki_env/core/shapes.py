@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.core.bits import BOARD, COLUMN, ROW
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 NORTH, EAST, SOUTH, WEST = range(4)
 MOST_ROOFS = 5

@@ -9,9 +9,9 @@ from helsinki_env.core.build import begin_build, pay, place
 from helsinki_env.core.coats import lift, place_wild, roof, use
 from helsinki_env.core.deal import end_turn_fields, start
 from helsinki_env.core.draw import draw_cards, hand_size, show
-from helsinki_env.core.kernel import kernel
 from helsinki_env.core.legal import legal_uses
 from helsinki_env.core.state import DISCARD, END, MAIN, MOVE
+from helsinki_env.engine.kernel import kernel
 
 
 @kernel

@@ -16,6 +16,7 @@ from gymnasium.vector.utils import batch_space
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
 from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.engine import loops
 from helsinki_env.envs import kernels, sound
 from helsinki_env.envs.drawing import check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes
@@ -349,7 +350,7 @@ class Batch(VectorEnv[Any, Any, Any]):
                 f"seats: game {b}: found {viewers[b]}, expected a seat from 0 to {self.states['players'][b] - 1}"
             )
         out = np.empty((self.num_envs, self._last.shape[1]), np.int8)
-        observation.batch_observe(self._tables[0], self.states, viewers, out)
+        loops.batch_observe(self._tables[0], self.states, viewers, out)
         return out
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:

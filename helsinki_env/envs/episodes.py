@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import below
-from helsinki_env.core.state import SEATS
+from helsinki_env.core.state import NARROW, SEATS, WIDE, game_dtype
+from helsinki_env.engine import contract
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import below
 from helsinki_env.game import whole_number
 
 __all__ = ["RandomEpisodes"]
@@ -148,7 +149,7 @@ def _subset(p, low, high):
 
 
 @kernel
-def draw_episode(p, g):
+def draw_setup(p, g):
     """Write what the next episode plays into a record; `p.chance` is this episode's own random word."""
     if p.players:
         g.players = _member(p, p.players, 5)
@@ -162,3 +163,7 @@ def draw_episode(p, g):
                 g.denied[seat] = actions
     if p.dry_roads:
         g.dry_roads = _member(p, p.dry_roads, 2)
+
+
+for _capacity in (NARROW, WIDE):
+    contract.draw_setup.belongs_to(game_dtype(_capacity), draw_setup)

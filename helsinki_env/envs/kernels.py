@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.rng import first_word
-from helsinki_env.core.state import SEATS
-from helsinki_env.core.step import apply, deal, place_of, score, set_up, write_mask
-from helsinki_env.envs.episodes import draw_episode
+from helsinki_env.engine.contract import SEATS, apply, deal, draw_setup, place_of, score, set_up
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import observe, write_mask
+from helsinki_env.engine.rng import first_word
 from helsinki_env.envs.rewards import reward_of
-from helsinki_env.observation import observe
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 #: Which seed stream an episode's options come from, apart from its deck.
@@ -57,7 +55,7 @@ def begin_episode(t, g, run, setup, p):
     """Begin an episode: as configured, with what is drawn anew for it, from its own stream of chance."""
     set_up(g, setup)
     p.chance = first_word(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
-    draw_episode(p, g)
+    draw_setup(p, g)
     deal(t, g, first_word(run.seed, run.stream, run.episode))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from helsinki_env.config import REWARDS
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.score import place_of, score
+from helsinki_env.engine.contract import place_of, score
+from helsinki_env.engine.kernel import kernel
 
 WIN, RANK, MARGIN = range(len(REWARDS))
 
@@ -13,13 +13,18 @@ WIN, RANK, MARGIN = range(len(REWARDS))
 def reward_of(t, g, seat, reward):
     """Reward of a seat at the end of a game.
 
-    win: +1, else -1 / (n - 1); rank: +1 to -1 by place; margin: points above the mean of the others.
+    win: +1, else -1 / (n - 1); rank: +1 to -1 by place; margin: points above the mean of the others. Those who share a
+    place get the mean of what they would get on the places that they fill together.
     """
     others = g.players - 1
-    if reward == WIN:
-        return 1.0 if place_of(t, g, seat) == 0 else -1.0 / others
-    if reward == RANK:
-        return 1.0 - 2.0 * place_of(t, g, seat) / others
+    if reward != MARGIN:
+        place, sharing = place_of(t, g, seat), 0
+        for other in range(g.players):
+            sharing += place_of(t, g, other) == place
+        if reward == RANK:
+            return 1.0 - 2.0 * (place + (sharing - 1) / 2.0) / others
+        won = 1.0 / sharing if place == 0 else 0.0
+        return (won * g.players - 1.0) / others
     total = 0.0
     for other in range(g.players):
         if other != seat:

@@ -19,8 +19,6 @@ from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import CELLS
 from helsinki_env.core.build import coats_to_place, free_roofs, hand_by_colour
 from helsinki_env.core.coats import usable_actions
-from helsinki_env.core.kernel import kernel
-from helsinki_env.core.legal import write_mask
 from helsinki_env.core.shapes import NORTH, WEST, tile_cells
 from helsinki_env.core.state import (
     DECK,
@@ -41,6 +39,8 @@ from helsinki_env.core.state import (
     States,
     new_states,
 )
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
 from helsinki_env.game import action_table
 
 __all__ = ["check"]

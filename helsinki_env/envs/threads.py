@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-from helsinki_env.core.kernel import JIT
+from helsinki_env.engine.kernel import JIT
 
 
 class Slices:

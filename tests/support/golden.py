@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from helsinki_env import Game, GameConfig, notation, observation
 from helsinki_env.components import ACTIONS
-from helsinki_env.core import step as rules
 from helsinki_env.core.state import States, new_states
+from helsinki_env.engine import loops
 from helsinki_env.game import action_table, apply_setup
 from helsinki_env.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
 from tests.support.positions import Position, rich_deal
@@ -49,7 +49,7 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
         first = actions if done == 1 else first[rows]
         if done < depth:
             states, masks = states[rows], masks[rows]
-            assert rules.batch_step(tables, states, actions, masks) == -1
+            assert loops.batch_step(tables, states, actions, masks) == -1
     names = {int(a): notation.describe(int(a), game.config.loaded) for a in game.legal_actions()}
     return counts, {name: int((first == action).sum()) for action, name in names.items()}
 
@@ -244,13 +244,13 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
     states = new_states(games, types)
     apply_setup(states, config)
     numbers = np.arange(games, dtype=np.uint64)
-    rules.batch_deal(tables, states, np.full(games, 7, np.uint64), numbers, np.zeros(games, np.uint64))
+    loops.batch_deal(tables, states, np.full(games, 7, np.uint64), numbers, np.zeros(games, np.uint64))
     if rich:
         states["coats"] = 0
         states["meadow"][:, : config.num_players] = 8
     masks = np.zeros((games, action_table(types).size), np.int8)
     seen = np.zeros((games, observation.layout(types).size), np.int8)
-    rules.batch_mask(tables, states, masks)
+    loops.batch_mask(tables, states, masks)
     words = numbers << np.uint64(32)
     digest, first = hashlib.sha256(), hashlib.sha256()
     decisions = turns = 0
@@ -263,11 +263,11 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
         actions = _pick_batch(masks, words, types)
         decisions += int((states["done"] == 0).sum())
         turns += 1
-        assert rules.batch_step(tables, states, actions, masks) == -1
+        assert loops.batch_step(tables, states, actions, masks) == -1
     _digest_batch(digest, tables, states, masks, seen)
     _digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
     scores, places = np.zeros((2, games, 4), np.int64)
-    rules.batch_scores(tables, states, scores, places)
+    loops.batch_scores(tables, states, scores, places)
     digest.update(scores.tobytes() + places.tobytes())
     used = np.bitwise_count(states["used"][:, :, None] & (1 << np.arange(15))).sum(axis=(0, 1))
     return {
@@ -283,7 +283,7 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
 def _digest_batch(
     digest: Any, tables: Any, states: States, masks: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]
 ) -> None:
-    observation.batch_observe(tables, states, states["seat"].astype(np.int64), seen)
+    loops.batch_observe(tables, states, states["seat"].astype(np.int64), seen)
     assert states.dtype.names is not None
     columns = [states[name] for name in sorted(states.dtype.names) if name != "pad"]
     for column in (*columns, masks, seen):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.kernel import kernel
+from helsinki_env.engine.kernel import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -47,6 +47,7 @@ _PLAYERS = _PACKAGE.parent / "agents"
 _SOURCES = (
     "components.py",
     "core/*.py",
+    "engine/*.py",
     "envs/episodes.py",
     "envs/kernels.py",
     "envs/rewards.py",
@@ -175,19 +176,38 @@ def _kernel_files(package: Path) -> list[Path]:
 
 @cache
 def folder_for(source: str, rules: str) -> str:
-    """Return where the machine code of the kernels of a source file is kept.
-
-    Kernels of other packages call each other across files, too: theirs go into a folder of their own, named by a digest
-    of all kernel files of their package and of the project's players, which they may call. A file that is in no package
-    may call kernels of any file beside it: it shares with nothing that lies elsewhere.
+    """Return where the machine code of the kernels of a source file is kept, and make that folder.
 
     Args:
         source: the path of the file.
         rules: the folder of the rules.
     """
+    version = version_of(source)
+    if not version:
+        return rules
+    folder = os.path.join(rules, version)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError:  # then nothing is kept, as in a folder that can only be read
+        return folder
+    _note_use(folder)
+    return folder
+
+
+@cache
+def version_of(source: str) -> str:
+    """Return a name that changes with the kernels that those of a source file may call, "" for files of the rules.
+
+    Kernels of other packages call each other across files, too: they are named by a digest of all kernel files of their
+    package and of the project's players, which they may call. A file that is in no package may call kernels of any file
+    beside it: it shares with nothing that lies elsewhere.
+
+    Args:
+        source: the path of the file.
+    """
     path = Path(source).resolve()
     if path.is_relative_to(_PACKAGE):
-        return rules
+        return ""
     package = path.parent
     while (package.parent / "__init__.py").exists():
         package = package.parent
@@ -201,13 +221,7 @@ def folder_for(source: str, rules: str) -> str:
         files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]
     for root, file in files:
         digest.update(f"{file.relative_to(root.parent)}\n".encode() + file.read_bytes())
-    folder = os.path.join(rules, f"{package.stem}-{digest.hexdigest()[:16]}")
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-    except OSError:  # then nothing is kept, as in a folder that can only be read
-        return folder
-    _note_use(folder)
-    return folder
+    return f"{package.stem}-{digest.hexdigest()[:16]}"
 
 
 # Files
@@ -278,6 +292,21 @@ def _digest_of(source: str) -> str:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
+#: Where the kernels stand that are called for records of a type (`engine.rule`).
+_SOURCES_OF: dict[Any, set[str]] = {}
+
+
+def remember(record: Any, source: str) -> None:
+    """Remember that what is compiled for records of a type may call kernels of a source file."""
+    _SOURCES_OF.setdefault(record, set()).add(source)
+
+
+def _versions(types: Any) -> list[str]:
+    """Return which versions of their games' kernels may be called for arguments of some types."""
+    records = {getattr(part, "dtype", part) for part in types}  # of an array, that of its elements
+    return sorted({version_of(source) for record in records for source in _SOURCES_OF.get(record, ())})
+
+
 class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
     """What was compiled of one kernel, in a folder: a file for each combination of types.
 
@@ -306,7 +335,8 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
 
     def path(self, signature: Any, codegen: Any) -> str:
         """Return the file for a signature and a processor."""
-        types = tuple(str(part) for part in sigutils.normalize_signature(signature))
+        arguments, result = sigutils.normalize_signature(signature)
+        types = (str(arguments), str(result), _versions(arguments))
         key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
         return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.ending}")
 

@@ -24,8 +24,8 @@ import numba
 import numpy as np
 from numba.core import event
 
-from helsinki_env.core import kept
-from helsinki_env.core.dispatch import Kernel
+from helsinki_env.engine import kept
+from helsinki_env.engine.dispatch import Kernel
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT

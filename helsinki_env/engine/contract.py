@@ -1,0 +1,41 @@
+"""What a game must state as kernels: the rules that loops, environments and playouts of any game call.
+
+`t` is the record of the game's tables (its component file as arrays), `g` the record of one game. The type of `g` says
+whose rules these are (`helsinki_env.engine.rule`); a game states each of them with `belongs_to`.
+
+Every record of a game has the fields `chance` (uint64, the random word), `players`, `seat` (to move, or the last to
+have moved), `phase`, `done` and `round_number`, and as many seats as `SEATS`, those beyond `players` blank.
+"""
+
+from __future__ import annotations
+
+from helsinki_env.engine.rule import Rule
+
+__all__ = ["SEATS", "apply", "deal", "describe", "draw_setup", "mark_legal", "place_of", "score", "set_up"]
+
+SEATS = 4
+"""The most seats that a game has."""
+
+set_up = Rule("set_up")
+"""`set_up(g, setup)`: take over which game is played from another record of the game."""
+
+draw_setup = Rule("draw_setup")
+"""`draw_setup(drawn, g)`: write what random episodes draw for the next game; `drawn.chance` is its random word."""
+
+deal = Rule("deal")
+"""`deal(t, g, word)`: deal a new game of this setup, all its chance from one random word, uint64."""
+
+mark_legal = Rule("mark_legal")
+"""`mark_legal(t, g, mask)`: write 1 for each legal decision, if any, into `mask`, int8 (ids,), zero before."""
+
+apply = Rule("apply")
+"""`apply(t, g, action)`: carry out a legal decision, and whatever follows from it without a further one."""
+
+describe = Rule("describe")
+"""`describe(t, g, viewer, out)`: write what a seat may see into `out`, int8 (F,), zero before."""
+
+score = Rule("score")
+"""`score(t, g, seat)`: points of a seat as if the game ended now."""
+
+place_of = Rule("place_of")
+"""`place_of(t, g, seat)`: how many seats did strictly better, as if the game ended now; places may be shared."""

@@ -1,0 +1,77 @@
+"""Loops over games of any kind: deal, step, look, count. A plain loop over records each.
+
+Threads take a slice of a batch each (`helsinki_env.envs.threads`), which gives the same games for any number of them
+because every game has its own random word.
+"""
+
+from __future__ import annotations
+
+from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, score
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import first_word
+
+__all__ = ["batch_deal", "batch_mask", "batch_observe", "batch_scores", "batch_step", "observe", "write_mask"]
+
+
+@kernel
+def write_mask(t, g, mask):
+    """Write the legal decisions of a game: 1 for each legal id, else 0; `mask` is int8 of shape (ids,)."""
+    mask[:] = 0
+    mark_legal(t, g, mask)
+
+
+@kernel
+def observe(t, g, viewer, out):
+    """Write what `viewer` may see into `out`, int8 of shape (F,)."""
+    out[:] = 0
+    describe(t, g, viewer, out)
+
+
+@kernel
+def batch_deal(t, states, seeds, streams, episodes):
+    """Deal every game of `states` (shape (B,)) anew; seeds, streams, episodes are uint64 of shape (B,)."""
+    for b in range(len(states)):
+        deal(t, states[b], first_word(seeds[b], streams[b], episodes[b]))
+
+
+@kernel
+def batch_mask(t, states, masks):
+    """Write the legal decisions of every game into `masks`, int8 of shape (B, ids)."""
+    for b in range(len(states)):
+        write_mask(t, states[b], masks[b])
+
+
+@kernel
+def batch_observe(t, states, viewers, out):
+    """Write what seat `viewers[b]` may see of every game, int64 (B,), into `out`, int8 (B, F)."""
+    for b in range(len(states)):
+        observe(t, states[b], viewers[b], out[b])
+
+
+@kernel
+def batch_step(t, states, actions, masks):
+    """Step every game that is not over and write its new mask.
+
+    `actions` int64 (B,), `masks` int8 (B, ids): legality before, and written over with that after. Return -1, or the
+    index of the first game whose action is not legal; games before that one have been stepped.
+    """
+    for b in range(len(states)):
+        g = states[b]
+        if g.done:
+            continue
+        action = actions[b]
+        if action < 0 or action >= masks.shape[1] or masks[b, action] == 0:
+            return b
+        apply(t, g, action)
+        write_mask(t, g, masks[b])
+    return -1
+
+
+@kernel
+def batch_scores(t, states, scores, places):
+    """Write scores and places (0 is first), both int64 of shape (B, 4), as if every game ended now."""
+    for b in range(len(states)):
+        g = states[b]
+        for seat in range(g.players):
+            scores[b, seat] = score(t, g, seat)
+            places[b, seat] = place_of(t, g, seat)

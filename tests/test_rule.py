@@ -1,0 +1,137 @@
+"""Rules as words: a loop that names no game plays each game by its own rules, in every process and from its cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helsinki_env.engine import kernel as compiling
+from helsinki_env.engine.rule import Rule, RuleError
+
+FIRST = np.dtype((np.record, [("value", np.int64)]))
+SECOND = np.dtype((np.record, [("value", np.int64), ("more", np.int64)]))
+
+advance = Rule("advance")
+
+
+@compiling.kernel
+def add(g, by):
+    g.value += by
+
+
+@compiling.kernel
+def multiply(g, by):
+    g.value *= by
+    g.more += 1
+
+
+@compiling.kernel
+def advance_all(states, by):
+    for b in range(len(states)):
+        advance(states[b], by)
+
+
+@compiling.kernel
+def advance_number(number):
+    return advance(number, 1)
+
+
+advance.belongs_to(FIRST, add)
+advance.belongs_to(SECOND, multiply)
+
+
+def of(dtype: np.dtype, *values: int) -> np.ndarray:
+    states = np.zeros(len(values), dtype)
+    states["value"] = values
+    return states
+
+
+def test_a_loop_plays_each_game_by_its_own_rules() -> None:
+    first, second = of(FIRST, 1, 2, 3), of(SECOND, 1, 2, 3)
+    advance_all(first, 10)
+    advance_all(second, 10)
+    assert first["value"].tolist() == [11, 12, 13]
+    assert second["value"].tolist() == [10, 20, 30]
+    assert second["more"].tolist() == [1, 1, 1]
+
+
+def test_a_rule_can_be_called_from_python() -> None:
+    first = of(FIRST, 5)
+    advance(first[0], 2)
+    assert first["value"].tolist() == [7]
+    assert advance.kernels == (add, multiply)
+
+
+def test_what_no_game_has_is_said() -> None:
+    with pytest.raises(RuleError, match="advance: no argument is a record of a game that has this rule"):
+        advance(3, 4)
+    with pytest.raises(Exception, match="advance: no argument is a record of a game that has this rule"):
+        advance_number(3)
+
+
+def test_two_games_cannot_have_the_same_records() -> None:
+    rule = Rule("advance")
+    rule.belongs_to(FIRST, add)
+    rule.belongs_to(np.dtype((np.record, [("value", np.int64)])), add)
+    with pytest.raises(RuleError, match=r"advance: two games have records of the same type, \('value',\)"):
+        rule.belongs_to(FIRST, multiply)
+
+
+#: Two games beside the project's own: one whose rule can be edited, and a loop of the project that plays it.
+GAME = """
+import numpy as np
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine import contract
+
+STATE = np.dtype((np.record, [("done", np.int8), ("{name}", np.int64), ("chance", np.uint64)]))
+
+@kernel
+def apply(t, g, action):
+    g.{name} {change} action + 1
+    g.done = g.{name} >= 20
+
+@kernel
+def mark_legal(t, g, mask):
+    mask[2] = 1
+
+contract.apply.belongs_to(STATE, apply)
+contract.mark_legal.belongs_to(STATE, mark_legal)
+"""
+PLAY = """
+import numpy as np
+from helsinki_env.playout import playout_kernel
+import {games}
+for game in ({games},):
+    states = np.zeros(2, game.STATE)
+    words = np.zeros(2, np.uint64)
+    decisions = playout_kernel(np.zeros(1)[0], states, words, np.zeros(4, np.int8))
+    hits = sum(playout_kernel.stats.cache_hits.values()) if hasattr(playout_kernel, "stats") else None
+    print(decisions, hits)
+"""
+
+
+@pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled")
+def test_every_process_finds_the_machine_code_of_its_game_and_of_its_version(tmp_path: Path) -> None:
+    """The trap of compiled loops: one game must not run the other's machine code from the cache, nor yesterday's."""
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(tmp_path)}
+
+    def game(name: str, change: str) -> None:
+        (tmp_path / f"{name}.py").write_text(GAME.format(name=name, change=change))
+
+    def play(*games: str) -> list[str]:
+        return subprocess.run(
+            [sys.executable, "-c", PLAY.format(games=", ".join(games))],
+            env=environment, capture_output=True, text=True, check=True,
+        ).stdout.splitlines()  # fmt: skip
+
+    game("adding", "+=")
+    game("doubling", "+= g.doubling +")
+    assert play("adding", "doubling") == ["14 0", "6 0"], "seven decisions a game by threes; three: 3, 9, 21"
+    assert play("doubling", "adding") == ["6 1", "14 2"], "found, whatever comes first"
+    game("adding", "+= 1 +")
+    assert play("doubling", "adding") == ["6 1", "10 1"], "edited: five decisions by fours, and compiled anew"
