@@ -25,9 +25,10 @@ from agents.heuristic.playouts import play_out_guided
 from agents.registry import make_player
 from helsinki_env.commands.options import out_file
 from helsinki_env.config import GameConfig
-from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.core.state import new_states
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.states import copy_states
 from helsinki_env.envs.threads import Slices
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.files import write_json

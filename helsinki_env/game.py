@@ -26,8 +26,9 @@ from helsinki_env import observation
 from helsinki_env.config import GameConfig
 from helsinki_env.core import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import PHASES, SEATS, States, copy_states, new_states
+from helsinki_env.core.state import PHASES, SEATS, States, new_states
 from helsinki_env.engine import loops
+from helsinki_env.engine.states import copy_states
 
 __all__ = [
     "Game",

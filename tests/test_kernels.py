@@ -19,6 +19,7 @@ from helsinki_env.core import actions as a
 from helsinki_env.core import bits, deal, legal, score, shapes, state
 from helsinki_env.engine import loops, rng
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.states import copy_states
 from helsinki_env.game import apply_setup
 from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
 from tests.support.positions import COMPONENTS
@@ -165,7 +166,7 @@ def test_blank_records_hold_nothing() -> None:
 def test_copies_of_records_are_copies() -> None:
     states = state.new_states(3)
     states["points"][1] = 7
-    for other in (state.copy_states(states), state.copy_states(states, state.new_states(3))):
+    for other in (copy_states(states), copy_states(states, state.new_states(3))):
         assert other.tobytes() == states.tobytes()
         other["points"][1] = 8
         assert states["points"][1, 0] == 7
@@ -192,7 +193,7 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
     masks = np.zeros((4, 554), np.int8)
     loops.batch_mask(t, states, masks)
     for wrong in (8, -1, 554):
-        batch = state.copy_states(states)
+        batch = copy_states(states)
         assert loops.batch_step(t, batch, np.array([0, 1, wrong, 0]), masks.copy()) == 2
         assert (batch["phase"] == [1, 1, 0, 0]).all()
     assert loops.batch_step(t, states, np.array([0, 1, 2, 3]), masks) == -1

@@ -19,6 +19,8 @@ LAYERS = (
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
+        "helsinki_env.games.copenhagen.components",
+        "helsinki_env.games.copenhagen.config",
         "helsinki_env.markdown",
         "helsinki_env.stopping",
         "helsinki_env.terminal",
@@ -28,6 +30,7 @@ LAYERS = (
     ("helsinki_env.observation", "helsinki_env.playout", "helsinki_env.reference"),
     (
         "helsinki_env.game",
+        "helsinki_env.games",
         "helsinki_env.position",
         "helsinki_env.notation",
         "helsinki_env.record",
@@ -99,7 +102,8 @@ def test_players_never_open_a_game(path: Path) -> None:
 
 def test_what_opening_a_game_means() -> None:
     allowed = """
-from helsinki_env.core.state import States, copy_states, new_states
+from helsinki_env.core.state import States, new_states
+from helsinki_env.engine.states import copy_states
 from helsinki_env.restore import deals, restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]

@@ -48,6 +48,7 @@ _SOURCES = (
     "components.py",
     "core/*.py",
     "engine/*.py",
+    "games/*/*.py",
     "envs/episodes.py",
     "envs/kernels.py",
     "envs/rewards.py",

@@ -22,8 +22,9 @@ from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
 from helsinki_env.core.deal import SETUP_FIELDS
-from helsinki_env.core.state import SEATS, States, copy_states, game_dtype, new_states
+from helsinki_env.core.state import SEATS, States, game_dtype, new_states
 from helsinki_env.engine.loops import batch_mask
+from helsinki_env.engine.states import copy_states
 from helsinki_env.envs import kernels, sound
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw

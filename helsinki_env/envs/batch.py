@@ -15,8 +15,9 @@ from gymnasium.vector.utils import batch_space
 
 from helsinki_env import observation
 from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.state import copy_states, new_states
+from helsinki_env.core.state import new_states
 from helsinki_env.engine import loops
+from helsinki_env.engine.states import copy_states
 from helsinki_env.envs import kernels, sound
 from helsinki_env.envs.drawing import check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes

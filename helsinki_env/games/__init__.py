@@ -1,0 +1,1 @@
+"""The games beside Helsinki, each in a folder of its own."""

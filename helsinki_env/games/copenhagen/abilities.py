@@ -1,0 +1,26 @@
+"""The five abilities: owned, active, used (rules, section 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+
+
+@kernel
+def active(g):
+    """Set of the abilities that the seat to move owns and has not used."""
+    return np.int64(g.owned[g.seat]) & ~np.int64(g.used[g.seat])
+
+
+@kernel
+def flip(g, ability):
+    """Use an ability for what is in progress."""
+    g.used[g.seat] |= 1 << ability
+    g.using |= 1 << ability
+
+
+@kernel
+def over(g, ability):
+    """What an ability was used for is done."""
+    g.using &= ~(1 << ability)

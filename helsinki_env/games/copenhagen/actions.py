@@ -1,0 +1,46 @@
+"""The action table: which integer is which decision. Every id, mask offset, name and document derives from it.
+
+`id = offset(kind) + argument`, kinds in the order of the rules, section 3, "Decisions".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TAKE, BUILD, PLACE, PAY, DISCARD, USE, RECOLOUR, WHITE, ABILITY, REACTIVATE, END = range(11)
+KINDS = ("TAKE", "BUILD", "PLACE", "PAY", "DISCARD", "USE", "RECOLOUR", "WHITE", "ABILITY", "REACTIVATE", "END")
+
+# The abilities.
+ANY_CARDS, ADDITIONAL_CARD, CONSTRUCTION_DISCOUNT, CHANGE_OF_COLOURS, BOTH_ACTIONS = range(5)
+
+CELLS = 45
+ORIENTATIONS = 8
+
+#: How many decisions each kind has, in the order of `KINDS`.
+SIZES = (7, 20, ORIENTATIONS * CELLS, 5, 5, 5, 5, CELLS, 5, 1, 1)
+#: First id of each kind.
+OFFSETS = tuple(sum(SIZES[:kind]) for kind in range(len(SIZES)))
+#: Number of ids, 459.
+SIZE = sum(SIZES)
+#: Kind of every id, shape (459,).
+KIND_OF = np.repeat(np.arange(len(KINDS), dtype=np.int16), SIZES)
+
+
+def encode(kind: int, argument: int = 0) -> int:
+    """Return the id of a decision; ValueError if the argument does not belong to the kind."""
+    if not 0 <= argument < SIZES[kind]:
+        raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {SIZES[kind] - 1}, not {argument}")
+    return OFFSETS[kind] + argument
+
+
+def decode(action: int) -> tuple[int, int]:
+    """Return (kind, argument) of an id; ValueError if there is no such id."""
+    if not 0 <= action < SIZE:
+        raise ValueError(f"action {action} does not exist: ids run from 0 to {SIZE - 1}")
+    kind = int(KIND_OF[action])
+    return kind, action - OFFSETS[kind]
+
+
+def place_argument(orientation: int, cell: int) -> int:
+    """Argument of PLACE: `45 * orientation + cell`, the lower left corner of the bounding box."""
+    return CELLS * orientation + cell

@@ -1,0 +1,191 @@
+"""Constructing: what is feasible, costs, placing, paying (rules, section 3, "Constructing").
+
+Costs are sets of small numbers (bit = cost). A tile of n cells costs n, or n - 1 where it touches its own colour; a
+discount shifts the set by one. What can be paid with k cards is what lies in the set up to bit k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.abilities import active, over
+from helsinki_env.games.copenhagen.actions import CELLS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT, ORIENTATIONS
+from helsinki_env.games.copenhagen.bits import neighbours, supported
+from helsinki_env.games.copenhagen.cards import show
+from helsinki_env.games.copenhagen.deal import forget_build
+from helsinki_env.games.copenhagen.score import cover
+from helsinki_env.games.copenhagen.shapes import meeting, placements, tile_cells
+from helsinki_env.games.copenhagen.state import PAY, PLACE
+
+
+@kernel
+def size_of(kind):
+    """Number of cells of a tile."""
+    return np.int64(kind) % 4 + 2
+
+
+@kernel
+def colour_of(kind):
+    """Colour of a tile."""
+    return np.int64(kind) // 4
+
+
+@kernel
+def costs(t, g, kind):
+    """Cost: what the placements of a tile cost without the discount, as a set; empty if there is no placement."""
+    seat = g.seat
+    filled = np.int64(g.filled[seat])
+    support = supported(filled)
+    near = neighbours(np.int64(g.coloured[seat, colour_of(kind)]))
+    alone, touching = np.int64(0), np.int64(0)
+    for i in range(t.outline_count[kind]):
+        piece = np.int64(t.outlines[kind, i])
+        corners = placements(t, piece, filled, support)
+        meets = meeting(t, piece, near)
+        alone |= corners & ~meets
+        touching |= corners & meets
+        if alone and touching:
+            break
+    size = size_of(kind)
+    return np.int64(alone != 0) << size | np.int64(touching != 0) << (size - 1)
+
+
+@kernel
+def discounted(g, full):
+    """Costs with what is used, and with or without what is still active."""
+    if (np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1:
+        return full >> 1
+    if (active(g) >> CONSTRUCTION_DISCOUNT) & 1:
+        return full | full >> 1
+    return full
+
+
+@kernel
+def up_to(cards):
+    """Set of the costs that so many cards can pay."""
+    return (np.int64(2) << np.int64(cards)) - 1
+
+
+@kernel
+def payable(g, kind, cost):
+    """PLACE: those of some costs that can be paid as things stand: recoloured, with at least one card recoloured."""
+    own = np.int64(g.hand[g.seat, colour_of(kind)])
+    if g.recolour < 0:
+        return cost & up_to(own)
+    return cost & up_to(own + g.hand[g.seat, g.recolour]) & ~np.int64(1)
+
+
+@kernel
+def recolours(g, kind, cost):
+    """RECOLOUR: colours, as a set, of which at least one card can take part in paying one of some costs."""
+    own, colours = colour_of(kind), np.int64(0)
+    for colour in range(5):
+        held = np.int64(g.hand[g.seat, colour])
+        if colour != own and held > 0 and cost & up_to(held + g.hand[g.seat, own]) & ~np.int64(1):
+            colours |= 1 << colour
+    return colours
+
+
+@kernel
+def completes(g, kind, cost):
+    """Whether one of some costs can be paid, with or without change_of_colours where that is still active."""
+    if payable(g, kind, cost):
+        return True
+    return (active(g) >> CHANGE_OF_COLOURS) & 1 != 0 and recolours(g, kind, cost) != 0
+
+
+@kernel
+def most_cards(g, colour):
+    """Most cards with which a tile of a colour can be paid: its own, and those of one other colour once recoloured."""
+    own, other = np.int64(g.hand[g.seat, colour]), np.int64(0)
+    if (active(g) >> CHANGE_OF_COLOURS) & 1:
+        for c in range(5):
+            if c != colour:
+                other = max(other, np.int64(g.hand[g.seat, c]))
+    return own + other
+
+
+@kernel
+def feasible(t, g, kind):
+    """MAIN: whether the supply has a tile and there is a placement that can be paid, by all that is active."""
+    if g.supply[kind] == 0:
+        return False
+    least = discounted(g, np.int64(1) << (size_of(kind) - 1))
+    if least & up_to(most_cards(g, colour_of(kind))) == 0:  # not even where it touches its own colour
+        return False
+    return completes(g, kind, discounted(g, costs(t, g, kind)))
+
+
+@kernel
+def any_feasible(t, g):
+    """Whether some BUILD is feasible."""
+    for kind in range(20):
+        if feasible(t, g, kind):
+            return True
+    return False
+
+
+@kernel
+def begin_build(g, kind):
+    """BUILD: the tile stays in the supply until it is paid."""
+    g.tile = kind
+    g.phase = PLACE
+
+
+@kernel
+def recolour(g, colour):
+    """RECOLOUR: all cards of this colour count as the tile's."""
+    g.recolour = colour
+    g.phase = PLACE
+
+
+@kernel
+def cost_at(t, g, cells):
+    """Cost of the tile in progress on these cells."""
+    touches = neighbours(np.int64(g.coloured[g.seat, colour_of(g.tile)])) & cells != 0
+    return size_of(g.tile) - np.int64(touches) - ((np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1)
+
+
+@kernel
+def placed_piece(g, argument):
+    """The orientation, among those of all tiles, that an argument of PLACE means."""
+    return ORIENTATIONS * np.int64(g.tile) + argument // CELLS
+
+
+@kernel
+def place(t, g, argument):
+    """PLACE: without RECOLOUR the cards leave the hand at once, with it one by one in PAY."""
+    g.place = argument
+    g.due = cost_at(t, g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
+    g.phase = PAY
+    if g.recolour < 0:
+        while g.due > 0:
+            pay(g, colour_of(g.tile))
+
+
+@kernel
+def pay(g, colour):
+    """PAY: one card."""
+    show(g, g.seat, colour)
+    g.paid[colour] += 1
+    g.due -= 1
+
+
+@kernel
+def lay(t, g):
+    """The tile is paid: it leaves the supply and lies. Return False if the points end the game."""
+    seat, kind, argument = g.seat, np.int64(g.tile), np.int64(g.place)
+    piece, corner = placed_piece(g, argument), argument % CELLS
+    cells = tile_cells(t, piece, corner)
+    number = g.tile_count[seat]
+    g.tile_piece[seat, number] = piece
+    g.tile_cell[seat, number] = corner
+    g.tile_count[seat] += 1
+    g.supply[kind] -= 1
+    g.coloured[seat, colour_of(kind)] |= cells
+    g.bricks[seat] |= np.int64(1) << (corner + t.brick[piece])
+    over(g, CONSTRUCTION_DISCOUNT)
+    over(g, CHANGE_OF_COLOURS)
+    forget_build(g)
+    return cover(t, g, cells)

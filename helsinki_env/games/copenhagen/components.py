@@ -1,0 +1,235 @@
+"""The facts of the box, read from a component file: tiles, cards, cells with coats of arms, scoring values.
+
+A component file (``configs/components/copenhagen.yaml``) is validated in full when it is loaded; what comes out is
+immutable and can be trusted by everything else. Which of the facts the help page does not give stands in the file.
+
+Rules: section 1, Components.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from helsinki_env.data import Entry, read_yaml
+from helsinki_env.yaml_files import find_yaml
+
+__all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
+
+COLOURS = ("blue", "green", "purple", "red", "yellow")
+"""The colours of cards and tiles in index order."""
+
+SIZES = (2, 3, 4, 5)
+"""The sizes of coloured tiles; a tile of n cells has index n - 2."""
+
+ABILITIES = ("any_cards", "additional_card", "construction_discount", "change_of_colours", "both_actions")
+"""The abilities in id order."""
+
+COLUMNS, ROWS = 5, 9
+CELLS = COLUMNS * ROWS
+DISPLAY = 7
+SEATS = (2, 3, 4)
+MAX_CARDS = 20
+MAX_TILES = 20
+MAX_POINTS = 10
+MAX_GOAL = 100
+
+
+class ComponentError(ValueError):
+    """A component file that cannot be used. The message names file, key, value found and what is expected."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """The content of a component file. Made by `load_components`, which validates it.
+
+    A cell is ``5 * y + x``, x from the left and y from the bottom.
+
+    Attributes:
+        name: the file's name without its suffix.
+        drawings: drawing by ``[colour][size - 2]``: rows, the upper one first, ``B`` the brick, ``W`` a window and
+            ``.`` nothing.
+        copies: tiles of each colour by ``[players - 2][size - 2]``.
+        white_tiles: white tiles in the common supply.
+        cards: cards of each colour by ``[players - 2]``.
+        hands: cards dealt by seat.
+        coats: the cells with a coat of arms, ascending.
+        coat_rows: the rows y with a coat of arms beside them, ascending.
+        hand_limit: cards that a hand may hold.
+        goal: points that end the game.
+        last_cards: among how many cards at the bottom of the draw pile the End of Game card is put, itself counted.
+        points_row: points for a full row.
+        points_row_windows: points for a full row that shows windows only.
+        points_column: points for a full column.
+        points_column_windows: points for a full column that shows windows only.
+    """
+
+    name: str
+    drawings: tuple[tuple[tuple[str, ...], ...], ...]
+    copies: tuple[tuple[int, ...], ...]
+    white_tiles: int
+    cards: tuple[int, ...]
+    hands: tuple[int, ...]
+    coats: tuple[int, ...]
+    coat_rows: tuple[int, ...]
+    hand_limit: int
+    goal: int
+    last_cards: int
+    points_row: int
+    points_row_windows: int
+    points_column: int
+    points_column_windows: int
+
+    @property
+    def columns(self) -> int:
+        """Columns of the board, 5."""
+        return COLUMNS
+
+    @property
+    def rows(self) -> int:
+        """Rows of the board, 9."""
+        return ROWS
+
+    def __hash__(self) -> int:
+        """Return a hash of the content, made once."""
+        return hash((self.name, self.digest))
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the content; the file's name does not count."""
+        content = asdict(self)
+        del content["name"]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def load_components(name_or_path: str | Path = "copenhagen") -> Components:
+    """Return the content of a component file.
+
+    Args:
+        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read once.
+
+    Raises:
+        ComponentError: for anything wrong with the file; names file, key, value and what is expected.
+    """
+    path = find_yaml(name_or_path, "components", ComponentError).resolve()
+    return _load(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _load(path: Path, _changed_ns: int) -> Components:
+    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
+    return _components(read_yaml(path, ComponentError), path.stem)
+
+
+def _components(data: Entry, name: str) -> Components:
+    """Return the validated content of a component file."""
+    data.mapping(("tiles", "cards", "board", "rules"))
+    tiles = data["tiles"].mapping(("drawings", "copies", "white"))
+    cards = data["cards"].mapping(("copies", "hands", "last"))
+    board = data["board"].mapping(("coats", "coat_rows"))
+    points = ("points_row", "points_row_windows", "points_column", "points_column_windows")
+    rules = data["rules"].mapping(("hand_limit", "goal", *points))
+    hand_limit = rules["hand_limit"].integer(1, MAX_CARDS)
+    result = Components(
+        name=name,
+        drawings=_drawings(tiles["drawings"]),
+        copies=tuple(
+            _integers(item, len(SIZES), 0, MAX_TILES, "counts by size") for item in _by_players(tiles["copies"])
+        ),
+        white_tiles=tiles["white"].integer(0, CELLS),
+        cards=tuple(item.integer(1, MAX_CARDS) for item in _by_players(cards["copies"])),
+        hands=_integers(cards["hands"], 4, 0, hand_limit, "counts by seat"),
+        coats=_cells(board["coats"]),
+        coat_rows=_rows(board["coat_rows"]),
+        hand_limit=hand_limit,
+        goal=rules["goal"].integer(1, MAX_GOAL),
+        last_cards=cards["last"].integer(1, MAX_CARDS * len(COLOURS)),
+        **{key: rules[key].integer(0, MAX_POINTS) for key in points},
+    )
+    for players, item in zip(SEATS, _by_players(cards["copies"]), strict=True):
+        least = DISPLAY + sum(result.hands[:players])
+        if len(COLOURS) * item.value < least:
+            item.fail(f"at least {-(-least // len(COLOURS))}: the display and all hands are dealt")
+    return result
+
+
+def _integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+    """Return a list of whole numbers, each from low to high."""
+    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
+
+
+def _by_players(data: Entry) -> list[Entry]:
+    """Return what stands there for two, three and four players."""
+    keys = tuple(f"players_{players}" for players in SEATS)
+    data.mapping(keys)
+    return [data[key] for key in keys]
+
+
+def _drawings(data: Entry) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the drawings by colour and size."""
+    data.mapping(COLOURS)
+    return tuple(
+        tuple(
+            _drawing(item, size)
+            for size, item in zip(SIZES, data[colour].entries("drawings by size", length=len(SIZES)), strict=True)
+        )
+        for colour in COLOURS
+    )
+
+
+def _drawing(item: Entry, size: int) -> tuple[str, ...]:
+    """Return a drawing: a connected figure of so many cells, one of them the brick, without empty margins."""
+    drawing = item.value
+    if not isinstance(drawing, str) or not drawing or set(drawing) - set("BW./"):
+        item.fail("a drawing of the characters B, W and . with / between its rows")
+    rows = tuple(drawing.split("/"))
+    if len({len(row) for row in rows}) != 1:
+        item.fail("rows of the same length")
+    if any(not set(line) & set("BW") for line in (rows[0], rows[-1], *([row[i] for row in rows] for i in (0, -1)))):
+        item.fail("no empty row or column at its edges: leave them out")
+    if len(rows) > COLUMNS or len(rows[0]) > COLUMNS:
+        item.fail(f"a drawing of at most {COLUMNS} rows and {COLUMNS} columns")
+    if drawing.count("B") != 1:
+        item.fail("one brick")
+    if drawing.count("W") != size - 1:
+        item.fail(f"{size} cells: a brick and {size - 1} windows")
+    if not _connected(rows):
+        item.fail("cells that are connected edge to edge")
+    return rows
+
+
+def _connected(rows: Sequence[str]) -> bool:
+    """Return whether the cells of a drawing hang together edge to edge."""
+    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
+    edge = [left.pop()]
+    while edge:
+        r, c = edge.pop()
+        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
+        left -= near
+        edge.extend(near)
+    return not left
+
+
+def _cells(data: Entry) -> tuple[int, ...]:
+    """Return different cells of the board, given as [x, y], as ascending numbers."""
+    found: list[int] = []
+    for item in data.entries("cells [x, y]", most=CELLS):
+        x, y = item.entries("numbers, x and y", length=2)
+        cell = COLUMNS * y.integer(0, ROWS - 1) + x.integer(0, COLUMNS - 1)
+        if cell in found:
+            item.fail(f"a cell that is not in the list yet; this one is also {data.path}[{found.index(cell)}]")
+        found.append(cell)
+    return tuple(sorted(found))
+
+
+def _rows(data: Entry) -> tuple[int, ...]:
+    """Return different rows of the board, ascending."""
+    found: list[int] = []
+    for item in data.entries("rows", most=ROWS):
+        row = item.integer(0, ROWS - 1)
+        if row in found:
+            item.fail(f"a row that is not in the list yet; this one is also {data.path}[{found.index(row)}]")
+        found.append(row)
+    return tuple(sorted(found))

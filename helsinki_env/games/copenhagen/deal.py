@@ -1,0 +1,98 @@
+"""Setup (rules, section 2)."""
+
+from __future__ import annotations
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import shuffle
+from helsinki_env.games.copenhagen.actions import ANY_CARDS
+from helsinki_env.games.copenhagen.cards import draw, put_end_card
+from helsinki_env.games.copenhagen.state import MAIN
+
+#: The part of a record that says which game is played, and survives a new deal.
+SETUP_FIELDS = ("players", "denied")
+
+
+@kernel
+def _blank(t, g):
+    g.filled[:] = 0
+    g.coloured[:] = 0
+    g.white[:] = 0
+    g.bricks[:] = 0
+    g.points[:] = 0
+    g.round_number = 1
+    g.tile_piece[:] = 0
+    g.tile_cell[:] = 0
+    g.tile_count[:] = 0
+    g.owned[:] = 0
+    for seat in range(g.players):
+        g.owned[seat] = 1 << ANY_CARDS
+    g.used[:] = 0
+    g.hand[:] = 0
+    g.known[:] = 0
+    g.discard[:] = 0
+    g.reshuffled[:] = 0
+    g.pile[:] = 0
+    g.end_card = 0
+    g.display[:] = -1
+    for kind in range(20):
+        g.supply[kind] = t.supply[g.players, kind]
+    g.white_tiles = t.white_tiles
+    g.seat = 0
+    g.phase = MAIN
+    g.done = 0
+    forget(g)
+
+
+@kernel
+def forget(g):
+    """Nothing is in progress any more."""
+    g.using = 0
+    g.last_discard = -1
+    g.rewards = 0
+    forget_take(g)
+    forget_build(g)
+
+
+@kernel
+def forget_take(g):
+    """No card is being taken."""
+    g.first = -1
+
+
+@kernel
+def forget_build(g):
+    """No tile is being built."""
+    g.tile = -1
+    g.recolour = -1
+    g.place = -1
+    g.due = 0
+    g.paid[:] = 0
+
+
+@kernel
+def deal(t, g, word):
+    """Section 2: shuffle the cards, deal display and hands; with two players the End of Game card goes in."""
+    _blank(t, g)
+    g.chance = word
+    size = 0
+    for colour in range(5):
+        for _ in range(t.cards[g.players]):
+            g.pile[size] = colour
+            size += 1
+    shuffle(g, g.pile, size)
+    g.pile_size = size
+    for slot in range(7):
+        g.display[slot] = draw(g)
+    for seat in range(g.players):
+        for _ in range(t.hands[seat]):
+            g.hand[seat, draw(g)] += 1
+    if g.players == 2:
+        put_end_card(t, g)
+
+
+@kernel
+def set_up(g, setup):
+    """Take over which game is played from another record (or anything with these fields)."""
+    g.players = setup.players
+    for seat in range(4):
+        g.denied[seat] = setup.denied[seat]

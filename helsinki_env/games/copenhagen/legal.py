@@ -1,0 +1,183 @@
+"""Legality, as a mask and nowhere else (rules, section 3).
+
+At every decision the mask holds exactly the legal ones: the turn can be completed after each of them, and no ability is
+offered where it would change nothing besides its own flip.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.abilities import active
+from helsinki_env.games.copenhagen.bits import neighbours, supported
+from helsinki_env.games.copenhagen.build import (
+    any_feasible,
+    colour_of,
+    completes,
+    costs,
+    discounted,
+    feasible,
+    payable,
+    recolours,
+    size_of,
+)
+from helsinki_env.games.copenhagen.cards import hand_size
+from helsinki_env.games.copenhagen.coats import new_abilities, used_abilities, white_cells
+from helsinki_env.games.copenhagen.shapes import meeting, placements
+from helsinki_env.games.copenhagen.state import COAT, DISCARD, END, MAIN, PAY, PLACE, RECOLOUR, TAKE
+from helsinki_env.games.copenhagen.take import above, shown
+
+
+@kernel
+def _mark(mask, first, size, legal):
+    """Mark a set of arguments, bit = argument."""
+    for argument in range(size):
+        mask[first + argument] = (legal >> argument) & 1
+
+
+@kernel
+def _first_slots(g):
+    """MAIN: slots with a card whose next slot holds one too, or any slot above it if any_cards is active."""
+    slots = shown(g)
+    second = slots >> 1
+    if (active(g) >> a.ANY_CARDS) & 1:
+        second |= second >> 1
+        second |= second >> 2
+        second |= second >> 4
+    return slots & second
+
+
+@kernel
+def _next_slots(g):
+    """TAKE: the slot next to the first one, those above that after any_cards, all for an additional card."""
+    slots = shown(g)
+    if g.first < 0:
+        return slots
+    if (np.int64(g.using) >> a.ANY_CARDS) & 1:
+        return slots & above(g.first + 1)
+    return slots & np.int64(2) << np.int64(g.first)
+
+
+@kernel
+def _taking_uses(t, g, usable):
+    """After taking: an additional card until something is discarded; once the limit is kept, building as well."""
+    legal = np.int64(0)
+    if g.last_discard < 0 and shown(g):
+        legal |= usable & (1 << a.ADDITIONAL_CARD)
+    both = usable & (1 << a.BOTH_ACTIONS)
+    if both and g.phase == END and any_feasible(t, g):
+        legal |= both
+    return legal
+
+
+@kernel
+def _building_uses(t, g, usable):
+    """PLACE: what lowers the cost or recolours cards, where a payable placement remains.
+
+    [R] The discount always changes something, the cost: it is legal although the tile could be paid without it. After
+    RECOLOUR it is not where it would leave nothing to pay, since a recoloured card has to be paid.
+    """
+    discount = usable & (1 << a.CONSTRUCTION_DISCOUNT)
+    change = usable & (1 << a.CHANGE_OF_COLOURS)
+    if not (discount or change):
+        return np.int64(0)
+    full = costs(t, g, g.tile)
+    if discount and not completes(g, g.tile, full >> 1):
+        discount = np.int64(0)
+    if change and not recolours(g, g.tile, discounted(g, full)):
+        change = np.int64(0)
+    return discount | change
+
+
+@kernel
+def legal_uses(t, g):
+    """Set of abilities for which USE is legal now (bit = ability)."""
+    usable = active(g)
+    if g.phase == TAKE and g.first >= 0 and shown(g) & above(g.first + 1):
+        return usable & (1 << a.ANY_CARDS)
+    if g.phase == DISCARD or g.phase == END:
+        return _taking_uses(t, g, usable)
+    if g.phase == PLACE:
+        return _building_uses(t, g, usable)
+    return np.int64(0)
+
+
+@kernel
+def _mark_places(t, g, mask, first):
+    """PLACE: all placements whose cost can be paid as things stand."""
+    kind = np.int64(g.tile)
+    filled = np.int64(g.filled[g.seat])
+    support = supported(filled)
+    near = neighbours(np.int64(g.coloured[g.seat, colour_of(kind)]))
+    alone = size_of(kind) - ((np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1)
+    can_pay = payable(g, kind, np.int64(3) << (alone - 1))
+    for orientation in range(t.orientations[kind]):
+        piece = a.ORIENTATIONS * kind + orientation
+        meets = meeting(t, piece, near)
+        legal = np.int64(0)
+        if (can_pay >> alone) & 1:
+            legal |= ~meets
+        if (can_pay >> (alone - 1)) & 1:
+            legal |= meets
+        legal &= placements(t, piece, filled, support)
+        if legal:
+            _mark(mask, first + a.CELLS * orientation, a.CELLS, legal)
+
+
+@kernel
+def _pay_colours(g):
+    """PAY: the tile's and the recoloured cards in non-decreasing order, one of the latter at least."""
+    own, recoloured = colour_of(g.tile), np.int64(g.recolour)
+    low, high = min(own, recoloured), max(own, recoloured)
+    low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
+    due, legal = np.int64(g.due), np.int64(0)
+    # A high one: all that follow are high.
+    if high_held >= due and (high == recoloured or g.paid[recoloured] > 0):
+        legal |= np.int64(1) << high
+    # A low one: no high one yet; if it is the tile's, a recoloured one must still follow.
+    if g.paid[high] == 0 and low_held > 0 and low_held + high_held >= due and (low == recoloured or due > 1):
+        legal |= np.int64(1) << low
+    return legal
+
+
+@kernel
+def _mark_discards(t, g, mask, first):
+    """DISCARD: in non-decreasing colour order, until the limit is kept."""
+    due = hand_size(g, g.seat) - t.hand_limit
+    left = np.int64(0)
+    for colour in range(4, -1, -1):
+        held = np.int64(g.hand[g.seat, colour])
+        left += held
+        mask[first + colour] = (colour >= g.last_discard) & (held > 0) & (left >= due)
+
+
+@kernel
+def mark_legal(t, g, mask):
+    """Mark the legal decisions of a game by 1; `mask` is int8 of shape (459,), all zero before."""
+    if g.done:
+        return
+    phase, offset = g.phase, t.offset
+    if phase == MAIN:
+        if not (np.int64(g.using) >> a.BOTH_ACTIONS) & 1:
+            _mark(mask, offset[a.TAKE], 7, _first_slots(g))
+        for kind in range(20):
+            mask[offset[a.BUILD] + kind] = feasible(t, g, kind)
+    elif phase == TAKE:
+        _mark(mask, offset[a.TAKE], 7, _next_slots(g))
+    elif phase == DISCARD:
+        _mark_discards(t, g, mask, offset[a.DISCARD])
+    elif phase == END:
+        mask[offset[a.END]] = 1
+    elif phase == PLACE:
+        _mark_places(t, g, mask, offset[a.PLACE])
+    elif phase == RECOLOUR:
+        _mark(mask, offset[a.RECOLOUR], 5, recolours(g, g.tile, discounted(g, costs(t, g, g.tile))))
+    elif phase == PAY:
+        _mark(mask, offset[a.PAY], 5, _pay_colours(g))
+    elif phase == COAT:
+        _mark(mask, offset[a.WHITE], a.CELLS, white_cells(g))
+        _mark(mask, offset[a.ABILITY], 5, new_abilities(g))
+        mask[offset[a.REACTIVATE]] = used_abilities(g) != 0
+    _mark(mask, offset[a.USE], 5, legal_uses(t, g))

@@ -1,0 +1,341 @@
+"""Whether a position can be played on: to its end, and so that every position on the way can be read again.
+
+A position need not be one that a game leads to; a study may begin with supplies that are short, with other hidden
+cards, points, abilities or rounds. What it says must fit together, though: there is no more of anything than the box
+holds, tiles stand on something, what is in progress can have begun and can be completed, the game comes to an end, and
+no number outgrows its place. Each rule here holds on along with the game: if it holds now, it holds after every legal
+decision.
+
+[R] Points need not be those of the lines on a board, nor abilities those won by its coats; but a tile stands on the
+ground or on what was built before it, an ability that is denied to a seat is not owned, and END alone is never asked.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.components import CELLS, COLOURS, SIZES, Components
+from helsinki_env.games.copenhagen.game import Game, Phase
+from helsinki_env.games.copenhagen.state import END_CARD
+from helsinki_env.position.plain import MOST_SAID, cell_list, fail, plain
+
+__all__ = ["check"]
+
+_BOARD, _GROUND, _LEFT = (1 << CELLS) - 1, 31, sum(1 << 5 * y for y in range(9))
+_BUILDING = (Phase.PLACE, Phase.RECOLOUR, Phase.PAY)
+_BOTH = 1 << a.BOTH_ACTIONS
+_ANY = 1 << a.ANY_CARDS
+_ADDITIONAL = 1 << a.ADDITIONAL_CARD
+_CHANGE = 1 << a.CHANGE_OF_COLOURS
+_DISCOUNT = 1 << a.CONSTRUCTION_DISCOUNT
+
+
+def check(game: Game) -> None:
+    """See whether a game can be played on to its end.
+
+    Args:
+        game: its state is taken to be made of numbers that each mean something; how they fit together is looked at.
+
+    Raises:
+        PositionError: naming the key of the position, what was found and what was expected.
+    """
+    p, components = plain(game.state), game.config.loaded
+    phase = game.phase
+    _check_cards(p, components)
+    _check_box(p, components)
+    for seat in range(p.players):
+        _check_seat(p, game, seat)
+    _check_draw_pile(p, components)
+    if p.done:
+        _check_over(p, components, phase)
+        return
+    _check_limits(p, components, phase)
+    _check_using(p, phase)
+    _check_display(p, phase)
+    _check_hand(p, components, phase)
+    if phase in _BUILDING:
+        _check_build(game, p, phase)
+    if phase == Phase.COAT:
+        _check_rewards(p, components)
+    legal = game.legal_mask()
+    if not legal.any():
+        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
+    if phase == Phase.END and legal.sum() == 1:
+        fail("phase", phase, "END only while an ability can still be used: it is taken at once where it alone is legal")
+
+
+def _names(abilities: int) -> list[int]:
+    return cell_list(abilities)
+
+
+# what the box holds (rules, section 1)
+
+
+def _check_cards(p: SimpleNamespace, components: Components) -> None:
+    """Every card is somewhere: pile, discards, display, hands. Hidden cards are known at most as often as held."""
+    pile = p.pile[: p.pile_size]
+    for colour, name in enumerate(COLOURS):
+        held = sum(hand[colour] for hand in p.hand)
+        found = pile.count(colour) + p.display.count(colour) + p.discard[colour] + held
+        expected = components.cards[p.players - 2]
+        if found != expected:
+            fail(f"all {name} cards", found, f"{expected} of them in piles, display and hands")
+    for seat, (hand, known) in enumerate(zip(p.hand, p.known, strict=True)):
+        if any(seen > held for seen, held in zip(known, hand, strict=True)):
+            fail(f"seats[{seat}].known", known, f"no more of any colour than in hand: {hand}")
+
+
+def _check_box(p: SimpleNamespace, components: Components) -> None:
+    """There is no more of anything, on the boards and in the supplies, than in the box; there may be less."""
+    laid = [0] * len(p.supply)
+    for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
+        for piece in pieces[:count]:
+            laid[piece // a.ORIENTATIONS] += 1
+    for kind, left in enumerate(p.supply):
+        box = components.copies[p.players - 2][kind % 4]
+        _check_supply(f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]", left, laid[kind], box)
+    _check_supply("white_tiles", p.white_tiles, sum(cells.bit_count() for cells in p.white), components.white_tiles)
+
+
+def _check_supply(key: str, left: int, taken: int, box: int) -> None:
+    if taken > box:
+        fail(f"all of {key}", taken, f"at most {box} on all boards")
+    if left > box - taken:
+        fail(key, left, f"at most {box - taken}: {taken} of {box} are on boards")
+
+
+def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
+    """Section 2: the End of Game card is among the last cards of its pile; two players never play without it."""
+    pile = p.pile[: p.pile_size]
+    if pile.count(END_CARD) > 1:
+        fail("draw_pile", pile[::-1], "one End of Game card (5)")
+    if p.end_card and pile.index(END_CARD) >= components.last_cards:
+        fail("draw_pile", pile[::-1], f"the End of Game card (5) among the last {components.last_cards}")
+    if p.players == 2 and not p.end_card and not p.done:
+        fail("draw_pile", pile[::-1], "the End of Game card (5) in it while a game of two players goes on")
+
+
+# boards and abilities
+
+
+def _supported(filled: int) -> int:
+    """Return where a cell has support: on the ground or directly above a filled one."""
+    return (_GROUND | filled << 5) & _BOARD
+
+
+def _check_seat(p: SimpleNamespace, game: Game, seat: int) -> None:
+    _check_standing(p, game, seat)
+    if not p.owned[seat] & _ANY:
+        fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0, any_cards, among them: everybody owns it")
+    if p.used[seat] & ~p.owned[seat]:
+        fail(f"seats[{seat}].used", _names(p.used[seat]), f"some of the abilities owned: {_names(p.owned[seat])}")
+    if p.owned[seat] & p.denied[seat]:
+        found = _names(p.owned[seat] & p.denied[seat])
+        fail(f"seats[{seat}].abilities", found, "none of those that are denied to this seat")
+
+
+def _check_standing(p: SimpleNamespace, game: Game, seat: int) -> None:
+    """Section 3, Placement: tiles stood on something in the order built; white ones came whenever they could."""
+    masks = game.config.tables["cells"][0]
+    filled, white = 0, p.white[seat]
+    for number in range(p.tile_count[seat] + 1):
+        while standing := white & _supported(filled):
+            filled, white = filled | standing, white & ~standing
+        if number < p.tile_count[seat]:
+            cells = int(masks[p.tile_piece[seat][number]]) << p.tile_cell[seat][number]
+            if not cells & _supported(filled):
+                expected = "a cell on the ground or directly above one that was filled before"
+                fail(f"seats[{seat}].tiles[{number}].cells", cell_list(cells), expected)
+            filled |= cells
+    if white:
+        fail(f"seats[{seat}].white", cell_list(white), "cells on the ground or directly above filled ones")
+
+
+# numbers that grow
+
+
+def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
+    """Most rounds that may still begin: a turn takes two cards from a draw pile, whose end is near, or a tile."""
+    cards = int(p.pile_size)
+    if not p.end_card:  # the discard pile will be made a draw pile once
+        cards += len(COLOURS) * components.cards[p.players - 2] + 1
+    turns = cards // 2 + sum(p.supply) + (phase == Phase.COAT)
+    return int(p.seat + turns) // int(p.players)
+
+
+def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
+    """The round stays within bounds, whatever happens, and points of this many end the game."""
+    rounds = _rounds_to_come(p, components, phase)
+    if p.round_number > MOST_SAID - rounds:
+        most = MOST_SAID - rounds
+        expected = f"at most {most}: {rounds} rounds may follow, and {MOST_SAID} is the last that can be told"
+        fail("round", p.round_number, expected)
+    for seat, points in enumerate(p.points):
+        if points >= components.goal:
+            expected = f"less than {components.goal}, with which the game is over, or done to be true"
+            fail(f"seats[{seat}].points", points, expected)
+
+
+# how the game stands (sections 3 and 4)
+
+
+def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
+    """The game is over by the points of the seat that acted last, or because the End of Game card came up."""
+    if phase != Phase.END:
+        fail("phase", phase, "END once the game is over")
+    for seat, points in enumerate(p.points):
+        if points >= components.goal and seat != p.seat:
+            fail(f"seats[{seat}].points", points, f"less than {components.goal}: seat {p.seat} acted last")
+    for seat in range(p.players):
+        if sum(p.hand[seat]) > components.hand_limit:
+            fail(f"seats[{seat}].hand", p.hand[seat], f"at most {components.hand_limit} cards")
+    empty = p.display.count(-1)
+    if p.points[p.seat] >= components.goal:
+        if p.players == 2 and not p.end_card:
+            fail("draw_pile", "no End of Game card", "the End of Game card (5) in it: the game ended by points")
+        if empty not in (0, 2, 3):
+            fail("display", _or_none(p.display), "a full row, or two or three cards taken in the last turn")
+        return
+    if p.end_card:
+        fail("done", True, f"the End of Game card (5) out of the draw pile, or {components.goal} points")
+    if p.pile_size >= components.last_cards:
+        fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
+    if not 1 <= empty <= 3:
+        fail("display", _or_none(p.display), "one to three empty slots: the End of Game card came up in their place")
+
+
+def _or_none(numbers: list[int]) -> list[int | None]:
+    """Return numbers as they stand in a position: null for nothing."""
+    return [number if number >= 0 else None for number in numbers]
+
+
+def _check_using(p: SimpleNamespace, phase: str) -> None:
+    """Section 3: in each phase certain abilities can be, or must be, in use; all of them are used then."""
+    can = _BOTH | _CHANGE | _DISCOUNT if phase in _BUILDING else _BOTH
+    must = 0
+    if phase == Phase.TAKE:
+        can, must = (_ANY, 0) if p.first >= 0 else (_ADDITIONAL, _ADDITIONAL)
+    elif phase == Phase.RECOLOUR or p.recolour >= 0:
+        must = _CHANGE
+    elif phase == Phase.PLACE:
+        can &= ~_CHANGE
+    found = _names(p.using)
+    if p.using & ~can:
+        fail("pending.using", found, f"some of {_names(can)} here")
+    if must & ~p.using:
+        fail("pending.using", found, f"{_names(must)} among them here")
+    if p.using & ~p.used[p.seat] and not _reactivated(p, phase):
+        fail(f"seats[{p.seat}].used", _names(p.used[p.seat]), f"pending.using, {found}, among them")
+
+
+def _reactivated(p: SimpleNamespace, phase: str) -> bool:
+    """Whether used abilities may have been flipped back in this very turn."""
+    return phase == Phase.COAT and p.used[p.seat] == 0
+
+
+def _taken(p: SimpleNamespace, phase: str) -> bool:
+    """Whether cards were taken in this turn, two of them at least."""
+    return phase in (Phase.DISCARD, Phase.END) or bool(p.using & (_BOTH | _ADDITIONAL))
+
+
+def _check_display(p: SimpleNamespace, phase: str) -> None:
+    """Section 3: empty are the slots from which cards were taken in this turn, and these were taken by the rules."""
+    empty = [slot for slot, card in enumerate(p.display) if card < 0]
+    found = _or_none(p.display)
+    if not _taken(p, phase):
+        expected = [p.first] if p.first >= 0 else []
+        if empty != expected:
+            fail("display", found, f"a card in every slot but {expected}" if expected else "a card in every slot")
+        return
+    usable = _ANY | _ADDITIONAL if _reactivated(p, phase) else p.used[p.seat]
+    if p.using & _ADDITIONAL:
+        usable &= ~_ADDITIONAL  # its card is not yet taken
+    most = 3 if usable & _ADDITIONAL else 2
+    if not 2 <= len(empty) <= most:
+        fail("display", found, f"2 empty slots, or 3 after additional_card: cards were taken, not put back ({most})")
+    if not usable & _ANY and not any(slot + 1 in empty for slot in empty):
+        fail("display", found, "two empty slots next to each other, or any_cards used")
+
+
+def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
+    """Section 3, Hand limit: what hands may hold in each phase."""
+    limit = components.hand_limit
+    for seat in range(p.players):
+        if seat != p.seat and sum(p.hand[seat]) > limit:
+            fail(f"seats[{seat}].hand", p.hand[seat], f"at most {limit} cards")
+    if p.last_discard >= 0 and not _taken(p, phase):
+        fail("pending.last_discard", p.last_discard, "no such key: cards are discarded after they were taken")
+    held, taken, discarded = sum(p.hand[p.seat]) + sum(p.paid), p.display.count(-1), p.last_discard >= 0
+    least, most = limit if discarded else taken, limit  # so many are left after discards
+    if phase == Phase.TAKE:
+        most = limit + taken
+    elif phase == Phase.DISCARD:
+        least, most = limit + 1, limit + taken - discarded
+    elif phase == Phase.COAT:
+        least = 0
+    if not least <= held <= most:
+        expected = f"{least} to {most} cards, those paid counted, in phase {phase}"
+        fail(f"seats[{p.seat}].hand", p.hand[p.seat], expected)
+    if discarded and p.discard[p.last_discard] == 0:
+        fail("discard_pile", p.discard, f"a card of colour {p.last_discard}, the last one discarded")
+
+
+# the decision in progress
+
+
+def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
+    """Section 3, Constructing: the supply has the tile; after RECOLOUR a card of that colour is, or will be, paid."""
+    colour, size = p.tile // 4, SIZES[p.tile % 4]
+    if p.supply[p.tile] == 0:
+        fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
+    if p.recolour < 0:
+        return
+    if p.recolour == colour:
+        fail("pending.recolour", p.recolour, "another colour than the tile's")
+    hand = p.hand[p.seat]
+    if hand[p.recolour] + p.paid[p.recolour] == 0:
+        fail("pending.recolour", p.recolour, "a colour of which the seat to move holds a card, or has paid one")
+    if phase == Phase.PAY:
+        _check_pay(game, p, colour, size)
+
+
+def _check_pay(game: Game, p: SimpleNamespace, colour: int, size: int) -> None:
+    """Section 3, Paying: paid and due are the cost of a placement; what is due can be paid in order."""
+    t = game.config.tables[0]
+    orientation, corner = divmod(p.place, CELLS)
+    piece = a.ORIENTATIONS * p.tile + orientation
+    filled, near = p.filled[p.seat], _neighbours(p.coloured[p.seat][colour])
+    lies = orientation < t.orientations[p.tile] and int(t.corners[piece]) >> corner & 1
+    cells = int(t.cells[piece]) << corner
+    if not lies or cells & filled or not cells & _supported(filled):
+        fail("pending.place", p.place, "the argument of a PLACE on empty cells with support")
+    cost = size - bool(cells & near) - bool(p.using & _DISCOUNT)
+    if sum(p.paid) + p.due != cost:
+        fail("pending.due", p.due, f"{cost} with the {sum(p.paid)} cards paid: the cost at this place")
+    if sum(p.paid) != p.paid[colour] + p.paid[p.recolour]:
+        fail("pending.paid", p.paid, f"cards of the colours {colour} and {p.recolour} only")
+    if any(paid > held for paid, held in zip(p.paid, p.discard, strict=True)):
+        fail("pending.paid", p.paid, f"no more of any colour than lie on the discard pile: {p.discard}")
+    hand, low, high = p.hand[p.seat], min(colour, p.recolour), max(colour, p.recolour)
+    left = hand[high] + (0 if p.paid[high] else hand[low])
+    shut = p.paid[high] > 0 and low == p.recolour and p.paid[low] == 0  # a recoloured card can no longer be paid
+    if left < p.due or shut:
+        expected = "cards in hand that pay it in non-decreasing colour order, at least one of them recoloured"
+        fail("pending.due", p.due, expected)
+
+
+def _neighbours(cells: int) -> int:
+    """Return the cells that touch a set edge to edge."""
+    return (cells << 5 | cells >> 5 | (cells & ~(_LEFT << 4)) << 1 | (cells & ~_LEFT) >> 1) & _BOARD
+
+
+def _check_rewards(p: SimpleNamespace, components: Components) -> None:
+    """Section 3: pending are rewards for coats that this board has covered, on cells and beside full rows."""
+    filled = p.filled[p.seat]
+    won = sum(filled >> cell & 1 for cell in components.coats)
+    won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)
+    if p.rewards > won:
+        fail("pending.rewards", p.rewards, f"at most {won}: so many coats of arms are covered on this board")
+    if not p.tile_count[p.seat]:
+        fail("phase", "COAT", "a coloured tile on the board of the seat to move")

@@ -1,0 +1,283 @@
+"""Games from plain data: what is of the wrong kind is found here, what does not fit together in `check`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from helsinki_env.data import Entry
+from helsinki_env.games.copenhagen import actions
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, SIZES, Components
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.position.checks import check
+from helsinki_env.games.copenhagen.position.write import VERSION
+from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
+from helsinki_env.games.copenhagen.tables import build_tables
+from helsinki_env.position.plain import MOST_SAID, PositionError, fill, plain
+
+__all__ = ["from_dict"]
+
+_KEYS = (
+    "game",
+    "version",
+    "components",
+    "players",
+    "denied",
+    "phase",
+    "to_move",
+    "round",
+    "done",
+    "draw_pile",
+    "discard_pile",
+    "display",
+    "tile_supply",
+    "white_tiles",
+    "seats",
+    "pending",
+    "chance",
+)
+_SEAT_KEYS = ("tiles", "white", "abilities", "used", "hand", "known", "points")
+_TURN = {"using", "last_discard"}
+#: For each phase: pending keys that it needs, and those that it may have besides.
+_PENDING: dict[str, tuple[set[str], set[str]]] = {
+    "MAIN": (set(), _TURN),
+    "TAKE": (set(), {"first", "using"}),
+    "DISCARD": (set(), {"last_discard"}),
+    "END": (set(), {"last_discard"}),
+    "PLACE": ({"tile"}, {"recolour", *_TURN}),
+    "RECOLOUR": ({"tile", "using"}, _TURN),
+    "PAY": ({"tile", "using", "recolour", "place", "due"}, {"paid", *_TURN}),
+    "COAT": ({"rewards"}, _TURN),
+}
+_WORD = re.compile("0x[0-9a-fA-F]{16}")
+#: Points are below the goal while the game goes on; the last turn can add all lines of a board.
+_MOST_POINTS = 1000
+
+
+def from_dict(position: Mapping[str, Any]) -> Game:
+    """Return the game that `to_dict` wrote; both go on alike.
+
+    What it accepts can be played on to the end, and every position on the way is accepted too. It need not be one that
+    a game leads to; `check` says what a study is free to make up.
+
+    Raises:
+        PositionError: (a ValueError) naming the key, what stood there and what was expected.
+    """
+    whole = Entry(position, PositionError, file="position").mapping()
+    if isinstance(whole["draw_pile"].value, int):
+        whole["draw_pile"].fail("a list of colours: a copy made for one seat cannot be played on")
+    data = _mapping(whole, _KEYS, optional=("denied",))
+    data["game"].choice(["copenhagen"])
+    data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
+    config = _config(data)
+    states = new_states(1)
+    apply_setup(states, config)
+    p = plain(states[0])
+    phase = data["phase"].choice(PHASES)
+    p.phase = PHASES.index(phase)
+    p.seat = _whole(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = _whole(data["round"], "a round", 1, MOST_SAID)
+    p.done = int(data["done"].flag())
+    _read_cards(p, data)
+    _read_supplies(p, config.loaded, data)
+    for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
+        _read_seat(p, config.loaded, seat, _mapping(entry, _SEAT_KEYS))
+    _read_pending(p, data["pending"], phase)
+    p.chance = int(_word(_mapping(data["chance"], ("word",))["word"]), 16)
+    fill(states, p)
+    game = Game.from_state(config, states[0])
+    check(game)
+    return game
+
+
+# kinds of values
+
+
+def _mapping(entry: Entry, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:
+    """Return what stands under exactly these keys; the optional ones may be missing."""
+    entry.mapping(keys)
+    for key in keys:
+        if key not in entry.value and key not in optional:
+            entry[key].fail("this key: it is missing")
+    return dict(entry.items())
+
+
+def _whole(entry: Entry, what: str, low: int, high: int) -> int:
+    return entry.integer(low, high, f"{what} from {low} to {high}")
+
+
+def _numbers(entry: Entry, what: str, many: str, most: int, length: int | None = None) -> list[int]:
+    """Return a list of whole numbers from 0 to `most`; `what` each of them is, `many` of them are."""
+    return [_whole(item, what, 0, most) for item in entry.entries(many, length=length)]
+
+
+def _counts(entry: Entry) -> list[int]:
+    return _numbers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
+
+
+def _set(entry: Entry, what: str, size: int, low: int = 0) -> list[int]:
+    """Return different whole numbers from `low` to `size` - 1; `what` is such as "a cell"."""
+    many = what.split()[1]
+    items = entry.entries(f"{many}, each once")
+    found: list[int] = []
+    for item in items:
+        number = _whole(item, what, low, size - 1)
+        if number in found:
+            item.fail("no number twice")
+        found.append(number)
+    return found
+
+
+def _bits(numbers: Sequence[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def _word(entry: Entry) -> str:
+    if not isinstance(entry.value, str) or not _WORD.fullmatch(entry.value):
+        entry.fail("'0x' and 16 hexadecimal digits")
+    return entry.value
+
+
+# the parts of a position
+
+
+def _config(data: Mapping[str, Entry]) -> CopenhagenConfig:
+    players = _whole(data["players"], "seats", 2, 4)
+    denied: list[list[int]] | None = None
+    if "denied" in data:
+        seats = data["denied"].entries("lists of abilities, one for each seat", length=players)
+        denied = [_set(abilities, "an ability", len(ABILITIES), low=1) for abilities in seats]
+    try:
+        return CopenhagenConfig(
+            num_players=players,
+            denied=denied,
+            components=data["components"].text("the name of a component file, or a path"),
+        )
+    except PositionError:
+        raise
+    except (ValueError, OSError) as problem:
+        raise PositionError(f"position: {problem}") from None
+
+
+def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
+    pile = data["draw_pile"]
+    cards = _numbers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
+    if len(cards) > PILE:
+        pile.fail(f"at most {PILE} cards", found=f"{len(cards)} cards")
+    p.pile[: len(cards)] = cards[::-1]
+    p.pile_size = len(cards)
+    p.end_card = int(END_CARD in cards)
+    p.discard = _counts(data["discard_pile"])
+    if p.players > 2 and p.end_card:  # then the draw pile was made from the discard pile, and all know what is in it
+        p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
+    for slot, card in enumerate(data["display"].entries("colours or null", length=DISPLAY)):
+        if card.value is not None:
+            p.display[slot] = _whole(card, "null or a colour", 0, len(COLOURS) - 1)
+
+
+def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
+    supply = _mapping(data["tile_supply"], COLOURS)
+    for i, colour in enumerate(COLOURS):
+        for j, count in enumerate(supply[colour].entries("tile counts by size", length=len(SIZES))):
+            p.supply[4 * i + j] = _whole(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
+    p.white_tiles = _whole(data["white_tiles"], "a supply", 0, components.white_tiles)
+
+
+def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Entry]) -> None:
+    for tile in data["tiles"].entries("coloured tiles"):
+        _read_tile(p, components, seat, tile)
+    p.white[seat] = _free_cells(data["white"], p.filled[seat])
+    p.filled[seat] |= p.white[seat]
+    p.owned[seat] = _bits(_set(data["abilities"], "an ability", len(ABILITIES)))
+    p.used[seat] = _bits(_set(data["used"], "an ability", len(ABILITIES)))
+    if isinstance(data["hand"].value, Mapping):
+        data["hand"].fail("card counts: a copy made for one seat cannot be played on")
+    p.hand[seat], p.known[seat] = (_counts(data[key]) for key in ("hand", "known"))
+    p.points[seat] = _whole(data["points"], "points", 0, _MOST_POINTS)
+
+
+def _free_cells(entry: Entry, filled: int) -> int:
+    """Return cells that are empty, as a set."""
+    cells = _set(entry, "a cell", CELLS)
+    twice = [cell for cell in cells if filled >> cell & 1]
+    if twice:
+        entry.fail(f"empty cells; {twice} are filled already")
+    return _bits(cells)
+
+
+@lru_cache(maxsize=8)
+def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
+    """Return the piece, 8 * kind + orientation, by kind, cells (as a set) and brick, in the lower left corner."""
+    t = build_tables(components)[0]
+    pieces = [
+        actions.ORIENTATIONS * kind + orientation
+        for kind in range(len(t.orientations))
+        for orientation in range(t.orientations[kind])
+    ]
+    return {(piece // 8, int(t.cells[piece]), int(t.brick[piece])): piece for piece in pieces}
+
+
+def _kind(entry: Entry, *more: str) -> tuple[int, dict[str, Entry]]:
+    """Return the kind of a tile, and what else stands there."""
+    data = _mapping(entry, ("colour", "size", *more))
+    colour = COLOURS.index(data["colour"].choice(COLOURS))
+    return 4 * colour + _whole(data["size"], "a size", SIZES[0], SIZES[-1]) - SIZES[0], data
+
+
+def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entry) -> None:
+    kind, data = _kind(tile, "cells", "brick")
+    cells = _free_cells(data["cells"], p.filled[seat])
+    brick = _whole(data["brick"], "a cell", 0, CELLS - 1)
+    lying = [cell for cell in range(CELLS) if cells >> cell & 1]
+    corner = COLUMNS * min((cell // COLUMNS for cell in lying), default=0)
+    corner += min((cell % COLUMNS for cell in lying), default=0)
+    piece = _pieces(components).get((kind, cells >> corner, brick - corner))
+    if piece is None:
+        drawing = "/".join(components.drawings[kind // 4][kind % 4])
+        tile.fail(f"cells and a brick in the shape {drawing}, turned or flipped")
+    number = p.tile_count[seat]
+    if number == TILES:
+        tile.fail(f"at most {TILES} coloured tiles on a board")
+    p.tile_piece[seat][number], p.tile_cell[seat][number] = piece, corner
+    p.tile_count[seat] += 1
+    p.filled[seat] |= cells
+    p.coloured[seat][kind // 4] |= cells
+    p.bricks[seat] |= 1 << brick
+
+
+# the decision in progress
+
+
+def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
+    needed, allowed = (set(), set()) if p.done else _PENDING[phase]
+    numbers = {
+        "first": (0, DISPLAY - 1),
+        "recolour": (0, len(COLOURS) - 1),
+        "place": (0, actions.SIZES[actions.PLACE] - 1),
+        "due": (1, SIZES[-1]),
+        "last_discard": (0, len(COLOURS) - 1),
+        "rewards": (1, CELLS),
+    }
+    for key, entry in data.items():
+        if key not in needed | allowed:
+            where = "once the game is over none" if p.done else f"in phase {phase} only the keys"
+            entry.fail(f"{where} {', '.join(sorted(needed | allowed))}".strip())
+        if key == "tile":
+            p.tile = _kind(entry)[0]
+        elif key == "using":
+            p.using = _bits(_set(entry, "an ability", len(ABILITIES)))
+            if not p.using:
+                entry.fail("at least one ability, or no such key")
+        elif key == "paid":
+            p.paid = _counts(entry)
+            if not any(p.paid):
+                entry.fail("at least one card, or no such key")
+        else:
+            setattr(p, key, entry.integer(*numbers[key]))
+    for key in sorted(needed):
+        if not data[key].given:
+            data[key].fail(f"this key: phase {phase} needs it")

@@ -1,0 +1,108 @@
+"""Games as plain data for JSON."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from helsinki_env.games.copenhagen.components import COLOURS, SIZES
+from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.position.plain import cell_list, plain
+
+__all__ = ["VERSION", "to_dict"]
+
+VERSION = 0
+"""Version of the environment, `copenhagen_v0`."""
+
+
+def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+    """Return a game as plain data for JSON.
+
+    Args:
+        game: the game.
+        seat: None for the whole position; else a copy with only what this seat may see (rules, section 5): other hands
+            become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out. It says besides
+            whether the End of Game card is in the draw pile (``end_card``) and, once that was made from the discard
+            pile, what is in it (``reshuffled``).
+    """
+    p, players = plain(game.state), game.num_players
+    position: dict[str, Any] = {
+        "game": "copenhagen",
+        "version": VERSION,
+        "components": game.config.components,
+        "players": players,
+        "denied": [list(abilities) for abilities in game.config.denied],
+        "phase": str(game.phase),
+        "to_move": p.seat,
+        "round": p.round_number,
+        "done": bool(p.done),
+        "draw_pile": p.pile[: p.pile_size][::-1],
+        "discard_pile": p.discard,
+        "end_card": bool(p.end_card),
+        "reshuffled": p.reshuffled,
+        "display": [None if card < 0 else card for card in p.display],
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "white_tiles": p.white_tiles,
+        "seats": [_seat(game, p, i) for i in range(players)],
+        "pending": _pending(p),
+        "chance": {"word": f"0x{p.chance:016x}"},
+    }
+    if not any(position["denied"]):
+        del position["denied"]
+    if seat is None:
+        del position["end_card"], position["reshuffled"]
+    else:
+        _hide(position, game.checked_seat(seat))
+    return position
+
+
+def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+    tiles = range(p.tile_count[seat])
+    return {
+        "tiles": [_tile(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
+        "white": cell_list(p.white[seat]),
+        "abilities": cell_list(p.owned[seat]),
+        "used": cell_list(p.used[seat]),
+        "hand": p.hand[seat],
+        "known": p.known[seat],
+        "points": p.points[seat],
+    }
+
+
+def _kind(kind: int) -> dict[str, Any]:
+    return {"colour": COLOURS[kind // 4], "size": SIZES[kind % 4]}
+
+
+def _tile(game: Game, piece: int, corner: int) -> dict[str, Any]:
+    t = game.config.tables
+    cells = int(t["cells"][0, piece]) << corner
+    return {**_kind(piece // 8), "cells": cell_list(cells), "brick": int(t["brick"][0, piece]) + corner}
+
+
+def _pending(p: SimpleNamespace) -> dict[str, Any]:
+    """Return what is in progress: only what differs from nothing."""
+    found = {
+        "first": None if p.first < 0 else p.first,
+        "using": cell_list(p.using) or None,
+        "tile": None if p.tile < 0 else _kind(p.tile),
+        "recolour": None if p.recolour < 0 else p.recolour,
+        "place": None if p.place < 0 else p.place,
+        "due": p.due or None,
+        "paid": p.paid if any(p.paid) else None,
+        "last_discard": None if p.last_discard < 0 else p.last_discard,
+        "rewards": p.rewards or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _hide(position: dict[str, Any], seat: int) -> None:
+    """Take out what a seat may not see (section 5)."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    # The draw pile of three and four players is made from the discard pile exactly if the End of Game card is in it.
+    # [R] Until that is drawn the key stays, even if no other card is left; afterwards it is gone.
+    if position["players"] == 2 or not position["end_card"]:
+        del position["reshuffled"]
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}

@@ -1,0 +1,62 @@
+"""Points and ranking (rules, sections 3, "Constructing", and 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.core.bits import count
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.bits import full_columns, full_rows
+
+
+@kernel
+def line_points(t, before, after, bricks):
+    """Section 3: points of the rows and columns that are full `after`, but not `before`, the more for windows only."""
+    rows = full_rows(after) & ~full_rows(before)
+    columns = full_columns(after) & ~full_columns(before)
+    windows = after & ~bricks
+    row_windows, column_windows = rows & full_rows(windows), columns & full_columns(windows)
+    return (
+        t.points_row * count(rows & ~row_windows)
+        + t.points_row_windows * count(row_windows)
+        + t.points_column * count(columns & ~column_windows)
+        + t.points_column_windows * count(column_windows)
+    )
+
+
+@kernel
+def cover(t, g, cells):
+    """Section 3: cells of the seat to move are filled, their bricks known; lines score, coats become rewards.
+
+    Return False if the points end the game.
+    """
+    seat = g.seat
+    before = np.int64(g.filled[seat])
+    after = before | cells
+    g.filled[seat] = after
+    g.points[seat] += line_points(t, before, after, np.int64(g.bricks[seat]))
+    if g.points[seat] >= t.goal:
+        return False
+    rows = full_rows(after) & ~full_rows(before)
+    g.rewards += count(cells & t.coats) + count(rows & t.coat_rows)
+    return True
+
+
+@kernel
+def score(t, g, seat):
+    """Section 4: the points of a seat, all made in play."""
+    return np.int64(g.points[seat])
+
+
+@kernel
+def place_of(t, g, seat):
+    """Section 4: the number of seats with more points, or as many and fewer empty cells. Places can be shared.
+
+    Whoever ended the game by points has the most: nobody else has as many as the goal.
+    """
+    place = np.int64(0)
+    for other in range(g.players):
+        more = np.int64(g.points[other]) - g.points[seat]
+        fuller = count(g.filled[other]) - count(g.filled[seat])
+        place += more > 0 or (more == 0 and fuller > 0)
+    return place

@@ -1,0 +1,92 @@
+"""GAME: the one dtype. A game is one flat record; a batch is an array of them.
+
+`states["hand"]` is the column of a batch, `states[b]` the one game that a rule sees. The record is complete (its random
+word included); it always has four seats, and those beyond the number of players stay blank. -1 means "none" throughout,
+and 0 nothing. Coats of arms are no part of it: they lie on cells until these are filled, beside rows until these are
+full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SEATS = 4
+#: Tiles of two cells fill a board of 45 with no more than that.
+TILES = 22
+#: Twenty cards of each colour (component files that hold more are refused) and the End of Game card.
+PILE = 101
+#: The End of Game card in the draw pile.
+END_CARD = 5
+
+# Phases, in the order of the rules.
+MAIN, TAKE, DISCARD, END, PLACE, RECOLOUR, PAY, COAT = range(8)
+PHASES = ("MAIN", "TAKE", "DISCARD", "END", "PLACE", "RECOLOUR", "PAY", "COAT")
+
+States = npt.NDArray[Any]
+
+_FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
+    ("chance", np.uint64),
+    # boards: sets of cells
+    ("filled", np.int64, (SEATS,)),
+    ("coloured", np.int64, (SEATS, 5)),  # cells of coloured tiles, by colour
+    ("white", np.int64, (SEATS,)),
+    ("bricks", np.int64, (SEATS,)),
+    ("points", np.int16, (SEATS,)),
+    ("round_number", np.int16),
+    ("place", np.int16),  # PAY: the argument of PLACE
+    # coloured tiles in the order built: 8 * kind + orientation, where kind = 4 * colour + size - 2; lower left corner
+    ("tile_piece", np.uint8, (SEATS, TILES)),
+    ("tile_cell", np.int8, (SEATS, TILES)),
+    ("tile_count", np.int8, (SEATS,)),
+    # abilities as sets of ids
+    ("owned", np.int8, (SEATS,)),
+    ("used", np.int8, (SEATS,)),
+    ("denied", np.int8, (SEATS,)),
+    # cards; the next to be drawn is pile[pile_size - 1]
+    ("hand", np.int8, (SEATS, 5)),
+    ("known", np.int8, (SEATS, 5)),
+    ("discard", np.int8, (5,)),
+    ("reshuffled", np.int8, (5,)),  # the draw pile by colour, once it was made from the discard pile
+    ("pile", np.int8, (PILE,)),
+    ("pile_size", np.int8),
+    ("end_card", np.int8),  # whether the End of Game card is in the draw pile
+    ("display", np.int8, (7,)),
+    ("supply", np.int8, (20,)),  # by kind
+    ("white_tiles", np.int8),
+    ("players", np.int8),
+    ("seat", np.int8),
+    ("phase", np.int8),
+    ("done", np.int8),
+    # the decision in progress
+    ("first", np.int8),  # TAKE: slot of the first of two cards, until the second is taken
+    ("using", np.int8),  # set of the abilities used for what is in progress
+    ("tile", np.int8),  # kind of the tile that is being built
+    ("recolour", np.int8),  # the colour whose cards count as the tile's
+    ("due", np.int8),  # PAY: cards still to be paid
+    ("paid", np.int8, (5,)),  # PAY: cards paid so far
+    ("last_discard", np.int8),
+    ("rewards", np.int8),  # COAT: pending rewards
+]
+
+
+def _layout() -> np.dtype[Any]:
+    used = np.dtype(_FIELDS, align=True).itemsize
+    return np.dtype((np.record, np.dtype([*_FIELDS, ("pad", np.uint8, (-used % 64 or 64,))], align=True)))
+
+
+GAME = _layout()
+
+#: Fields that are -1 when there is nothing in them.
+NONE_FIELDS = ("display", "place", "first", "tile", "recolour", "last_discard")
+
+
+def new_states(count: int) -> States:
+    """Return `count` blank records, shape (count,): no cards dealt, two players."""
+    states = np.zeros(count, GAME)
+    states["players"] = 2
+    for name in NONE_FIELDS:
+        states[name] = -1
+    return states

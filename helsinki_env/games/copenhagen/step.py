@@ -1,0 +1,16 @@
+"""The rules of Copenhagen as the engine calls them (`helsinki_env.engine.contract`)."""
+
+from __future__ import annotations
+
+from helsinki_env.engine import contract
+from helsinki_env.games.copenhagen.deal import deal, set_up
+from helsinki_env.games.copenhagen.legal import mark_legal
+from helsinki_env.games.copenhagen.observation import describe
+from helsinki_env.games.copenhagen.score import place_of, score
+from helsinki_env.games.copenhagen.state import GAME
+from helsinki_env.games.copenhagen.turn import apply
+
+__all__ = ["apply", "deal", "describe", "mark_legal", "place_of", "score", "set_up"]
+
+for _rule in (apply, deal, describe, mark_legal, place_of, score, set_up):
+    getattr(contract, _rule.__name__).belongs_to(GAME, _rule)

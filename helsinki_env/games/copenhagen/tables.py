@@ -1,0 +1,95 @@
+"""A component file as arrays: everything that a kernel looks up, in one record that is passed along as `t`.
+
+Kernels never see a component file, so a corrected one needs neither new code nor a new compilation.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.games.copenhagen import actions
+from helsinki_env.games.copenhagen.components import COLUMNS, ROWS, Components
+from helsinki_env.games.copenhagen.shapes import MOST_CELLS, Drawing, offsets_of, orientations
+
+KINDS = 20
+_PIECES = KINDS * actions.ORIENTATIONS
+
+TABLES = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("cells", np.int64, (_PIECES,)),  # of an orientation in the lower left corner, as a set
+                ("corners", np.int64, (_PIECES,)),  # where the lower left corner can lie, as a set
+                ("offsets", np.int64, (_PIECES, MOST_CELLS)),  # its cells, the first repeated
+                ("coats", np.int64),  # cells, as a set
+                ("coat_rows", np.int64),  # rows, each as its leftmost cell
+                ("hand_limit", np.int64),
+                ("goal", np.int64),
+                ("last_cards", np.int64),
+                ("points_row", np.int64),
+                ("points_row_windows", np.int64),
+                ("points_column", np.int64),
+                ("points_column_windows", np.int64),
+                ("white_tiles", np.int64),
+                ("offset", np.int64, (len(actions.KINDS),)),
+                ("kind_of", np.int8, (actions.SIZE,)),  # kind of decision of an id
+                ("width", np.int8, (_PIECES,)),
+                ("height", np.int8, (_PIECES,)),
+                ("brick", np.int8, (_PIECES,)),  # its cell in the lower left corner
+                ("orientations", np.int8, (KINDS,)),
+                ("outlines", np.uint8, (KINDS, actions.ORIENTATIONS)),  # pieces that differ in their cells
+                ("outline_count", np.int8, (KINDS,)),
+                ("cards", np.int8, (5,)),  # of each colour, by number of players
+                ("hands", np.int8, (4,)),
+                ("supply", np.int8, (5, KINDS)),  # by number of players
+            ],
+            align=True,
+        ),
+    )
+)
+
+
+@lru_cache(maxsize=32)
+def build_tables(components: Components) -> npt.NDArray[Any]:
+    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its only record."""
+    array = np.zeros(1, TABLES)
+    t = array[0]
+    t.offset[:] = actions.OFFSETS
+    t.kind_of[:] = actions.KIND_OF
+    t.coats = sum(1 << cell for cell in components.coats)
+    t.coat_rows = sum(1 << COLUMNS * y for y in components.coat_rows)
+    for name in ("hand_limit", "goal", "last_cards", "white_tiles"):
+        t[name] = getattr(components, name)
+    for name in ("row", "row_windows", "column", "column_windows"):
+        t[f"points_{name}"] = getattr(components, f"points_{name}")
+    t.hands[:] = components.hands
+    for players in (2, 3, 4):
+        t.cards[players] = components.cards[players - 2]
+        t.supply[players] = list(components.copies[players - 2]) * 5
+    for kind in range(KINDS):
+        drawings = orientations(components.drawings[kind // 4][kind % 4])
+        t.orientations[kind] = len(drawings)
+        seen = set()
+        for orientation, drawing in enumerate(drawings):
+            piece = actions.ORIENTATIONS * kind + orientation
+            _fill_piece(t, piece, drawing)
+            if int(t.cells[piece]) not in seen:
+                seen.add(int(t.cells[piece]))
+                t.outlines[kind, t.outline_count[kind]] = piece
+                t.outline_count[kind] += 1
+    array.flags.writeable = False
+    return array
+
+
+def _fill_piece(t: Any, piece: int, drawing: Drawing) -> None:
+    cells, brick = offsets_of(drawing)
+    width, height = len(drawing[0]), len(drawing)
+    t.width[piece], t.height[piece], t.brick[piece] = width, height, brick
+    t.cells[piece] = sum(1 << cell for cell in cells)
+    t.corners[piece] = sum(1 << COLUMNS * y + x for y in range(ROWS - height + 1) for x in range(COLUMNS - width + 1))
+    t.offsets[piece] = (cells + cells[:1] * MOST_CELLS)[:MOST_CELLS]

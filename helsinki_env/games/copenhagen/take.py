@@ -1,0 +1,58 @@
+"""Taking cards (rules, section 3, "Taking")."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.abilities import over
+from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS
+from helsinki_env.games.copenhagen.cards import hand_size, show
+from helsinki_env.games.copenhagen.deal import forget_take
+from helsinki_env.games.copenhagen.state import DISCARD, END, MAIN, TAKE
+
+
+@kernel
+def shown(g):
+    """Set of the display slots that hold a card (bit = slot)."""
+    slots = np.int64(0)
+    for slot in range(7):
+        slots |= np.int64(g.display[slot] >= 0) << slot
+    return slots
+
+
+@kernel
+def above(slot):
+    """Set of the slots above one of them."""
+    return np.int64(-2) << np.int64(slot)
+
+
+@kernel
+def take(t, g, slot):
+    """A card goes from the display to the hand, seen by all: the first of two, the second, or an additional one."""
+    seat, colour = g.seat, np.int64(g.display[slot])
+    g.display[slot] = -1
+    g.hand[seat, colour] += 1
+    g.known[seat, colour] += 1
+    if g.phase == MAIN:
+        g.first = slot
+        g.phase = TAKE
+        return
+    over(g, ANY_CARDS)
+    over(g, ADDITIONAL_CARD)
+    forget_take(g)
+    check_limit(t, g)
+
+
+@kernel
+def check_limit(t, g):
+    """Hand limit: whoever holds more discards."""
+    g.phase = DISCARD if hand_size(g, g.seat) > t.hand_limit else END
+
+
+@kernel
+def discard(t, g, colour):
+    """Hand limit: one card less."""
+    show(g, g.seat, colour)
+    g.last_discard = colour
+    check_limit(t, g)

@@ -1,0 +1,106 @@
+"""The course of a turn (rules, section 3): what each decision does, and how turn and game end."""
+
+from __future__ import annotations
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.abilities import flip
+from helsinki_env.games.copenhagen.build import begin_build, lay, pay, place, recolour
+from helsinki_env.games.copenhagen.cards import refill
+from helsinki_env.games.copenhagen.coats import gain, has_choice, reactivate, white
+from helsinki_env.games.copenhagen.deal import forget
+from helsinki_env.games.copenhagen.legal import legal_uses
+from helsinki_env.games.copenhagen.state import COAT, END, MAIN, RECOLOUR, TAKE
+from helsinki_env.games.copenhagen.take import discard, take
+
+
+@kernel
+def finish(g):
+    """The game is over: nothing is pending any more."""
+    forget(g)
+    g.phase = END
+    g.done = 1
+
+
+@kernel
+def end_turn(t, g):
+    """End of the turn: the display is refilled; the next player's turn begins, unless the End of Game card came up."""
+    forget(g)
+    if not refill(t, g):
+        finish(g)
+        return
+    g.phase = MAIN
+    g.seat += 1
+    if g.seat == g.players:
+        g.seat = 0
+        g.round_number += 1
+
+
+@kernel
+def next_reward(t, g):
+    """Rewards: the next pending one; those that leave no choice are skipped, and the turn is over."""
+    if g.rewards > 0 and has_choice(g):
+        g.phase = COAT
+    else:
+        end_turn(t, g)
+
+
+@kernel
+def use(g, ability):
+    """USE: an ability flips; cards are taken, recoloured or a tile is built next."""
+    flip(g, ability)
+    if ability == a.ADDITIONAL_CARD:
+        g.phase = TAKE
+    elif ability == a.CHANGE_OF_COLOURS:
+        g.phase = RECOLOUR
+    elif ability == a.BOTH_ACTIONS:
+        g.phase = MAIN
+
+
+@kernel
+def construct(t, g):
+    """Constructing: once everything is paid the tile lies, then come the rewards, if the points do not end the game."""
+    if g.due > 0:
+        return
+    if lay(t, g):
+        next_reward(t, g)
+    else:
+        finish(g)
+
+
+@kernel
+def apply(t, g, action):
+    """Carry out a legal decision. END is taken here whenever nothing else is legal."""
+    kind = t.kind_of[action]
+    argument = action - t.offset[kind]
+    if kind == a.TAKE:
+        take(t, g, argument)
+    elif kind == a.BUILD:
+        begin_build(g, argument)
+    elif kind == a.PLACE:
+        place(t, g, argument)
+        construct(t, g)
+    elif kind == a.PAY:
+        pay(g, argument)
+        construct(t, g)
+    elif kind == a.DISCARD:
+        discard(t, g, argument)
+    elif kind == a.USE:
+        use(g, argument)
+    elif kind == a.RECOLOUR:
+        recolour(g, argument)
+    elif kind == a.WHITE:
+        if white(t, g, argument):
+            next_reward(t, g)
+        else:
+            finish(g)
+    elif kind == a.ABILITY:
+        gain(g, argument)
+        next_reward(t, g)
+    elif kind == a.REACTIVATE:
+        reactivate(g)
+        next_reward(t, g)
+    else:
+        end_turn(t, g)
+    if g.phase == END and not g.done and legal_uses(t, g) == 0:
+        end_turn(t, g)
