@@ -356,7 +356,7 @@ def redeal_many(game: Game, count: int, viewer: int | None = None, seed: int | N
     """
     words = player_words(count, int(as_word(seed)))
     states = np.repeat(game._states, len(words))
-    seat = game.seat if viewer is None else game._checked_seat(viewer)
+    seat = game.seat if viewer is None else game.checked_seat(viewer)
     batch_redeal(game.config, states, np.full(len(words), seat, np.int64), words)
     return states
 

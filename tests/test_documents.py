@@ -31,8 +31,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
-    r"helsinki_env\.(bench|cli|commands|core\.|data|engine\.(?!(contract|kernel|loops|rule|states)$)|envs\.(batch|drawing|sound)"
-    r"|extras|files|games|markdown|pages|position\.|render\.(?!ansi\.)|stopping|terminal|yaml_files|analysis\.written)"
+    r"helsinki_env\.(bench|cli|commands|core\.|data|engine\.(?!(contract|kernel|loops|rule|spec|states)$)"
+    r"|envs\.(batch|drawing|helsinki|self_play|sound|spec)|extras|files|games|markdown|pages|position\.|render\.(?!ansi\.)|stopping|terminal|yaml_files|analysis\.written)"
     r"|agents\.(cells|drawing|arena\.(checks|chunk)|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
     r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
     r"|training\.(board|checks|command|progress)"

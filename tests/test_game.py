@@ -101,7 +101,7 @@ def test_a_record_that_does_not_fit_is_refused() -> None:
         with pytest.raises(ValueError, match=r"state: found .* expected one record"):
             Game.from_state(two.config, state)
     with pytest.raises(ValueError, match="config: found None"):
-        Game.from_state(None, two.state)  # type: ignore[arg-type]
+        Game.from_state(None, two.state)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
 
 
 def test_a_pickled_game_of_another_layout_is_refused() -> None:
-    restore, (config, state) = Game(seed=1).__reduce__()
+    restore, (kind, config, state) = Game(seed=1).__reduce__()
     with pytest.raises(ValueError, match=rf"state: found {len(state) - 1} bytes, expected {len(state)}"):
-        restore(config, state[:-1])
+        restore(kind, config, state[:-1])
 
 
 @pytest.mark.parametrize("number", GAMES)

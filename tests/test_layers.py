@@ -30,6 +30,7 @@ LAYERS = (
     ("helsinki_env.observation", "helsinki_env.playout", "helsinki_env.reference"),
     (
         "helsinki_env.game",
+        "helsinki_env.play",
         "helsinki_env.games",
         "helsinki_env.position",
         "helsinki_env.notation",

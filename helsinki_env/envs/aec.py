@@ -100,11 +100,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         self.illegal = illegal
         self.possible_agents = [f"player_{seat}" for seat in range(self.config.num_players)]
         types = self.config.loaded.types
-        both = {agent: spaces(types) for agent in self.possible_agents}
+        self._size, self._ids = observation.layout(types).size, action_table(types).size
+        both = {agent: spaces(self._ids, self._size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._size, self._ids = observation.layout(types).size, action_table(types).size
         self._tables = self.config.tables
         self._states = new_states(1, types)
         self._legal = np.zeros(self._ids, np.int8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Mapping
-from typing import Any, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -13,23 +13,15 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env import observation
-from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.state import new_states
+from helsinki_env.config import REWARDS
 from helsinki_env.engine import loops
+from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import copy_states
-from helsinki_env.envs import kernels, sound
-from helsinki_env.envs.drawing import check_mode, draw
-from helsinki_env.envs.episodes import RandomEpisodes
-from helsinki_env.game import (
-    Game,
-    IllegalActionError,
-    action_table,
-    apply_setup,
-    as_word,
-    checked_config,
-    whole_number,
-)
+from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.envs import kernels
+from helsinki_env.envs.drawing import check_mode
+from helsinki_env.envs.spec import EnvSpec
+from helsinki_env.play.game import IllegalActionError
 from helsinki_env.playout import MOST_GAMES
 
 __all__ = ["Batch", "as_array", "spaces"]
@@ -39,21 +31,23 @@ _MODES = {
     AutoresetMode.SAME_STEP: kernels.SAME_STEP,
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
-_OPTIONS = ("num_players", "covered", "denied", "dry_roads", "reward")
-_RENDER_MODES = ("ansi", "rgb_array", "svg")
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Step = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
 
-def spaces(types: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
-    """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game."""
-    ids = action_table(types).size
+def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
+    """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game.
+
+    Args:
+        ids: how many decisions there are.
+        features: the length of the observation.
+    """
     box = gymnasium.spaces.Box
     return (
         gymnasium.spaces.Dict(
             {
-                "observation": box(0, 127, (observation.layout(types).size,), np.int8),
+                "observation": box(0, 127, (features,), np.int8),
                 "action_mask": box(0, 1, (ids,), np.int8),
             }
         ),
@@ -113,24 +107,26 @@ class _Recycled:
 
 
 class Batch(VectorEnv[Any, Any, Any]):
-    """Games side by side: configuration, seeds, episodes, resets. What a step is, subclasses say.
+    """Games side by side: configuration, seeds, episodes, resets. What a step is, subclasses say, and which game it is.
 
     Attributes:
+        env_spec: what the environments of the game are made of.
         config: what is played.
         episodes: what is drawn anew at each deal.
         autoreset_mode: as in the metadata, under the name that Gymnasium's own vectors have and TorchRL looks for.
         states: the games' records, (B,): for tools.
     """
 
+    env_spec: ClassVar[EnvSpec]
     #: Arrays that change from step to step, with the names under which `get_state` returns them.
     _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # never changed
 
     def __init__(
         self,
         num_envs: int,
-        config: GameConfig,
+        config: Any,
         autoreset_mode: AutoresetMode | str,
-        episodes: RandomEpisodes | None,
+        episodes: Any,
         copy: bool,
         render_mode: str | None,
     ) -> None:
@@ -144,21 +140,20 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
         if not isinstance(copy, bool):
             raise ValueError(f"copy: found {copy!r}, expected True or False")
-        if episodes is not None and not isinstance(episodes, RandomEpisodes):
-            raise ValueError(f"episodes: found {episodes!r}, expected RandomEpisodes(...)")
-        config = checked_config(config)
+        if episodes is not None and not isinstance(episodes, self.env_spec.episodes):
+            raise ValueError(f"episodes: found {episodes!r}, expected {self.env_spec.episodes.__name__}(...)")
+        config = self._spec.checked(config)
         self.num_envs = count
         self.copy = copy
-        self.render_mode = check_mode(render_mode, _RENDER_MODES)
+        self.render_mode = check_mode(render_mode, self.env_spec.render_modes)
         self.autoreset_mode = mode
-        self.metadata = {"autoreset_mode": mode, "render_modes": list(_RENDER_MODES), "render_fps": 2}
+        self.metadata = {"autoreset_mode": mode, "render_modes": list(self.env_spec.render_modes), "render_fps": 2}
         self._mode = _MODES[mode]
-        types = config.loaded.types
-        self.single_observation_space, self.single_action_space = spaces(types)
+        n, ids, size = self.num_envs, self._spec.ids(config), self._spec.features(config)
+        self.single_observation_space, self.single_action_space = spaces(ids, size)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        n, ids, size = self.num_envs, action_table(types).size, observation.layout(types).size
-        self.states = new_states(n, types)
+        self.states = self._spec.new_states(config, n)
         self._runs = np.zeros(n, kernels.RUN)
         self._legal = np.zeros((n, ids), np.int8)
         self._reports = np.zeros(n, kernels.REPORT)
@@ -167,15 +162,19 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._observations = _Recycled((n, size), np.int8, self.copy)
         self._seats = _Recycled((n,), np.int64, self.copy)
         self._dealt = False
-        self._set_up(config, episodes or RandomEpisodes())
+        self._set_up(config, episodes or self.env_spec.episodes())
 
-    def _set_up(self, config: GameConfig, episodes: RandomEpisodes) -> None:
+    @property
+    def _spec(self) -> GameSpec:
+        return self.env_spec.game.spec
+
+    def _set_up(self, config: Any, episodes: Any) -> None:
         if episodes.num_players is not None and any(config.denied):
             raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
         self.config, self.episodes = config, episodes
         self._tables = config.tables
-        self._setup = new_states(1, config.loaded.types)
-        apply_setup(self._setup, config)
+        self._setup = self._spec.new_states(config, 1)
+        self._spec.apply_setup(self._setup, config)
         self._drawn = episodes.record()
         self._reward = REWARDS.index(config.reward)
         self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
@@ -250,15 +249,16 @@ class Batch(VectorEnv[Any, Any, Any]):
         """Take over the options of a reset, all or nothing."""
         self._set_up(*self._read(options))
 
-    def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[GameConfig, RandomEpisodes]:
+    def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[Any, Any]:
         options = dict(options)
         episodes = options.pop("episodes", self.episodes)
         for key in options:
-            if key not in _OPTIONS:
-                known = ", ".join(("reset_mask", "episodes", *_OPTIONS, *others))
+            if key not in self._spec.options:
+                known = ", ".join(("reset_mask", "episodes", *self._spec.options, *others))
                 raise ValueError(f"options[{key!r}]: no such option; there are {known}")
-        if not isinstance(episodes, RandomEpisodes):
-            raise ValueError(f"options['episodes']: found {episodes!r}, expected RandomEpisodes(...)")
+        if not isinstance(episodes, self.env_spec.episodes):
+            name = self.env_spec.episodes.__name__
+            raise ValueError(f"options['episodes']: found {episodes!r}, expected {name}(...)")
         if not options:
             return self.config, episodes
         return self.config.changed(**options), episodes
@@ -282,9 +282,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return np.ascontiguousarray(chosen, np.int64)
 
     def _illegal(self, b: int, action: int) -> IllegalActionError:
-        from helsinki_env import notation
-
-        return IllegalActionError(f"game {b}: {notation.why_illegal(self.game(b), action)}")
+        return IllegalActionError(f"game {b}: {self._spec.why_illegal(self.game(b), action)}")
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
         """Add what is known of the games that ended."""
@@ -317,7 +315,9 @@ class Batch(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
-        return tuple(draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs))
+        return tuple(
+            self.env_spec.draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs)
+        )
 
     def _viewer(self, b: int) -> int | None:
         """The seat that a drawing is for; None shows all cards."""
@@ -325,21 +325,15 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     # beyond Gymnasium
 
-    def game(self, b: SupportsIndex) -> Game:
+    def game(self, b: SupportsIndex) -> Any:
         """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
         number = whole_number(b)
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
-        setup = self.states[number]
-        if not setup.built.any():  # not even a statue stands
+        state = self.states[number]
+        if state.round_number == 0:
             raise ValueError("nothing is dealt yet: call reset() first")
-        config = self.config.changed(
-            num_players=int(setup.players),
-            covered=[a for a in range(15) if setup.covered >> a & 1],
-            denied=[[a for a in range(15) if setup.denied[seat] >> a & 1] for seat in range(setup.players)],
-            dry_roads=bool(setup.dry_roads),
-        )
-        return Game.from_state(config, setup)
+        return self.env_spec.game.from_state(self._spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
@@ -391,7 +385,7 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
         """Refuse what cannot be."""
-        sound.check(taken["states"], self.config)
+        self.env_spec.check(taken["states"], self.config)
 
     def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
         """Take over the arrays of a state."""

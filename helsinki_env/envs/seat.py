@@ -35,6 +35,7 @@ from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.batch import Batch, Observation, Step, as_array
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.envs.helsinki import HELSINKI_ENV
 from helsinki_env.envs.rewards import PENALTIES
 from helsinki_env.game import Game, IllegalActionError, as_word, whole_number
 
@@ -148,6 +149,8 @@ class HelsinkiSeatVectorEnv(Batch):
         RuntimeError: by `step`, `reset` and `set_state` when an opponent calls them that is just being asked.
     """
 
+    env_spec = HELSINKI_ENV
+    config: GameConfig
     _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
 
     def __init__(
@@ -507,7 +510,8 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands, with everybody's cards: for tools."""
-        return self._batch.game(0)
+        game: Game = self._batch.game(0)
+        return game
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the legal decisions, bool (A,), never all false; Stable-Baselines3 asks for it by this name."""

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from helsinki_env.data import shown
+from helsinki_env.game import VERSION
 
 __all__ = [
     "CARRIED_OUT",
@@ -21,9 +22,6 @@ __all__ = [
     "fill",
     "plain",
 ]
-
-VERSION = 0
-"""Version of the environment, `helsinki_v0`."""
 
 MOST_SAID = 127
 """Round and points stay within what an observation, which is int8, can say."""

@@ -48,7 +48,7 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
         "chance": {"word": f"0x{p.chance:016x}"},
     }
     if seat is not None:
-        _hide(position, game._checked_seat(seat))
+        _hide(position, game.checked_seat(seat))
     return position
 
 

@@ -1,0 +1,1 @@
+"""One game of any kind, move by move."""
