@@ -4,7 +4,7 @@ The compiled rules are built for speed; this module is built to be believed. It 
 shares only the component data (`helsinki_env.games.copenhagen.components`) and the settings
 (`helsinki_env.games.copenhagen.config`). The tests play both side by side and compare every field of the
 position, every set of legal decisions and every observation. Section numbers in the comments are those of the
-rules page of the game.
+rules page (``docs/rules-copenhagen.md``).
 
 Two statements of legality live here:
 
@@ -957,9 +957,9 @@ class ReferenceGame:
     def from_dict(cls, position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> ReferenceGame:
         """A game that stands at a position.
 
-        Only the two impossible positions that section 6 of the rules names are refused; everything else is taken
-        as it is. The settings are those of the position; `config` replaces them all if given (for components from
-        elsewhere).
+        Of the impossible positions that section 6 of the rules names only the first two are refused; everything
+        else is taken as it is. The settings are those of the position; `config` replaces them all if given (for
+        components from elsewhere).
 
         Raises:
             ValueError: if a turn begins with a display that is not full, or if a game of two goes on without the
