@@ -13,7 +13,7 @@ import pytest
 from helsinki_env.engine.kernel import JIT
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation", "test_rule")
+TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation", "test_rule", "test_values")
 #: What makes and keeps machine code has nothing to do where there is none.
 COMPILING = ("kept.py", "dispatch.py")
 LEAST = 98.0

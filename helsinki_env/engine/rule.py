@@ -72,7 +72,7 @@ class Rule:
         if self._by_dtype.get(dtype, kernel) is not kernel:
             raise RuleError(f"{self.name}: two games have records of the same type, {dtype.names}")
         self._by_dtype[dtype] = kernel
-        if JIT:
+        if JIT:  # pragma: no cover  # coverage is measured without the compiler
             record = from_dtype(dtype)
             self._by_type[record] = kernel
             kept.remember(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
@@ -98,19 +98,19 @@ class Rule:
     # asked to the kernel of the record's game.
 
     @property
-    def _numba_type_(self) -> Any:
+    def _numba_type_(self) -> Any:  # pragma: no cover  # see above
         return types.Dispatcher(self)
 
-    def _kernel_for(self, arguments: tuple[Any, ...]) -> Any:
+    def _kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
         raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
 
-    def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover
         """Tell a kernel that calls the rule what comes back."""
         return self._kernel_for(arguments).get_call_template(arguments, keywords)
 
-    def get_overload(self, arguments: tuple[Any, ...]) -> Any:
+    def get_overload(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover
         """Tell a kernel that calls the rule what to call."""
         return self._kernel_for(arguments).get_overload(arguments)
