@@ -172,9 +172,9 @@ def test_the_citation_is_of_this_version() -> None:
 
 def test_nightly_tests_are_listed() -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
         if "mark.nightly" in path.read_text(encoding="utf-8"):
-            assert f"`{path.name}`" in page
+            assert f"`{path.relative_to(ROOT / 'tests')}`" in page
 
 
 def test_every_command_is_described() -> None:
