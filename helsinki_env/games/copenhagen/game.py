@@ -53,8 +53,9 @@ def _config_of(config: CopenhagenConfig, state: Any) -> CopenhagenConfig:
 
 
 def _why_illegal(game: Any, action: object) -> str:
-    legal = game.legal_actions().tolist()
-    return f"action {action!r} is not legal in phase {game.phase} of seat {game.seat}. Legal: {legal}"
+    from helsinki_env.games.copenhagen.notation import why_illegal
+
+    return why_illegal(game, action)
 
 
 COPENHAGEN = GameSpec(

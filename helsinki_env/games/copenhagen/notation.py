@@ -1,0 +1,117 @@
+"""Decisions as text, both ways.
+
+    >>> describe(3), describe(7 + 2), describe(parse("PLACE 2 at 0,4"))
+    ('TAKE 3', 'BUILD blue 4', 'PLACE 2 at 0,4')
+
+Slots of the display count from 0, tiles are written ``colour size``, cells ``x,y`` from the lower left corner, and
+abilities by name. PLACE names the orientation, then where the lower left corner of the tile's bounding box lies.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from helsinki_env.data import shown
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.actions import KINDS
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
+
+if TYPE_CHECKING:
+    from helsinki_env.games.copenhagen.game import Game
+
+__all__ = ["describe", "parse", "tile_name", "why_illegal"]
+
+_CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
+
+
+def tile_name(kind: int) -> str:
+    """Return a kind of coloured tile (``4 * colour + size - 2``) as text, such as ``blue 4``."""
+    return f"{COLOURS[kind // len(SIZES)]} {SIZES[kind % len(SIZES)]}"
+
+
+#: The texts of all arguments of each kind in order; a kind without an argument has one, which is empty.
+_TEXTS: dict[int, tuple[str, ...]] = {
+    a.TAKE: tuple(map(str, range(DISPLAY))),
+    a.BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(SIZES))),
+    a.PLACE: tuple(f"{turn} at {cell}" for turn in range(a.ORIENTATIONS) for cell in _CELL_TEXTS),
+    a.PAY: COLOURS,
+    a.DISCARD: COLOURS,
+    a.USE: ABILITIES,
+    a.RECOLOUR: COLOURS,
+    a.WHITE: _CELL_TEXTS,
+    a.ABILITY: ABILITIES,
+    a.REACTIVATE: ("",),
+    a.END: ("",),
+}
+_COMMA = re.compile(r" ?, ?")
+
+
+def describe(action: int | np.integer[Any]) -> str:
+    """Return a decision as text, such as ``BUILD blue 4``; `parse` reads it back.
+
+    Args:
+        action: the id of the decision, 0 to 458.
+
+    Raises:
+        ValueError: if there is no such id.
+    """
+    if isinstance(action, bool) or not isinstance(action, int | np.integer):
+        raise ValueError(f"action {shown(action)} is not a whole number")
+    if not 0 <= action < a.SIZE:
+        raise ValueError(f"action {shown(int(action))} does not exist: ids run from 0 to {a.SIZE - 1}")
+    kind, argument = a.decode(int(action))
+    return f"{KINDS[kind]} {_TEXTS[kind][argument]}".strip()
+
+
+def parse(text: str) -> int:
+    """Return the id of a decision written by `describe`; blanks may be more than there, and around the comma of a cell.
+
+    Args:
+        text: kind and argument.
+
+    Raises:
+        ValueError: naming the text, what is wrong with it and what that kind of decision takes.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"decision {shown(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
+    name, _, rest = " ".join(text.split()).partition(" ")
+    if name not in KINDS:
+        kinds = ", ".join(KINDS)
+        raise ValueError(f"decision {shown(text)}: {shown(name)} is no kind of decision; the kinds are {kinds}")
+    kind, argument = KINDS.index(name), _COMMA.sub(",", rest)
+    if argument not in _TEXTS[kind]:
+        raise ValueError(f"decision {shown(text)}: expected {_expected(kind)}")
+    return a.encode(kind, _TEXTS[kind].index(argument))
+
+
+def _expected(kind: int) -> str:
+    """Say what a kind of decision takes."""
+    name, texts = KINDS[kind], _TEXTS[kind]
+    if texts == ("",):
+        return f"'{name}' alone"
+    if len(texts) == len(COLOURS):
+        return f"'{name}' and one of {', '.join(texts)}"
+    return f"something from '{name} {texts[0]}' to '{name} {texts[-1]}'"
+
+
+def why_illegal(game: Game, action: object) -> str:
+    """Say why a decision is not legal: its name, the phase, and what is legal instead.
+
+    Args:
+        game: the game that refused it.
+        action: what was taken for the id of a decision.
+    """
+    try:
+        what = f"action {action} ({describe(action)})"  # type: ignore[arg-type]  # that is the question
+        problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"
+    except ValueError as found:
+        what = str(found)
+        problem = f"{what}; this is phase {game.phase} of seat {game.seat}"
+    if game.done:
+        return f"{what}: the game is over; start a new one"
+    legal = [describe(int(i)) for i in game.legal_actions()]
+    listed = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
+    return f"{problem}. Legal: {listed}"
