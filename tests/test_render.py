@@ -16,7 +16,7 @@ from helsinki_env.game import Game
 from helsinki_env.notation import describe, to_dict
 from helsinki_env.position import PositionError
 from helsinki_env.render import glyphs
-from helsinki_env.render.parts import outline_path
+from helsinki_env.render.pieces import outline_path
 from helsinki_env.render.view import read
 from tests.drawn_tables import seat_copy, table
 

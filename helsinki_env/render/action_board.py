@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from helsinki_env.render import palette, parts
+from helsinki_env.render import palette, parts, pieces
 from helsinki_env.render.canvas import BOLD, Canvas, number
 from helsinki_env.render.view import ACTION_LABELS, action_index
 
@@ -81,7 +81,7 @@ def _plus(canvas: Canvas, x: float, y: float) -> None:
 
 def _extra_card(canvas: Canvas) -> None:
     _plus(canvas, -15, 0)
-    parts.card_back(canvas, -2, -16, 23)
+    pieces.card_back(canvas, -2, -16, 23, parts.cathedral)
 
 
 def _extra_superstructure(canvas: Canvas) -> None:
@@ -119,7 +119,7 @@ def _no_hand_limit(canvas: Canvas) -> None:
 
 
 def _draw_and_build(canvas: Canvas) -> None:
-    parts.card_back(canvas, -25, -14, 20)
+    pieces.card_back(canvas, -25, -14, 20, parts.cathedral)
     canvas.text(0, 5, "+", 15, anchor="middle", weight=BOLD)
     parts.tile(canvas, 1, [(0, 0), (0, 1), (1, 0)], 7, -10, 10.5)
 
@@ -166,7 +166,7 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
     for seat in table.seats:
         px = left + step * seat.seat
         if action in seat.used:
-            parts.coat(canvas, px, y, 16, seat.seat, data_part="used")
+            pieces.coat(canvas, px, y, 16, seat.seat, data_part="used")
         elif action in seat.denied:
             with canvas.group(f"Denied to player {seat.seat}", data_part="denied"):
                 tone = palette.PLAYERS[seat.seat]

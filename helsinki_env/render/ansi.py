@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.markdown import printable
 from helsinki_env.render import palette
+from helsinki_env.render.lines import INK_ON, Line, beside, player, walled
 from helsinki_env.render.view import (
     ACTION_LABELS,
     COLOURS,
@@ -25,46 +24,7 @@ if TYPE_CHECKING:
 
 BOARD_WIDTH = 4 * SIZE + 1
 BLOCK_WIDTH = BOARD_WIDTH + 4
-# by bits: wall up, right, down, left
-_JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
 _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, west
-_INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
-
-
-@dataclass
-class Line:
-    """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""
-
-    pieces: list[tuple[str, str, str, bool]] = field(default_factory=list)
-
-    def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> Line:
-        """Append a piece and return the line; what would command the terminal is shown as a mark."""
-        self.pieces.append((printable(text), ink, ground, bold))
-        return self
-
-    def __len__(self) -> int:
-        return sum(len(piece[0]) for piece in self.pieces)
-
-    def padded(self, width: int) -> Line:
-        """Fill up with blanks to a width."""
-        return self.add(" " * max(0, width - len(self)))
-
-    def written(self, color: bool) -> str:
-        """Return the line with escape sequences, or plain."""
-        if not color:
-            return "".join(piece[0] for piece in self.pieces).rstrip()
-        return "".join(_coloured(*piece) for piece in self.pieces)
-
-
-def _coloured(text: str, ink: str, ground: str, bold: bool) -> str:
-    codes = (
-        (["1"] if bold else []) + ([f"38;2;{_rgb(ink)}"] if ink else []) + ([f"48;2;{_rgb(ground)}"] if ground else [])
-    )
-    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes else text
-
-
-def _rgb(colour: str) -> str:
-    return ";".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
 
 
 def _card(line: Line, kind: int | None, components: Components, width: int = 7) -> None:
@@ -79,12 +39,7 @@ def _card(line: Line, kind: int | None, components: Components, width: int = 7) 
     shape = components.tiles[colour][components.card_roofs(kind) - 2]
     text = f"{COLOURS[colour][0].upper()}{components.card_number(kind)} {shape}"
     text += "^" * components.card_superstructures(kind)
-    line.add(text.center(width), _INK_ON[colour], palette.PAVILIONS[colour].base, True)
-
-
-def _player(line: Line, seat: int, text: str) -> None:
-    tone = palette.PLAYERS[seat]
-    line.add(text, tone.line, tone.base, True)
+    line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
 
 def _space(line: Line, table: TableView, space: int, width: int) -> None:
@@ -95,7 +50,7 @@ def _space(line: Line, table: TableView, space: int, width: int) -> None:
     left = (width - len(here) - 4) // 2
     line.add(" " * left + f"{space}:[")
     for seat in here:
-        _player(line, seat, str(seat))
+        player(line, seat, str(seat))
     line.add("]" + " " * (width - left - len(here) - 4))
 
 
@@ -131,7 +86,7 @@ def _supply(table: TableView, components: Components) -> list[Line]:
     for colour, (name, counts, gone) in enumerate(
         zip(COLOURS, table.tile_supply, discard_by_colour(table, components), strict=False)
     ):
-        line = Line().add(f" {name:8}", _INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        line = Line().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
         lines.append(line.add(" " * 9 + " ".join(str(n) for n in counts) + f"    {gone:6}"))
     wild = discard_by_colour(table, components)[-1]
     lines.append(Line().add(f" wild tiles       {table.wild_tiles:<7}    {wild:6}"))
@@ -155,7 +110,7 @@ def _actions(table: TableView, components: Components) -> list[Line]:
             line.add(label.ljust(21))
             for seat in table.seats:
                 if action in seat.used:
-                    _player(line, seat.seat, str(seat.seat))
+                    player(line, seat.seat, str(seat.seat))
                 else:
                     line.add("x" if action in seat.denied else "\u00b7")
             line.add(" " * (wide - 21 - table.players))
@@ -175,13 +130,6 @@ def _board(seat: SeatView, components: Components) -> list[Line]:
     """The board in fifteen lines; letters tell colours, ``^`` superstructures, a diamond coats of arms."""
     owner = _owners(seat, components)
     colour_of = {cell: pavilion.colour for pavilion in seat.pavilions for cell in pavilion.cells}
-    paving = palette.PAVING
-
-    def at(row: int, column: int) -> int | None:
-        return owner.get(SIZE * row + column) if 0 <= row < SIZE and 0 <= column < SIZE else -2
-
-    def wall(a: int | None, b: int | None) -> bool:
-        return a != b
 
     def ground(row: int, column: int) -> str:
         cell = SIZE * row + column
@@ -189,36 +137,12 @@ def _board(seat: SeatView, components: Components) -> list[Line]:
             return palette.PAVILIONS[colour_of[cell]].base
         if cell in seat.wild:
             return palette.WILD.base
-        return palette.STONE if cell == components.statue else paving
+        return palette.STONE if cell == components.statue else palette.PAVING
 
-    lines = []
-    for row in range(SIZE + 1):
-        line = Line()
-        for column in range(SIZE + 1):
-            nw, ne, sw, se = (
-                at(row - 1, column - 1),
-                at(row - 1, column),
-                at(row, column - 1),
-                at(row, column),
-            )
-            joint = wall(nw, ne) + 2 * wall(ne, se) + 4 * wall(sw, se) + 8 * wall(nw, sw)
-            inside = joint == 0 and se is not None
-            text = _JOINTS[joint] if joint or inside else "\u00b7"
-            line.add(text, palette.INK if joint else palette.FAINT, ground(row, column) if inside else paving)
-            if column < SIZE:
-                split = wall(ne, se)
-                line.add("\u2500" * 3 if split else "   ", palette.INK, paving if split else ground(row, column))
-        lines.append(line)
-        if row == SIZE:
-            break
-        line = Line()
-        for column in range(SIZE + 1):
-            split = wall(at(row, column - 1), at(row, column))
-            line.add("\u2502" if split else " ", palette.INK, paving if split else ground(row, column))
-            if column < SIZE:
-                _cell(line, seat, components, SIZE * row + column, colour_of, ground(row, column))
-        lines.append(line)
-    return lines
+    def inside(line: Line, row: int, column: int) -> None:
+        _cell(line, seat, components, SIZE * row + column, colour_of, ground(row, column))
+
+    return walled(SIZE, SIZE, lambda row, column: owner.get(SIZE * row + column), ground, inside)
 
 
 def _cell(
@@ -227,13 +151,13 @@ def _cell(
     roof = "^" if cell in seat.superstructures else " "
     if cell in colour_of:
         colour = colour_of[cell]
-        line.add(f" {COLOURS[colour][0].upper()}{roof}", _INK_ON[colour], ground, True)
+        line.add(f" {COLOURS[colour][0].upper()}{roof}", INK_ON[colour], ground, True)
     elif cell in seat.wild:
         line.add(f" w{roof}", "#222222", ground, True)
     elif cell == components.statue:
-        _player(line, seat.seat, " @ ")
+        player(line, seat.seat, " @ ")
     elif cell in seat.coats:
-        _player(line, seat.seat, " \u25c6 ")
+        player(line, seat.seat, " \u25c6 ")
     else:
         line.add("   ", "", ground)
 
@@ -242,7 +166,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
     """One player's lines, each `BLOCK_WIDTH` wide."""
     active = seat.seat == table.to_move
     head = Line()
-    _player(head, seat.seat, f" {seat.seat} ")
+    player(head, seat.seat, f" {seat.seat} ")
     mark = "wins" if table.done and active else "to move" if active else "you" if seat.seat == table.viewer else ""
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
     head.add(f"{seat.score:>{BLOCK_WIDTH - len(head)}}", bold=True)
@@ -277,18 +201,6 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
             line = Line()
         line.add(f"+ {seat.backs} hidden")
     lines.append(line)
-    return lines
-
-
-def _beside(blocks: list[list[Line]], widths: list[int], gap: int) -> list[Line]:
-    """Join blocks of lines side by side."""
-    lines = []
-    for number in range(max(len(block) for block in blocks)):
-        joined = Line()
-        for block, width in zip(blocks, widths, strict=True):
-            line = block[number] if number < len(block) else Line()
-            joined.pieces += line.padded(width + gap).pieces
-        lines.append(joined)
     return lines
 
 
@@ -339,7 +251,7 @@ def ansi(
     if last_decision:
         lines.append(Line().add(f"Last: {last_decision}"))
     lines.append(Line())
-    lines += _beside([_senate(table, components), _supply(table, components)], [46, 40], 4)
+    lines += beside([_senate(table, components), _supply(table, components)], [46, 40], 4)
     lines.append(Line())
     lines += _actions(table, components)
     areas = [_area(table, components, seat) for seat in table.seats]
@@ -349,5 +261,5 @@ def ansi(
     for first in range(0, table.players, per_row):
         lines.append(Line())
         row = areas[first : first + per_row]
-        lines += _beside(row, [BLOCK_WIDTH] * len(row), 3)
+        lines += beside(row, [BLOCK_WIDTH] * len(row), 3)
     return "\n".join(line.written(color) for line in lines) + "\n"

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from helsinki_env.render import palette, parts
+from helsinki_env.render import palette, parts, pieces
 from helsinki_env.render.canvas import BOLD, Canvas
 from helsinki_env.render.view import COLOURS, ROOFS, card_name
 
 if TYPE_CHECKING:
     from helsinki_env.components import Components
     from helsinki_env.render.view import TableView
-
-
-def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
-    """Draw the sheet on which a part of the table lies."""
-    canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
-    canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)
 
 
 def _tiles(
@@ -40,7 +34,7 @@ def supply(
     canvas: Canvas, table: TableView, components: Components, x: float, y: float, width: float, height: float
 ) -> None:
     """Draw the common supply on a panel: tiles, wild tiles, superstructures and bonus cards."""
-    panel(canvas, x, y, width, height)
+    pieces.panel(canvas, x, y, width, height)
     x, width = x + 18, width - 36
     canvas.text(x - 4, y + 25, "Supply", 14, weight=BOLD)
     row_h = 47.0
@@ -94,7 +88,7 @@ def _bonus(canvas: Canvas, table: TableView, components: Components, x: float, t
                 weight=BOLD,
             )
             if value in taken:
-                parts.token(canvas, px + 13, py + 24, 7.5, taken[value])
+                pieces.token(canvas, px + 13, py + 24, 7.5, taken[value])
 
 
 def _legend(canvas: Canvas, components: Components, x: float, top: float) -> None:
@@ -115,19 +109,19 @@ def now(
     """Draw who decides what, with the cards in play, on a panel of the given box (x, y, width, height)."""
     x, y, width, height = box
     seat = table.to_move
-    panel(canvas, x, y, width, height, palette.GOLD_DARK)
+    pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
     cards = ([] if table.card is None else [table.card]) + list(table.paid)
     due = min(table.to_pay, 6) if table.phase == "PAY" else 0
     room = 0.0
     with canvas.group(data_part="pending"):
         if cards or due:
-            top = y + (11 if last_decision else (height - 46 * parts.CARD_ASPECT) / 2)
+            top = y + (11 if last_decision else (height - 46 * pieces.CARD_ASPECT) / 2)
             room = _payment(canvas, components, cards, due, (x, top, width, height))
         elif table.lifted is not None:
             room = 70
             parts.superstructure(canvas, x + width - 44, y + height / 2 - 14, 52)
     middle = y + (34 if last_decision else height / 2)
-    parts.token(canvas, x + 30, middle, 15, seat)
+    pieces.token(canvas, x + 30, middle, 15, seat)
     space = width - 72 - room
     who = f"Player {seat}" + (" (you)" if seat == table.viewer else "")
     canvas.text(x + 56, middle - 3, f"{who} {table.headline}", 15, weight=BOLD - 0.2, width=space, smallest=11)
@@ -160,6 +154,6 @@ def _payment(
             with canvas.group(("Builds " if i == 0 else "Paid ") + card_name(cards[i], components)):
                 parts.card(canvas, components, cards[i], px, top, card_w)
         else:
-            canvas.rect(px, top, card_w, card_w * parts.CARD_ASPECT, r=4.6, fill=palette.PANEL)
-            parts.empty_slot(canvas, px, top, card_w)
+            canvas.rect(px, top, card_w, card_w * pieces.CARD_ASPECT, r=4.6, fill=palette.PANEL)
+            pieces.empty_slot(canvas, px, top, card_w)
     return x + width - left - 4

@@ -2,7 +2,7 @@
 
 Pavilions are saturated mid-tones; player colours sit outside them, told apart by lightness first (charcoal,
 ivory, pink, turquoise), and the four sides are pale facades, so that none of the three codes can be mistaken
-for another. A pavilion's colour is also told by the pattern of its roofs (`parts.ROOF_PATTERNS`) and on cards
+for another. A pavilion's colour is also told by the pattern of its roofs (`pieces.PATTERNS`) and on cards
 by its letter.
 """
 

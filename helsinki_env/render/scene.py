@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from helsinki_env.render import action_board, common, palette, parts, seat, senate
+from helsinki_env.render import action_board, common, palette, parts, pieces, seat, senate
 from helsinki_env.render.canvas import BOLD, Canvas, text_width
 from helsinki_env.render.view import COLOURS
 
@@ -19,7 +19,8 @@ GAP = 16.0
 TOP = 62.0
 
 
-def _sea(canvas: Canvas, height: float) -> None:
+def sea(canvas: Canvas, height: float) -> None:
+    """Draw the water on which the sheets of a table of this height lie."""
     canvas.rect(-9, -9, WIDTH + 18, height + 18, fill=palette.SEA)  # past the rim, against half-covered pixels
     waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
     canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)
@@ -58,12 +59,12 @@ def draw(table: TableView, components: Components, last_decision: str | None) ->
     top = TOP
     below = top + senate.HEIGHT + GAP
     height = math.ceil(below + area + MARGIN)
-    _sea(canvas, height)
+    sea(canvas, height)
     _header(canvas, table)
     senate.draw(canvas, table, components, MARGIN, top)
     x = MARGIN + senate.WIDTH + GAP
     actions_w, actions_h = action_board.WIDTH + 20, action_board.HEIGHT + 20
-    common.panel(canvas, x, top, actions_w, actions_h)
+    pieces.panel(canvas, x, top, actions_w, actions_h)
     action_board.draw(canvas, table, components, x + 10, top + 10)
     rest = senate.HEIGHT - actions_h - GAP
     common.now(canvas, table, components, last_decision, (x, top + actions_h + GAP, actions_w, rest))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from helsinki_env.render import palette, parts
+from helsinki_env.render import palette, parts, pieces
 from helsinki_env.render.canvas import BOLD, Canvas, number, text_width
-from helsinki_env.render.common import panel
 from helsinki_env.render.senate import frame, plate
 from helsinki_env.render.view import COLOURS, SIZE, count_of
 
@@ -150,13 +149,13 @@ def board(
         for cell_number in seat.coats:
             row, column = divmod(cell_number, SIZE)
             px, py = ix + (column + 0.5) * cell, iy + (row + 0.5) * cell
-            parts.coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
+            pieces.coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
         for pavilion in seat.pavilions:
             with canvas.group(f"{COLOURS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
                 parts.tile(canvas, pavilion.colour, [divmod(c, SIZE) for c in pavilion.cells], ix, iy, cell)
         if seat.seat == table.to_move and table.phase == "ROOF" and table.lifted is None and seat.pavilions:
             newest = [divmod(c, SIZE) for c in seat.pavilions[-1].cells]
-            line = parts.outline_path(newest, ix, iy, cell, 0.045 * cell, 0.2 * cell)
+            line = pieces.outline_path(newest, ix, iy, cell, 0.045 * cell, 0.2 * cell)
             canvas.path(line, stroke=palette.GOLD, stroke_width=0.09 * cell, data_part="newest")
         for wild in seat.wild:
             with canvas.group("wild tile", data_part="wild"):
@@ -178,7 +177,7 @@ def board(
 
 def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
     """Draw the token, the name, marks and the score above a board."""
-    parts.token(canvas, x + 17, y + 24, 14, seat.seat)
+    pieces.token(canvas, x + 17, y + 24, 14, seat.seat)
     name_x = x + 40
     name_w = canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
     pill_x = name_x + name_w + 9
@@ -216,7 +215,7 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
         for i in range(seat.meadow):
             px = x + 6 + step * (i % per_row + 0.5)
             py = y + (i // per_row + 0.5) * height / rows
-            parts.coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
+            pieces.coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
     if not seat.meadow and per_row == MOST_COATS:  # a low meadow has no title
         canvas.text(x + width / 2, y + height / 2 + 4, "meadow", 11, fill="#88a061", anchor="middle")
 
@@ -242,9 +241,9 @@ def hand(
         step = min(step, (width - card_w) / (per_row - 1))
     with canvas.group(data_part="hand"):
         for i, kind in enumerate(cards):
-            px, py = x + step * (i % per_row), y + (i // per_row) * (card_w * parts.CARD_ASPECT + gap)
+            px, py = x + step * (i % per_row), y + (i // per_row) * (card_w * pieces.CARD_ASPECT + gap)
             if kind is None:
-                parts.card_back(canvas, px, py, card_w)
+                pieces.card_back(canvas, px, py, card_w, parts.cathedral)
             else:
                 parts.card(canvas, components, kind, px, py, card_w)
     if not cards:
@@ -314,7 +313,7 @@ def tall_height(players: int, width: float) -> float:
     """Return the height of a `tall` area of the given width."""
     pad = 12.0 if players == 3 else 9.0
     inner = width - 2 * pad
-    return HEADER + 4 + inner + 9 + 53 + (inner - 30) / 7 * parts.CARD_ASPECT + 12
+    return HEADER + 4 + inner + 9 + 53 + (inner - 30) / 7 * pieces.CARD_ASPECT + 12
 
 
 WIDE_HEIGHT = HEADER + 6 + board_side(45.0, 22.0) + 14
@@ -324,4 +323,4 @@ def _sheet(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
     active = seat.seat == table.to_move
     if active:
         canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)
-    panel(canvas, x, y, width, height)
+    pieces.panel(canvas, x, y, width, height)

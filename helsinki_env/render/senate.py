@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from helsinki_env.render import palette, parts
+from helsinki_env.render import palette, parts, pieces
 from helsinki_env.render.canvas import BOLD, Canvas, number
 from helsinki_env.render.view import SIDES, discard_by_colour
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 WALL = 24.0
 CARD_W = 72.0
-CARD_H = CARD_W * parts.CARD_ASPECT
+CARD_H = CARD_W * pieces.CARD_ASPECT
 ACROSS = 56.0  # a space between two cards of one row
 DOWN = 44.0  # a space between two cards of one column
 PAD = 7.0
@@ -127,10 +127,10 @@ def _spaces(canvas: Canvas, table: TableView, x: float, y: float) -> None:
         across = width > height
         for i, seat in enumerate(here):
             if len(here) == 4:
-                parts.token(canvas, cx + (-11, 11)[i % 2], cy + (-9, 9)[i // 2], 8.6, seat)
+                pieces.token(canvas, cx + (-11, 11)[i % 2], cy + (-9, 9)[i // 2], 8.6, seat)
             else:
                 along = (i - (len(here) - 1) / 2) * 21.5
-                parts.token(canvas, cx + along * across, cy + along * (not across), r, seat)
+                pieces.token(canvas, cx + along * across, cy + along * (not across), r, seat)
 
 
 def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
@@ -151,7 +151,7 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
                 data_part="near",
             )
         if kind is None:
-            parts.empty_slot(canvas, bx, by, CARD_W)
+            pieces.empty_slot(canvas, bx, by, CARD_W)
         else:
             canvas.rect(bx + 1, by + 2, CARD_W, CARD_H, r=7, fill="#000", fill_opacity=0.14)
             parts.card(canvas, components, kind, bx, by, CARD_W)
@@ -160,16 +160,16 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
 def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
     cx, cy = x + WIDTH / 2, y + HEIGHT / 2
     width = 60.0
-    height = width * parts.CARD_ASPECT
+    height = width * pieces.CARD_ASPECT
     top = cy - 54
     draw_x, discard_x = cx - 9 - width, cx + 9
     discarded = sum(table.discard)
     with canvas.group(f"Draw pile: {table.draw_pile} cards"):
         if table.draw_pile:
             for lift in range(min(3, 1 + table.draw_pile // 12), -1, -1):
-                parts.card_back(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width)
+                pieces.card_back(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width, parts.cathedral)
         else:
-            parts.empty_slot(canvas, draw_x, top, width)
+            pieces.empty_slot(canvas, draw_x, top, width)
     with canvas.group(f"Discard pile: {discarded} cards"):
         if discarded:
             for lift in range(min(3, 1 + discarded // 12), -1, -1):
@@ -184,7 +184,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
                     stroke_width=0.9,
                 )
         else:
-            parts.empty_slot(canvas, discard_x, top, width)
+            pieces.empty_slot(canvas, discard_x, top, width)
     for px, amount, label in ((draw_x, table.draw_pile, "Draw"), (discard_x, discarded, "Discard")):
         canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
         canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)

@@ -14,15 +14,13 @@ from helsinki_env.components import ACTIONS, COLOURS, ROOFS
 from helsinki_env.core.state import DECK, PAID, PHASES
 from helsinki_env.data import Entry
 from helsinki_env.position.plain import MOST_SAID, PositionError
+from helsinki_env.render.checked import count_of, in_one_piece, numbers, or_none
 
 if TYPE_CHECKING:
     from helsinki_env.components import Components
 
 SIZE = 7
 SIDES = ("north", "east", "south", "west")
-#: Nothing on the table is told by a longer list.
-_MOST_LISTED = DECK
-
 ACTION_LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),
     "two_wild_tiles": ("Two wild", "tiles"),
@@ -124,36 +122,20 @@ class TableView:
 # kinds of values
 
 
-def _numbers(entry: Entry, what: str, most: int, length: int | None = None) -> tuple[int, ...]:
-    """Return a list of whole numbers from 0 to `most`."""
-    found = entry.value
-    if (
-        isinstance(found, list)
-        and (len(found) <= _MOST_LISTED if length is None else len(found) == length)
-        and all(type(n) is int and 0 <= n <= most for n in found)
-    ):
-        return tuple(found)  # the quick look
-    return tuple(item.integer(0, most) for item in entry.entries(what, length=length, most=_MOST_LISTED))
-
-
 def _cells(entry: Entry) -> tuple[int, ...]:
-    return tuple(sorted(_numbers(entry, "cells", SIZE * SIZE - 1)))
+    return tuple(sorted(numbers(entry, "cells", SIZE * SIZE - 1)))
 
 
 def _actions(entry: Entry) -> frozenset[int]:
-    return frozenset(_numbers(entry, "actions", len(ACTIONS) - 1))
+    return frozenset(numbers(entry, "actions", len(ACTIONS) - 1))
 
 
 def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
     """Return the card types of cards that are given by their counts."""
-    counts = _numbers(entry, "card counts, one for each card type", DECK, components.types)
+    counts = numbers(entry, "card counts, one for each card type", DECK, components.types)
     if sum(counts) > DECK:
         entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
     return tuple(kind for kind, count in enumerate(counts) for _ in range(count))
-
-
-def _or_none(entry: Entry, most: int) -> int | None:
-    return None if entry.value is None else entry.integer(0, most, f"null or a whole number from 0 to {most}")
 
 
 # the parts of a position
@@ -175,17 +157,9 @@ def _hand(seat: Entry, number: int, viewer: int | None, components: Components) 
 def _pavilion(data: Entry) -> Pavilion:
     colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
     cells = _cells(data["cells"])
-    joined = set(cells[:1])
-    for _ in cells:
-        joined |= {cell for cell in cells if any(_adjoin(cell, other) for other in joined)}
-    if not len(joined) == len(cells) == roofs:  # the outline of anything else has no end
+    if len(cells) != roofs or not in_one_piece(cells, SIZE):  # the outline of anything else has no end
         data["cells"].fail(f"{roofs} cells in one piece")
     return Pavilion(colour, roofs, cells)
-
-
-def _adjoin(cell: int, other: int) -> bool:
-    (row, column), (row_2, column_2) = divmod(cell, SIZE), divmod(other, SIZE)
-    return abs(row - row_2) + abs(column - column_2) == 1
 
 
 def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
@@ -210,9 +184,9 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
         denied=denied,
         faces=faces,
         backs=backs,
-        token=_or_none(data["token"], 7),
+        token=or_none(data["token"], 7),
         points=data["points"].integer(0),
-        bonus=_or_none(data["bonus"], MOST_SAID),
+        bonus=or_none(data["bonus"], MOST_SAID),
         limit_lifted=data["limit_lifted"].flag(),
         built=built,
         full_rows=rows,
@@ -226,11 +200,6 @@ def card_name(kind: int, components: Components) -> str:
     """Name a card type in words: ``wild card``, ``blue 3``."""
     colour = components.card_colour(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
-
-
-def count_of(amount: int, word: str) -> str:
-    """Write an amount with its word in the right number: ``1 card``, ``2 cards``."""
-    return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
 
 
 def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
@@ -327,20 +296,18 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
         done=done,
         dry_roads=data["dry_roads"].flag(),
         covered=_actions(data.get("covered", [])),
-        draw_pile=pile.integer(0, DECK) if hidden else len(_numbers(pile, "card types", types - 1)),
-        discard=_numbers(data["discard_pile"], "card counts, one for each card type", DECK, types),
-        display=tuple(_or_none(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)),
-        tile_supply=tuple(
-            _numbers(data["tile_supply"][name], "tile counts by roofs", MOST_SAID, 4) for name in COLOURS
-        ),
+        draw_pile=pile.integer(0, DECK) if hidden else len(numbers(pile, "card types", types - 1)),
+        discard=numbers(data["discard_pile"], "card counts, one for each card type", DECK, types),
+        display=tuple(or_none(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)),
+        tile_supply=tuple(numbers(data["tile_supply"][name], "tile counts by roofs", MOST_SAID, 4) for name in COLOURS),
         wild_tiles=data["wild_tiles"].integer(0, MOST_SAID),
         superstructures=data["superstructures"].integer(0, MOST_SAID),
-        bonus_cards=_numbers(data["bonus_cards"], "bonus cards", MOST_SAID),
-        card=_or_none(pending.get("card", None), types - 1),
-        paid=_numbers(pending.get("paid", []), "card types", types - 1),
+        bonus_cards=numbers(data["bonus_cards"], "bonus cards", MOST_SAID),
+        card=or_none(pending.get("card", None), types - 1),
+        paid=numbers(pending.get("paid", []), "card types", types - 1),
         to_pay=pending.get("to_pay", 0).integer(0, PAID),
         any_side=pending.get("any_side", False).flag(),
-        lifted=_or_none(pending.get("lifted", None), SIZE * SIZE - 1),
+        lifted=or_none(pending.get("lifted", None), SIZE * SIZE - 1),
         headline=headline,
         detail=detail,
         places=places,
