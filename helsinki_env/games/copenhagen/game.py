@@ -100,3 +100,9 @@ class Game(BoardGame):
         from helsinki_env.games.copenhagen.position import to_dict
 
         return to_dict(self, seat)
+
+    def _repr_svg_(self) -> str:
+        """Draw the table in a notebook."""
+        from helsinki_env.games.copenhagen import render
+
+        return render.svg(self.to_dict(), self.config.loaded)

@@ -1,0 +1,227 @@
+"""The table as text for terminals: the facts of the picture in box-drawing characters, coloured or plain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, SIZES
+from helsinki_env.games.copenhagen.render.parts import WHITE
+from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read
+from helsinki_env.render import palette
+from helsinki_env.render.checked import count_of
+from helsinki_env.render.lines import INK_ON, Line, beside, player, walled
+
+if TYPE_CHECKING:
+    from helsinki_env.games.copenhagen.components import Components
+
+BOARD_WIDTH = 4 * COLUMNS + 1
+BLOCK_WIDTH = 34
+_COMMON = (50, 40)
+_STATES = {"active": "[+]", "used": "[-]", "missing": "[ ]", "denied": "[x]"}
+
+
+def _card(line: Line, colour: int | None, width: int = 3) -> None:
+    """Write a card, its colour's letter; - for no card."""
+    if colour is None:
+        line.add("-".center(width))
+    else:
+        line.add(COLOURS[colour][0].upper().center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
+
+
+def _cards(line: Line, counts: tuple[int, ...]) -> Line:
+    """Write counts by colour."""
+    for colour, count in enumerate(counts):
+        text = f" {COLOURS[colour][0].upper()}{count} "
+        line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        line.add(" ")
+    return line
+
+
+def _display(table: TableView) -> list[Line]:
+    """The display with the numbers of its slots, and the piles."""
+    numbers, cards = Line().add("Display   ", bold=True), Line().add(" " * 10)
+    for slot, colour in enumerate(table.display):
+        numbers.add(f">{slot}<" if slot == table.last.slot else f" {slot} ").add(" ")
+        _card(cards, colour)
+        cards.add(" ")
+    piles = Line().add(f"Draw pile {table.draw_pile}, ").add("with" if table.end_card else "without", bold=True)
+    piles.add(" the End of Game card")
+    lines = [numbers, cards, Line(), piles]
+    if table.in_pile is not None:
+        lines.append(_cards(Line().add("  holding "), table.in_pile))
+    lines.append(_cards(Line().add("Discards  "), table.discard))
+    return lines
+
+
+def _supply(table: TableView) -> list[Line]:
+    lines = [Line().add(f"Supply by size   {' '.join(map(str, SIZES))}", bold=True)]
+    for colour, (name, counts) in enumerate(zip(COLOURS, table.supply, strict=True)):
+        line = Line().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        lines.append(line.add(" " * 8 + " ".join(str(count) for count in counts)))
+    lines.append(Line().add(f" white tiles     {table.white_tiles}"))
+    return lines
+
+
+def _board(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+    """The facade in nineteen lines, the upper row first; letters tell colours, ``#`` bricks, squares windows."""
+    owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
+    owner |= {cell: 1000 + cell for cell in seat.white}
+    colour_of = {cell: tile.colour for tile in seat.tiles for cell in tile.cells}
+    bricks = {tile.brick for tile in seat.tiles}
+    last = table.last.cells if table.last.seat == seat.seat else ()
+
+    def number(row: int, column: int) -> int:
+        return COLUMNS * (ROWS - 1 - row) + column
+
+    def ground(row: int, column: int) -> str:
+        cell = number(row, column)
+        if cell in colour_of:
+            return palette.PAVILIONS[colour_of[cell]].base
+        return WHITE.base if cell in seat.white else palette.PAVING
+
+    def inside(line: Line, row: int, column: int) -> None:
+        cell, behind = number(row, column), ground(row, column)
+        sign = "*" if cell in last else " "
+        if cell in colour_of:
+            colour = colour_of[cell]
+            wall = "#" if cell in bricks else "\u25a1"
+            line.add(f"{sign}{COLOURS[colour][0].upper()}{wall}", INK_ON[colour], behind, True)
+        elif cell in seat.white:
+            line.add(f"{sign}w\u25a1", "#222222", behind, True)
+        elif cell in components.coats:
+            line.add(" \u25c6 ", "#b5382f", behind, True)
+        else:
+            line.add("   ", "", behind)
+
+    return walled(ROWS, COLUMNS, lambda row, column: owner.get(number(row, column)), ground, inside)
+
+
+def _facade(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+    """The board with row numbers and coats at its left, what full lines brought at its right and below."""
+    lines = []
+    for i, inner in enumerate(_board(table, components, seat)):
+        row = ROWS - 1 - i // 2
+        left, right = "", ""
+        if i % 2:
+            coat = " " if row not in components.coat_rows else "\u25c7" if row in seat.rows else "\u25c6"
+            left = f" {coat} {row}"
+            right = f" +{seat.rows[row]}" if row in seat.rows else ""
+        line = Line().add(f"{left:4} ", palette.FAINT)
+        line.pieces += inner.pieces
+        lines.append(line.add(right, palette.GOLD, bold=True))
+    names = "".join(f"  {column} " for column in range(COLUMNS))
+    lines.append(Line().add(" " * 5 + names, palette.FAINT))
+    if seat.columns:
+        points = "".join(f" +{seat.columns[c]} " if c in seat.columns else "    " for c in range(COLUMNS))
+        lines.append(Line().add(" " * 5 + points, palette.GOLD, bold=True))
+    return lines
+
+
+def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+    """One player's lines, each `BLOCK_WIDTH` wide."""
+    active = table.marked(seat.seat)
+    head = Line()
+    player(head, seat.seat, f" {seat.seat} ")
+    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    mark = place if table.done else "to move" if active else ""
+    mark = " ".join(text for text in (mark, "(you)" if seat.seat == table.viewer else "") if text)
+    head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
+    head.add(f"{seat.points:>{BLOCK_WIDTH - len(head)}}", bold=True)
+    lines = [head, Line().add(f"points of {components.goal}, {count_of(seat.empty, 'cell')} empty")]
+    lines += _facade(table, components, seat)
+    using = table.pending.using if seat.seat == table.to_move and not table.done else frozenset()
+    for ability, label in enumerate(ABILITY_LABELS):
+        state = seat.state_of(ability)
+        word = "in use" if ability in using else "not owned" if state == "missing" else state
+        text = f"{_STATES[state]} {' '.join(label)}: {word}"
+        touched = table.last.seat == seat.seat and ability in table.last.abilities
+        lines.append(Line().add(text + (" *" if touched else ""), bold=state == "active"))
+    known = sum(seen for _, seen in seat.faces)
+    lines.append(Line().add(f"Hand {count_of(seat.hand, 'card')}" + (f", {known} known to all (!)" if known else "")))
+    line = Line()
+    for colour, seen in seat.faces:
+        if len(line) + 4 > BLOCK_WIDTH:
+            lines.append(line)
+            line = Line()
+        text = f" {COLOURS[colour][0].upper()}{'!' if seen else ' '}"
+        line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True).add(" ")
+    if seat.backs:
+        if len(line) + 10 > BLOCK_WIDTH:
+            lines.append(line)
+            line = Line()
+        line.add(f"+ {seat.backs} hidden")
+    lines.append(line)
+    return lines
+
+
+def _in_play(table: TableView) -> list[Line]:
+    """The tile being built, the cards paid, what is in use and the rewards pending."""
+    pending, line = table.pending, Line()
+    if pending.tile is not None:
+        line.add(f"Tile {kind_name(*pending.tile)}  ")
+    if any(pending.paid):
+        line.add("paid ")
+        for colour, count in enumerate(pending.paid):
+            for _ in range(count):
+                _card(line, colour)
+                line.add(" ")
+        line.add(" ")
+    if pending.using and not table.done:
+        names = ", ".join(" ".join(ABILITY_LABELS[ability]) for ability in sorted(pending.using))
+        line.add(f"In use: {names}  ")
+    if pending.rewards:
+        line.add(f"Rewards pending: {pending.rewards}")
+    return [line] if line.pieces else []
+
+
+def ansi(
+    position: Mapping[str, Any],
+    components: Components | None = None,
+    *,
+    last_decision: str | None = None,
+    viewer: int | None = None,
+    color: bool = True,
+    width: int = 110,
+) -> str:
+    """Draw the table as text.
+
+    Args:
+        position: a position dict, whole or a seat's copy.
+        components: the component file it is played with; default: the one that it names.
+        last_decision: the decision taken last, as text; what it touched is marked with ``*``, a slot with ``> <``.
+        viewer: the seat that looks: other hands are reduced to what everybody knows of them. None shows all
+            that the dict holds.
+        color: write 24-bit colour escape sequences; otherwise plain text, told by letters and box-drawing
+            characters alone.
+        width: columns to use; players' areas (34 columns each) go side by side as far as they fit.
+
+    Returns:
+        The lines joined by newlines, ending in one.
+
+    Raises:
+        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
+    """
+    table, components = read(position, components, viewer, last_decision)
+    title = Line().add("COPENHAGEN", palette.GOLD, bold=True)
+    title.add("  game over" if table.done else f"  round {table.round}")
+    who, headline, detail = table.decision
+    status = Line().add(f"{who} {headline}", bold=True)
+    if not table.done:
+        status.add(f" ({table.phase})")
+    if detail:
+        status.add(f": {detail[0].lower()}{detail[1:]}")
+    lines = [title, status, *_in_play(table)]
+    if table.last.text:
+        lines.append(Line().add(f"Last: {table.last.text}"))
+    lines.append(Line())
+    lines += beside([_display(table), _supply(table)], list(_COMMON), 4)
+    areas = [_area(table, components, seat) for seat in table.seats]
+    per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
+    if table.players == 4 and per_row == 3:
+        per_row = 2
+    for first in range(0, table.players, per_row):
+        lines.append(Line())
+        row = areas[first : first + per_row]
+        lines += beside(row, [BLOCK_WIDTH] * len(row), 3)
+    return "\n".join(line.written(color) for line in lines) + "\n"

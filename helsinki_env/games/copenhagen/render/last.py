@@ -1,0 +1,70 @@
+"""Where on the table the last decision was: what is highlighted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.components import COLUMNS, SIZES, Components
+from helsinki_env.games.copenhagen.notation import parse
+from helsinki_env.games.copenhagen.shapes import offsets_of, orientations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from helsinki_env.games.copenhagen.render.view import Pending, SeatView, Tile
+
+__all__ = ["Last", "last_of"]
+
+
+class Last(NamedTuple):
+    """The decision taken last: its text, the slot taken from, and a seat with cells or abilities that it touched."""
+
+    text: str | None = None
+    slot: int | None = None
+    seat: int | None = None
+    cells: tuple[int, ...] = ()
+    abilities: frozenset[int] = frozenset()
+
+
+def last_of(
+    text: str | None,
+    phase: str,
+    done: bool,
+    to_move: int,
+    seats: Sequence[SeatView],
+    pending: Pending,
+    components: Components,
+) -> Last:
+    """Return what a decision touched; of a text that is none, or does not fit the position, only the text."""
+    if not text:
+        return Last()
+    try:
+        kind, argument = a.decode(parse(text))
+    except ValueError:
+        return Last(text)
+    if kind == a.TAKE:
+        return Last(text, slot=argument)
+    began = phase == "MAIN" and not done and not pending.using
+    seat = seats[(to_move - began) % len(seats)]  # who took the decision: the turn may be over
+    if kind in (a.USE, a.ABILITY):
+        return Last(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
+    if kind == a.REACTIVATE:
+        return Last(text, seat=seat.seat, abilities=seat.owned)
+    if kind == a.WHITE and argument in seat.white:
+        return Last(text, seat=seat.seat, cells=(argument,))
+    if kind in (a.PLACE, a.PAY) and phase != "PAY" and seat.tiles:
+        tile = seat.tiles[-1]
+        if kind == a.PAY or _lies(tile, argument, components):
+            return Last(text, seat=seat.seat, cells=tile.cells)
+    return Last(text)
+
+
+def _lies(tile: Tile, place: int, components: Components) -> bool:
+    """Return whether a tile came to lie where it does by this argument of PLACE."""
+    turn, corner = divmod(place, a.CELLS)
+    turned = orientations(components.drawings[tile.colour][len(tile.cells) - SIZES[0]])
+    if turn >= len(turned) or corner % COLUMNS + len(turned[turn][0]) > COLUMNS:
+        return False
+    cells, brick = offsets_of(turned[turn])
+    return tuple(cell + corner for cell in cells) == tile.cells and brick + corner == tile.brick

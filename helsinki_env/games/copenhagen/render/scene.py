@@ -1,0 +1,56 @@
+"""The whole table: where each part lies."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from helsinki_env.games.copenhagen.render import common, parts, seat
+from helsinki_env.render import palette
+from helsinki_env.render.canvas import Canvas
+from helsinki_env.render.scene import GAP, MARGIN, TOP, WIDTH, sea
+
+if TYPE_CHECKING:
+    from helsinki_env.games.copenhagen.components import Components
+    from helsinki_env.games.copenhagen.render.view import TableView
+
+SUPPLY = 420.0
+UPPER = 347.0
+DISPLAY = 204.0
+
+
+def _header(canvas: Canvas, table: TableView) -> None:
+    cream = palette.PANEL
+    parts.houses(canvas, MARGIN + 22, 33, 42, palette.GOLD)
+    canvas.text(MARGIN + 54, 43, "COPENHAGEN", 31, fill=cream, weight=2.4)
+    label = "Game over" if table.done else f"Round {table.round}"
+    canvas.text(WIDTH - MARGIN, 41, label, 22, fill=cream, anchor="end", weight=2.4)
+
+
+def _describe(table: TableView) -> str:
+    who, headline, detail = table.decision
+    phase = "the game is over" if table.done else f"phase {table.phase}"
+    lines = [
+        f"{table.players} players, round {table.round}, {phase}. {who} {headline}{': ' if detail else ''}{detail}."
+    ]
+    return " ".join([*lines, *(seat.describe(one) for one in table.seats)])
+
+
+def draw(table: TableView, components: Components) -> str:
+    """Return the SVG text of the whole table."""
+    canvas = Canvas()
+    inner, count = WIDTH - 2 * MARGIN, table.players
+    width = (inner - GAP * (count - 1)) / count
+    area = seat.height(count, width)
+    below = TOP + UPPER + GAP
+    height = math.ceil(below + area + MARGIN)
+    sea(canvas, height)
+    _header(canvas, table)
+    left = inner - SUPPLY - GAP
+    common.display(canvas, table, (MARGIN, TOP, left, DISPLAY))
+    common.now(canvas, table, components, (MARGIN, TOP + DISPLAY + GAP, left, UPPER - DISPLAY - GAP))
+    common.supply(canvas, table, components, (MARGIN + left + GAP, TOP, SUPPLY, UPPER))
+    for one in table.seats:
+        with canvas.group(data_part=f"seat-{one.seat}"):
+            seat.area(canvas, table, components, one, (MARGIN + one.seat * (width + GAP), below, width, area))
+    return canvas.picture(WIDTH, height, "Copenhagen", _describe(table))

@@ -1,0 +1,234 @@
+"""A player's area: the facade board, the abilities, the hand and the points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
+from helsinki_env.games.copenhagen.render import abilities, parts
+from helsinki_env.games.copenhagen.render.view import kind_name
+from helsinki_env.render import palette, pieces
+from helsinki_env.render.canvas import BOLD, Canvas, number, text_width
+from helsinki_env.render.checked import count_of
+
+if TYPE_CHECKING:
+    from helsinki_env.games.copenhagen.components import Components
+    from helsinki_env.games.copenhagen.render.view import SeatView, TableView
+
+HEADER = 50.0
+#: Around a board: row numbers and coats, points of rows, gable and points of columns, column numbers.
+LEFT, RIGHT, ABOVE, BELOW = 34.0, 22.0, 40.0, 17.0
+
+Box = tuple[float, float, float, float]  # x, y, width, height
+
+
+def _cell_corner(cell: int, x: float, y: float, size: float) -> tuple[float, float]:
+    """Return the upper left corner of a cell of the board whose corner is (x, y)."""
+    return x + cell % COLUMNS * size, y + (ROWS - 1 - cell // COLUMNS) * size
+
+
+def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
+    """Draw the gable on top of a facade of this width whose upper edge is at y."""
+    tone = palette.PLAYERS[seat]
+    step = width / 10
+    canvas.path(
+        f"M{number(x - 3)} {number(y - 19)}h{number(width + 6)}v-4h{number(-2 * step)}v-5h{number(-2 * step)}v-6"
+        f"h{number(-2 * step - 6)}v6h{number(-2 * step)}v5h{number(-2 * step)}z",
+        fill=tone.base,
+        stroke=palette.INK,
+        stroke_width=1.1,
+    )
+    canvas.rect(x - 3, y - 19, width + 6, 19, fill=palette.STONE, stroke=palette.INK, stroke_width=1.1)
+
+
+def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> None:
+    """Draw the wall with its empty cells and, under the tiles, a golden ground along full rows and columns."""
+    width, height = COLUMNS * size, ROWS * size
+    canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
+    pad = 0.05 * size
+    side = number(size - 2 * pad)
+    empty = ""
+    for cell in range(COLUMNS * ROWS):
+        if cell not in seat.filled:
+            px, py = _cell_corner(cell, x, y, size)
+            empty += f"M{number(px + pad)} {number(py + pad)}h{side}v{side}h-{side}z"
+    if empty:
+        canvas.path(empty, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
+    for row in seat.rows:
+        at = y + (ROWS - 1 - row) * size
+        canvas.rect(x, at, width, size, fill=palette.GOLD, fill_opacity=0.75, data_part="full-row")
+    for column in seat.columns:
+        canvas.rect(x + column * size, y, size, height, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
+    canvas.path(
+        f"M{number(x - 8)} {number(y + height + 2)}h{number(width + 16)}", stroke=palette.STONE_DARK, stroke_width=3.5
+    )
+
+
+def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, size: float) -> None:
+    """Draw the numbers of rows and columns, the coats beside rows, and what full lines brought."""
+    for row in range(ROWS):
+        middle = y + (ROWS - 0.5 - row) * size
+        canvas.text(x - 8, middle + 3.4, str(row), 9.5, fill=palette.SOFT_INK, anchor="middle")
+        if row in components.coat_rows:
+            parts.coat(canvas, x - 23, middle, min(20, 0.7 * size), won=row in seat.rows, data_part="row-coat")
+        if row in seat.rows:
+            _points(canvas, x + COLUMNS * size + 13, middle, seat.rows[row], "row")
+    for column in range(COLUMNS):
+        middle = x + (column + 0.5) * size
+        canvas.text(middle, y + ROWS * size + 14, str(column), 9.5, fill=palette.SOFT_INK, anchor="middle")
+        if column in seat.columns:
+            _points(canvas, middle, y - 9.5, seat.columns[column], "column")
+
+
+def _points(canvas: Canvas, x: float, y: float, points: int, line: str) -> None:
+    with canvas.group(f"Full {line}: {count_of(points, 'point')}", data_part=f"{line}-points"):
+        canvas.circle(x, y, 7.6, fill=palette.GOLD, stroke=palette.GOLD_DARK, stroke_width=1.2)
+        canvas.text(x, y + 3.9, str(points), 11, anchor="middle", weight=BOLD)
+
+
+def board(
+    canvas: Canvas, table: TableView, components: Components, seat: SeatView, x: float, y: float, size: float
+) -> None:
+    """Draw a facade board; (x, y) is the upper left corner of its cells, which are `size` pixels wide."""
+    with canvas.group(data_part="board"):
+        _gable(canvas, x, y, COLUMNS * size, seat.seat)
+        _ground(canvas, seat, x, y, size)
+        _edges(canvas, components, seat, x, y, size)
+        for cell in components.coats:
+            if cell not in seat.filled:
+                px, py = _cell_corner(cell, x, y, size)
+                parts.coat(canvas, px + size / 2, py + size / 2, 0.68 * size, data_part="coat")
+        for tile in seat.tiles:
+            with canvas.group(kind_name(tile.colour, len(tile.cells)), data_part="tile"):
+                brick = parts.rows_down([tile.brick])[0]
+                parts.tile(canvas, tile.colour, parts.rows_down(tile.cells), brick, x, y, size)
+        for cell in seat.white:
+            with canvas.group("white tile", data_part="white"):
+                parts.tile(canvas, -1, parts.rows_down([cell]), None, x, y, size)
+        if table.last.seat == seat.seat and table.last.cells:
+            _mark(canvas, table.last.cells, x, y, size, palette.GOLD, "last")
+        if seat.seat == table.to_move and table.pending.cells and table.pending.tile:
+            with canvas.group("To be placed once it is paid", data_part="planned", opacity=0.5):
+                brick = parts.rows_down([table.pending.brick])[0]
+                cells = parts.rows_down(table.pending.cells)
+                parts.tile(canvas, table.pending.tile[0], cells, brick, x, y, size)
+            _mark(canvas, table.pending.cells, x, y, size, palette.INK, "planned-edge", "5 4")
+
+
+def _mark(
+    canvas: Canvas,
+    cells: tuple[int, ...],
+    x: float,
+    y: float,
+    size: float,
+    ink: str,
+    part: str,
+    dashes: str | None = None,
+) -> None:
+    """Draw a line around cells."""
+    line = pieces.outline_path(parts.rows_down(cells), x, y, size, 0.02 * size, 0.14 * size)
+    if dashes is None:
+        canvas.path(line, stroke=palette.INK, stroke_width=0.19 * size, data_part=part)
+        canvas.path(line, stroke=ink, stroke_width=0.12 * size)
+    else:
+        canvas.path(line, stroke=ink, stroke_width=1.8, stroke_dasharray=dashes, data_part=part)
+
+
+def _header(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
+    """Draw the token, the name, marks and the points above a board."""
+    x, y, width, _ = box
+    pieces.token(canvas, x + 17, y + 24, 14, seat.seat)
+    name_x = x + 40
+    pill_x = name_x + 9 + canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
+    marks = []
+    if seat.seat == table.viewer:
+        marks.append(("you", palette.SIDES[2].light, palette.SIDES[2].line))
+    if table.done:
+        place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+        marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
+    elif seat.seat == table.to_move:
+        marks.append(("to move", palette.GOLD, palette.INK))
+    for text, fill, ink in marks:
+        pill_w = text_width(text, 11) + 14
+        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
+        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
+        pill_x += pill_w + 5
+    score_w = canvas.text(x + width - 2, y + 37, str(seat.points), 32, anchor="end", weight=BOLD)
+    facts = f"points, {components.goal} end the game; {count_of(seat.empty, 'cell')} empty"
+    if text_width(facts, 11.5) > width - 56 - score_w:
+        facts = f"points of {components.goal}; {count_of(seat.empty, 'cell')} empty"
+    canvas.text(name_x, y + 39, facts, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
+
+
+def hand(canvas: Canvas, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
+    """Draw the hand with its title: faces first, then backs, in rows of cards that overlap where they must."""
+    x, y, width, height = box
+    known = sum(seen for _, seen in seat.faces)
+    title = f"Hand {seat.hand}" + (f" of {components.hand_limit}" if seat.hand <= components.hand_limit else "")
+    title_w = canvas.text(x, y + 9, title, 12, fill=palette.SOFT_INK)
+    if known:
+        parts.eye(canvas, x + title_w + 18, y + 5, 13)
+        canvas.text(x + title_w + 28, y + 9, f"{known} known to all", 11, fill=palette.SOFT_INK)
+    gap, count, card_h = 5.0, seat.hand, card_w * pieces.CARD_ASPECT
+    rows = max(1, int((height - 17 + gap) // (card_h + gap)))
+    per_row = max(1, int((width + gap) // (card_w + gap)), -(-count // rows))
+    step = min(card_w + gap, (width - card_w) / max(1, per_row - 1))
+    with canvas.group(data_part="hand"):
+        for i in range(count):
+            px, py = x + step * (i % per_row), y + 17 + i // per_row * (card_h + gap)
+            if i < len(seat.faces):
+                colour, seen = seat.faces[i]
+                parts.card(canvas, colour, px, py, card_w, known=seen)
+            else:
+                with canvas.group("hidden card", data_part="back"):
+                    parts.card_back(canvas, px, py, card_w)
+    if not count:
+        canvas.text(x + width / 2, y + 17 + card_w * 0.75, "no cards", 11.5, fill=palette.FAINT, anchor="middle")
+
+
+def _measures(players: int) -> tuple[float, float]:
+    """Return the width of a cell, and the padding of an area."""
+    return {2: (40.0, 14.0), 3: (35.0, 12.0), 4: (29.0, 8.0)}[players]
+
+
+def height(players: int, width: float) -> float:
+    """Return the height of an area of a width."""
+    cell, pad = _measures(players)
+    upper = HEADER + ABOVE + ROWS * cell + BELOW
+    return upper + 14 if players == 2 else upper + 10 + 17 + _card_width(width - 2 * pad) * pieces.CARD_ASPECT + 12
+
+
+def _card_width(width: float) -> float:
+    return (width - 30) / 7
+
+
+def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
+    """Draw a player's area in a box: with two players the hand is beside the board, otherwise below it."""
+    x, y, width, tall = box
+    if table.marked(seat.seat):
+        canvas.rect(x - 4, y - 4, width + 8, tall + 8, r=15, fill=palette.GOLD, data_part="marked")
+    pieces.panel(canvas, x, y, width, tall)
+    cell, pad = _measures(table.players)
+    left, inner = x + pad, width - 2 * pad
+    _header(canvas, table, components, seat, (left, y + 4, inner, HEADER))
+    top = y + HEADER + ABOVE
+    board(canvas, table, components, seat, left + LEFT, top, cell)
+    beside = left + LEFT + COLUMNS * cell + RIGHT + 3
+    room, high = left + inner - beside, ABOVE - 6 + ROWS * cell + BELOW
+    if table.players > 2:
+        abilities.column(canvas, table, seat, beside, top - ABOVE + 6, room, high)
+        below = top + ROWS * cell + BELOW + 10
+        hand(canvas, components, seat, (left, below, inner, y + tall - below - 8), _card_width(inner))
+        return
+    abilities.column(canvas, table, seat, beside + 8, top - ABOVE + 6, room - 8, 0.575 * high)
+    under = top - ABOVE + 6 + 0.575 * high + 14
+    hand(canvas, components, seat, (beside + 8, under, room - 8, top - ABOVE + 6 + high - under), 50.0)
+
+
+def describe(seat: SeatView) -> str:
+    """Return an area in a sentence, for those who cannot see it."""
+    tiles = ", ".join(kind_name(tile.colour, len(tile.cells)) for tile in seat.tiles) or "no tile"
+    faces = [colour for colour, _ in seat.faces]
+    cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLOURS) if i in faces)
+    hidden = f"{', ' if cards else ''}{seat.backs} hidden" if seat.backs else ""
+    return f"Player {seat.seat}: {count_of(seat.points, 'point')}; {tiles}; hand: {cards + hidden or 'empty'}."

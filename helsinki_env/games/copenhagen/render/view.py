@@ -1,0 +1,355 @@
+"""What the drawings show, read once from a position: the layer between the dict and the picture.
+
+Nothing here decides a rule. Full lines, what each of them gave and places are recomputed from the boards (rules,
+sections 3 and 4), so that a picture needs nothing but the position and the component file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from helsinki_env.data import Entry
+from helsinki_env.games.copenhagen import actions
+from helsinki_env.games.copenhagen.components import (
+    ABILITIES,
+    CELLS,
+    COLOURS,
+    COLUMNS,
+    DISPLAY,
+    ROWS,
+    SIZES,
+    Components,
+    load_components,
+)
+from helsinki_env.games.copenhagen.render.last import Last, last_of
+from helsinki_env.games.copenhagen.render.words import Decision, decision_of
+from helsinki_env.games.copenhagen.shapes import offsets_of, orientations
+from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE
+from helsinki_env.position.plain import MOST_SAID, PositionError
+from helsinki_env.render.checked import in_one_piece, numbers, or_none
+
+__all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]
+
+ABILITY_LABELS = (
+    ("Any cards",),
+    ("Additional", "card"),
+    ("Construction", "discount"),
+    ("Change of", "colours"),
+    ("Both actions",),
+)
+"""The words beside each ability's picture, in lines."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A coloured tile on a board: colour index, cells ascending (``5 * y + x``), the cell of its brick."""
+
+    colour: int
+    cells: tuple[int, ...]
+    brick: int
+
+
+@dataclass(frozen=True)
+class SeatView:
+    """One player's area.
+
+    `faces` are the cards shown face up, each a colour and whether everybody knows of it; `backs` is the number of cards
+    of which only the back is seen. Full lines are given with the points that they brought.
+    """
+
+    seat: int
+    tiles: tuple[Tile, ...]
+    white: tuple[int, ...]
+    owned: frozenset[int]
+    used: frozenset[int]
+    denied: frozenset[int]
+    faces: tuple[tuple[int, bool], ...]
+    backs: int
+    points: int
+    filled: frozenset[int]
+    rows: Mapping[int, int]
+    columns: Mapping[int, int]
+
+    @property
+    def hand(self) -> int:
+        """Number of cards in hand."""
+        return len(self.faces) + self.backs
+
+    @property
+    def empty(self) -> int:
+        """Number of empty cells, fewer of which break ties."""
+        return CELLS - len(self.filled)
+
+    def state_of(self, ability: int) -> str:
+        """Return how an ability stands: active, used, missing or denied."""
+        if ability in self.owned:
+            return "used" if ability in self.used else "active"
+        return "denied" if ability in self.denied else "missing"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The decision in progress; `tile` is (colour, size), `cells` where it will lie once it is paid."""
+
+    first: int | None
+    using: frozenset[int]
+    tile: tuple[int, int] | None
+    recolour: int | None
+    cells: tuple[int, ...]
+    brick: int
+    due: int
+    paid: tuple[int, ...]
+    discarded: bool
+    rewards: int
+
+
+@dataclass(frozen=True)
+class TableView:
+    """The whole table, indexed as in the position format.
+
+    `in_pile` is what the draw pile holds by colour where everybody may know that: once it was made from the discard
+    pile. `winners` is empty until the game is over.
+    """
+
+    players: int
+    seats: tuple[SeatView, ...]
+    viewer: int | None
+    phase: str
+    to_move: int
+    round: int
+    done: bool
+    draw_pile: int
+    end_card: bool
+    in_pile: tuple[int, ...] | None
+    discard: tuple[int, ...]
+    display: tuple[int | None, ...]
+    supply: tuple[tuple[int, ...], ...]
+    white_tiles: int
+    pending: Pending
+    places: tuple[int, ...]
+    decision: Decision
+    last: Last
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """The seats in first place once the game is over."""
+        return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
+
+    def marked(self, seat: int) -> bool:
+        """Whether a seat is to move, or has won."""
+        return seat in self.winners if self.done else seat == self.to_move
+
+
+def kind_name(colour: int, size: int) -> str:
+    """Name a kind of tile in words: ``blue 4``."""
+    return f"{COLOURS[colour]} {size}"
+
+
+# the parts of a position
+
+
+def _counts(entry: Entry) -> tuple[int, ...]:
+    counts = numbers(entry, "card counts, one for each colour", PILE, len(COLOURS))
+    if sum(counts) > PILE:
+        entry.fail(f"at most {PILE} cards", found=f"{sum(counts)} cards")
+    return counts
+
+
+def _abilities(entry: Entry) -> frozenset[int]:
+    return frozenset(numbers(entry, "abilities", len(ABILITIES) - 1))
+
+
+def _cells(entry: Entry, filled: set[int]) -> tuple[int, ...]:
+    """Return empty cells of a board, ascending, and fill them."""
+    cells = tuple(sorted(numbers(entry, "cells", CELLS - 1)))
+    twice = [cell for i, cell in enumerate(cells) if cell in filled or cell in cells[:i]]
+    if twice:
+        entry.fail(f"empty cells, each once; {twice[0]} is filled already")
+    filled.update(cells)
+    return cells
+
+
+def _kind(entry: Entry) -> tuple[int, int]:
+    colour = COLOURS.index(entry["colour"].choice(COLOURS))
+    return colour, entry["size"].integer(SIZES[0], SIZES[-1])
+
+
+def _tile(entry: Entry, filled: set[int]) -> Tile:
+    colour, size = _kind(entry.mapping())
+    cells = _cells(entry["cells"], filled)
+    if len(cells) != size or not in_one_piece(cells, COLUMNS):  # the outline of anything else has no end
+        entry["cells"].fail(f"{size} cells in one piece")
+    brick = entry["brick"].integer(0, CELLS - 1)
+    if brick not in cells:
+        entry["brick"].fail(f"one of the tile's cells, {list(cells)}")
+    return Tile(colour, cells, brick)
+
+
+def _hand(seat: Entry, number: int, viewer: int | None) -> tuple[tuple[tuple[int, bool], ...], int]:
+    """Return the cards shown face up and the number of backs: of other hands only what is known is shown."""
+    hand = seat["hand"]
+    if isinstance(hand.value, Mapping):
+        entry, hidden = hand["known"], True
+        known, size = _counts(entry), hand["size"].integer(0, PILE)
+    else:
+        entry, hidden = seat["known"], viewer not in (None, number)
+        held, known = _counts(hand), _counts(entry)
+        size = sum(held)
+        if any(seen > have for seen, have in zip(known, held, strict=True)):
+            entry.fail(f"no more of any colour than in hand: {list(held)}")
+    if sum(known) > size:
+        entry.fail(f"at most the {size} cards in hand")
+    if hidden:
+        return tuple((colour, True) for colour, count in enumerate(known) for _ in range(count)), size - sum(known)
+    faces = tuple((colour, i < known[colour]) for colour, count in enumerate(held) for i in range(count))
+    return faces, 0
+
+
+def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
+    filled: set[int] = set()
+    tiles = tuple(_tile(tile, filled) for tile in data["tiles"].entries("coloured tiles", most=CELLS))
+    white = _cells(data["white"], filled)
+    bricks = {tile.brick for tile in tiles}
+    faces, backs = _hand(data, number, viewer)
+    rows = {y: {COLUMNS * y + x for x in range(COLUMNS)} for y in range(ROWS)}
+    columns = {x: {COLUMNS * y + x for y in range(ROWS)} for x in range(COLUMNS)}
+    row_points = (components.points_row_windows, components.points_row)
+    column_points = (components.points_column_windows, components.points_column)
+    return SeatView(
+        seat=number,
+        tiles=tiles,
+        white=white,
+        owned=_abilities(data["abilities"]),
+        used=_abilities(data["used"]),
+        denied=denied,
+        faces=faces,
+        backs=backs,
+        points=data["points"].integer(0, MOST_SAID),
+        filled=frozenset(filled),
+        rows={y: row_points[bool(cells & bricks)] for y, cells in rows.items() if cells <= filled},
+        columns={x: column_points[bool(cells & bricks)] for x, cells in columns.items() if cells <= filled},
+    )
+
+
+def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
+    """Return how many seats did better than each: more points, or as many and fewer empty cells."""
+    worth = [(seat.points, -seat.empty) for seat in seats]
+    return tuple(sum(other > own for other in worth) for own in worth)
+
+
+def _pending(data: Entry, components: Components) -> Pending:
+    def given(key: str, most: int) -> int | None:
+        return or_none(data.get(key, None), most)
+
+    tile = _kind(data["tile"].mapping()) if data.get("tile", None).value is not None else None
+    place = given("place", actions.SIZES[actions.PLACE] - 1)
+    cells, brick = ((), -1) if tile is None or place is None else _lying(data["place"], tile, place, components)
+    paid = data.get("paid", None)
+    return Pending(
+        first=given("first", DISPLAY - 1),
+        using=_abilities(data.get("using", [])),
+        tile=tile,
+        recolour=given("recolour", len(COLOURS) - 1),
+        cells=cells,
+        brick=brick,
+        due=data.get("due", 0).integer(0, SIZES[-1]),
+        paid=(0,) * len(COLOURS) if paid.value is None else _counts(paid),
+        discarded=given("last_discard", len(COLOURS) - 1) is not None,
+        rewards=data.get("rewards", 0).integer(0, CELLS),
+    )
+
+
+def _lying(entry: Entry, tile: tuple[int, int], place: int, components: Components) -> tuple[tuple[int, ...], int]:
+    """Return cells and brick of a tile that is put somewhere by the argument of PLACE."""
+    turn, corner = divmod(place, CELLS)
+    turned = orientations(components.drawings[tile[0]][tile[1] - SIZES[0]])
+    y, x = divmod(corner, COLUMNS)
+    if turn >= len(turned) or x + len(turned[turn][0]) > COLUMNS or y + len(turned[turn]) > ROWS:
+        entry.fail(f"the argument of a PLACE that puts {kind_name(*tile)} on the board")
+    cells, brick = offsets_of(turned[turn])
+    return tuple(cell + corner for cell in cells), brick + corner
+
+
+def _pile(data: Entry, players: int) -> tuple[int, bool, tuple[int, ...] | None]:
+    """Return the size of the draw pile, whether the End of Game card is in it, and what else, if all know that."""
+    pile = data["draw_pile"]
+    if isinstance(pile.value, int) and not isinstance(pile.value, bool):
+        size, end_card = pile.integer(0, PILE), data["end_card"].flag()
+        known = data.get("reshuffled", None)
+        return size, end_card, None if known.value is None else _counts(known)
+    cards = numbers(pile, "colours, or 5 for the End of Game card", END_CARD)
+    end_card = END_CARD in cards
+    made = end_card and players > 2  # then it was made from the discard pile
+    return len(cards), end_card, tuple(cards.count(colour) for colour in range(len(COLOURS))) if made else None
+
+
+def read(
+    position: Mapping[str, Any],
+    components: Components | None = None,
+    viewer: int | None = None,
+    last_decision: str | None = None,
+) -> tuple[TableView, Components]:
+    """Read a position dict, whole or a seat's copy, into what the drawings show.
+
+    Args:
+        position: the dict.
+        components: the component file it is played with; default: the one that it names.
+        viewer: the seat that looks: hands of others are reduced to what everybody knows, even if the dict holds more.
+        last_decision: the decision taken last, as text.
+
+    Returns:
+        the table, and the component file.
+
+    Raises:
+        PositionError: (a ValueError) naming the key under which something is missing or of the wrong kind, or if
+            `viewer` is no seat. Whether a position can be played on is not looked at (`position.from_dict` does).
+    """
+    data = Entry(position, PositionError, file="position").mapping()
+    data["game"].choice(("copenhagen",))
+    if components is None:
+        with data["components"].blamed():
+            components = load_components(data["components"].text("the name of a component file, or a path"))
+    players = data["players"].integer(2, 4, "2, 3 or 4")
+    if viewer is not None:
+        expected = f"None or a seat from 0 to {players - 1}"
+        viewer = Entry(viewer, PositionError, "viewer").integer(0, players - 1, expected)
+    denied = [frozenset[int]()] * players
+    if data.get("denied", None).value:
+        denied = [_abilities(one) for one in data["denied"].entries("lists of abilities", length=players)]
+    seats = tuple(
+        _seat(one, number, denied[number], viewer, components)
+        for number, one in enumerate(data["seats"].entries("seats", length=players))
+    )
+    size, end_card, in_pile = _pile(data, players)
+    phase, done = data["phase"].choice(PHASES), data["done"].flag()
+    to_move = data["to_move"].integer(0, players - 1)
+    pending = _pending(data.get("pending", {}).mapping(), components)
+    places = _places(seats)
+    white_tiles = data["white_tiles"].integer(0, MOST_SAID)
+    table = TableView(
+        players=players,
+        seats=seats,
+        viewer=viewer,
+        phase=phase,
+        to_move=to_move,
+        round=data["round"].integer(1, MOST_SAID),
+        done=done,
+        draw_pile=size,
+        end_card=end_card,
+        in_pile=in_pile,
+        discard=_counts(data["discard_pile"]),
+        display=tuple(
+            or_none(slot, len(COLOURS) - 1) for slot in data["display"].entries("colours or null", length=DISPLAY)
+        ),
+        supply=tuple(
+            numbers(data["tile_supply"][name], "tile counts by size", MOST_SAID, len(SIZES)) for name in COLOURS
+        ),
+        white_tiles=white_tiles,
+        pending=pending,
+        places=places,
+        decision=decision_of(phase, done, to_move, seats, places, pending, white_tiles, components),
+        last=last_of(last_decision, phase, done, to_move, seats, pending, components),
+    )
+    return table, components
