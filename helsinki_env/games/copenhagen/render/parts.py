@@ -134,7 +134,7 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
     with canvas.group(f"{COLOURS[colour]} card" + (", known to all" if known else ""), data_part="card"):
         canvas.rect(x, y, width, height, r=0.1 * width, fill=tone.base, stroke=tone.line, stroke_width=0.9)
         canvas.rect(x + rim, y + rim, width - 2 * rim, height - 2 * rim, r=0.05 * width, fill=palette.CARD)
-        place = f"translate({number(x + width / 2)} {number(y + 0.49 * height)})scale({number(width / 30)})"
+        place = f"translate({number(x + width / 2)} {number(y + 0.455 * height)})scale({number(width / 30)})"
         with canvas.group(transform=place):
             canvas.path(_HOUSE, fill=tone.base, stroke=tone.line, stroke_width=1.1)
             _windows(canvas, tone, colour, [(0.0, 2.6)], 20)

@@ -32,6 +32,9 @@ from helsinki_env.render.checked import in_one_piece, numbers, or_none
 
 __all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]
 
+#: Below the goal while the game goes on, and all lines of a board in the last turn.
+_MOST_POINTS = 1000
+
 ABILITY_LABELS = (
     ("Any cards",),
     ("Additional", "card"),
@@ -226,7 +229,7 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
         denied=denied,
         faces=faces,
         backs=backs,
-        points=data["points"].integer(0, MOST_SAID),
+        points=data["points"].integer(0, _MOST_POINTS),
         filled=frozenset(filled),
         rows={y: row_points[bool(cells & bricks)] for y, cells in rows.items() if cells <= filled},
         columns={x: column_points[bool(cells & bricks)] for x, cells in columns.items() if cells <= filled},
@@ -309,8 +312,11 @@ def read(
     data = Entry(position, PositionError, file="position").mapping()
     data["game"].choice(("copenhagen",))
     if components is None:
-        with data["components"].blamed():
-            components = load_components(data["components"].text("the name of a component file, or a path"))
+        name = data["components"].text("the name of a component file, or a path")
+        try:
+            components = load_components(name)
+        except (ValueError, OSError) as problem:
+            raise PositionError(f"position: {problem}") from None
     players = data["players"].integer(2, 4, "2, 3 or 4")
     if viewer is not None:
         expected = f"None or a seat from 0 to {players - 1}"
