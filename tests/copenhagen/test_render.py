@@ -225,7 +225,16 @@ def test_every_phase_is_drawn_in_words(phase: str, players: int) -> None:
         ({}, "takes cards or constructs", "Any two cards, or a tile"),
         ({"used": [0]}, "takes cards or constructs", "Two cards next to each other, or a tile"),
         ({"pending": {"using": [4]}}, "constructs as well", "Both actions: cards were taken in this turn"),
-        ({"phase": "TAKE", "pending": {"first": 2}}, "takes the second card", "From slot 3, next to the first"),
+        (
+            {"phase": "TAKE", "pending": {"first": 2}},
+            "takes the second card",
+            "From slot 3, next to the first, or beyond it by Any cards",
+        ),
+        (
+            {"phase": "TAKE", "pending": {"first": 2}, "used": [0]},
+            "takes the second card",
+            "From slot 3, next to the first",
+        ),
         (
             {"phase": "TAKE", "pending": {"first": 2, "using": [0]}},
             "takes the second card",

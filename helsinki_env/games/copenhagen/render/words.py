@@ -10,7 +10,7 @@ from helsinki_env.games.copenhagen.actions import (
     BOTH_ACTIONS,
     CONSTRUCTION_DISCOUNT,
 )
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, DISPLAY
 from helsinki_env.render.checked import count_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _decision(
         pair = "Any two cards" if ANY_CARDS in seat.owned - seat.used else "Two cards next to each other"
         return "takes cards or constructs", f"{pair}, or a tile"
     if phase == "TAKE":
-        return _taking(pending)
+        return _taking(seat, pending)
     if phase == "DISCARD":
         more = max(0, seat.hand - components.hand_limit)
         return "discards", f"{count_of(more, 'more card')}, down to {components.hand_limit}"
@@ -100,12 +100,15 @@ def _rewards(seat: SeatView, pending: Pending, white_tiles: int) -> str:
     return f"{text[:1].upper()}{text[1:]}{others}"
 
 
-def _taking(pending: Pending) -> tuple[str, str]:
+def _taking(seat: SeatView, pending: Pending) -> tuple[str, str]:
     if pending.first is None:
         return "takes an additional card", "From any slot"
     if ANY_CARDS in pending.using:
         return "takes the second card", f"From any slot beyond {pending.first + 1}"
-    return "takes the second card", f"From slot {pending.first + 1}, next to the first"
+    beyond = (
+        ", or beyond it by Any cards" if ANY_CARDS in seat.owned - seat.used and pending.first + 2 < DISPLAY else ""
+    )
+    return "takes the second card", f"From slot {pending.first + 1}, next to the first{beyond}"
 
 
 def _building(phase: str, pending: Pending) -> tuple[str, str]:
