@@ -29,14 +29,15 @@ import numpy.typing as npt
 
 from helsinki_env.config import GameConfig
 from helsinki_env.core.build import hand_by_colour
-from helsinki_env.core.state import DECK, DISCARD, PAY, SEATS, UNSEEN, WIDE, States
+from helsinki_env.core.state import DECK, DISCARD, NARROW, PAY, SEATS, UNSEEN, WIDE, States, game_dtype
+from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
 from helsinki_env.game import Game, action_table, as_word
 from helsinki_env.playout import player_words
 
-__all__ = ["RedealError", "batch_redeal", "redeal", "redeal_game", "redeal_many"]
+__all__ = ["RedealError", "batch_redeal", "check_viewers", "redeal", "redeal_game", "redeal_many"]
 
 #: How often the cards are dealt before giving up. Even the rarest hand that can pay comes up in one of 10^6 deals.
 _TRIES = 20_000_000
@@ -302,12 +303,24 @@ def redeal_game(t, g, viewer, word, s, mask):
     return False
 
 
-@kernel
-def _batch(t, states, viewers, words, s, mask):
-    for b in range(len(states)):
-        if not redeal_game(t, states[b], viewers[b], words[b], s, mask):
-            return b
-    return -1
+for _capacity in (NARROW, WIDE):
+    contract.redeal.belongs_to(game_dtype(_capacity), redeal_game)
+
+
+def check_viewers(states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
+    """See whether there is a seat that looks and a random number for every record of any game; see `batch_redeal`.
+
+    Raises:
+        ValueError: if there are not as many viewers and words as records, or no such seats.
+    """
+    if not states.shape == viewers.shape == words.shape or states.ndim != 1:
+        shapes = f"{states.shape}, {viewers.shape} and {words.shape}"
+        raise ValueError(f"states, viewers, words: found shapes {shapes}, expected (B,) for all three")
+    outside = (viewers < 0) | (viewers >= states["players"])
+    if outside.any():
+        b = int(outside.argmax())
+        most = states["players"][b] - 1
+        raise ValueError(f"viewers[{b}]: found {viewers[b]}, expected a seat from 0 to {most}")
 
 
 def batch_redeal(
@@ -325,16 +338,9 @@ def batch_redeal(
         ValueError: if there are not as many viewers and words as records, or no such seats.
         RedealError: if a position cannot come up in a game.
     """
-    if not states.shape == viewers.shape == words.shape or states.ndim != 1:
-        shapes = f"{states.shape}, {viewers.shape} and {words.shape}"
-        raise ValueError(f"states, viewers, words: found shapes {shapes}, expected (B,) for all three")
-    outside = (viewers < 0) | (viewers >= states["players"])
-    if outside.any():
-        b = int(outside.argmax())
-        most = states["players"][b] - 1
-        raise ValueError(f"viewers[{b}]: found {viewers[b]}, expected a seat from 0 to {most}")
+    check_viewers(states, viewers, words)
     mask = np.zeros(action_table(config.loaded.types).size, np.int8)
-    b = _batch(config.tables[0], states, viewers, words, np.zeros(1, SCRATCH)[0], mask)
+    b = loops.batch_redeal(config.tables[0], states, viewers, words, np.zeros(1, SCRATCH)[0], mask)
     if b >= 0:
         raise RedealError(
             f"game {b}: found no deal that fits what seat {viewers[b]} knows; can this position come up in a game?"

@@ -28,7 +28,8 @@ from helsinki_env.config import GameConfig
 from helsinki_env.core.bits import bit, lowest
 from helsinki_env.core.deal import end_turn_fields
 from helsinki_env.core.shapes import tile_cells
-from helsinki_env.core.state import DECK, END, PAID, SEATS, TILES, UNSEEN, States, new_states
+from helsinki_env.core.state import DECK, END, NARROW, PAID, SEATS, TILES, UNSEEN, WIDE, States, game_dtype, new_states
+from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.game import as_word
 from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
@@ -186,7 +187,7 @@ def _read_pending(obs, g):
 
 
 @kernel
-def restore_game(t, obs, g):
+def restore_game(t, g, obs):
     """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
 
     Nothing that was in the record is kept. Hidden cards are placeholders and the random word is 0. Every entry is in
@@ -262,14 +263,8 @@ def _read_table(obs, g):
     g.phase = phase
 
 
-@kernel
-def _restore_batch(t, observations, states):
-    """Return the first game whose observation does not fit together, and what does not; or `_SOUND`."""
-    for b in range(len(states)):
-        fault = restore_game(t, observations[b], states[b])
-        if fault != _SOUND:
-            return b, fault
-    return len(states), _SOUND
+for _capacity in (NARROW, WIDE):
+    contract.restore.belongs_to(game_dtype(_capacity), restore_game)
 
 
 @lru_cache(maxsize=32)
@@ -338,7 +333,7 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         )
     states = new_states(len(observations), config.loaded.types)
     observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
-    b, fault = _restore_batch(config.tables[0], observations, states)
+    b, fault = loops.batch_restore(config.tables[0], observations, states)
     if fault != _SOUND:
         raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
     return states

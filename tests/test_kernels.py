@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import GameConfig, load_components
+from helsinki_env import Game, GameConfig, RandomEpisodes, load_components, observation
 from helsinki_env.components import ROOFS
 from helsinki_env.core import actions as a
 from helsinki_env.core import bits, deal, legal, score, shapes, state
-from helsinki_env.engine import loops, rng
+from helsinki_env.engine import draws, loops, rng
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.states import copy_states
+from helsinki_env.engine.states import copies_of, copy_states
 from helsinki_env.game import apply_setup
+from helsinki_env.redeal import RedealError, batch_redeal
 from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
+from helsinki_env.restore import ObservationError, deals, restore
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))
@@ -170,6 +173,42 @@ def test_copies_of_records_are_copies() -> None:
         assert other.tobytes() == states.tobytes()
         other["points"][1] = 8
         assert states["points"][1, 0] == 7
+
+
+def test_one_record_many_times() -> None:
+    states = state.new_states(1)
+    states["points"] = 7
+    copies = copies_of(states, 3)
+    assert copies.tobytes() == 3 * states.tobytes()
+    copies["points"][0] = 8
+    assert (states["points"] == 7).all()
+    assert copies_of(states, 0).shape == (0,)
+
+
+def test_drawing_from_sets() -> None:
+    chance = RandomEpisodes().record()[0]
+    members = Counter(int(draws.member(chance, 0b10110, 5)) for _ in range(600))
+    assert set(members) == {1, 2, 4}
+    assert min(members.values()) > 140
+    assert draws.member(chance, 0, 5) == 0
+    subsets = Counter(int(draws.subset(chance, 3, 2, 2)) for _ in range(600))
+    assert set(subsets) == {0b011, 0b101, 0b110}
+    assert min(subsets.values()) > 140
+    assert {int(draws.subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
+
+
+def test_games_from_observations_up_to_the_first_that_is_none() -> None:
+    game = Game(seed=1)
+    seen = game.observation()
+    states = deals(game.config, seen, 2, seed=1)
+    assert len({state.tobytes() for state in states}) == 2
+    spoilt = seen.copy()
+    observation.split(spoilt)["known"][1, 5] = 60
+    with pytest.raises(ObservationError, match=r"observations\[1\]: known"):
+        restore(game.config, np.stack([seen, spoilt]))
+    states["pile_size"][1] += 1
+    with pytest.raises(RedealError, match="game 1"):
+        batch_redeal(game.config, states, np.zeros(2, np.int64), np.ones(2, np.uint64))
 
 
 def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:

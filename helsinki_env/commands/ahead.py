@@ -125,7 +125,7 @@ PARTS = {
     "heuristic": Part(
         "heuristic",
         partial(_player, "heuristic"),
-        ("agents.heuristic.player:_decide_batch", "helsinki_env.restore:_restore_batch"),
+        ("agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_restore"),
     ),
     "mc": Part("mc", partial(_player, "mc:1"), ("agents.search.flat:flat_batch",)),
     "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("agents.search.tree:tree_batch",)),

@@ -11,7 +11,19 @@ from __future__ import annotations
 
 from helsinki_env.engine.rule import Rule
 
-__all__ = ["SEATS", "apply", "deal", "describe", "draw_setup", "mark_legal", "place_of", "score", "set_up"]
+__all__ = [
+    "SEATS",
+    "apply",
+    "deal",
+    "describe",
+    "draw_setup",
+    "mark_legal",
+    "place_of",
+    "redeal",
+    "restore",
+    "score",
+    "set_up",
+]
 
 SEATS = 4
 """The most seats that a game has."""
@@ -33,6 +45,19 @@ apply = Rule("apply")
 
 describe = Rule("describe")
 """`describe(t, g, viewer, out)`: write what a seat may see into `out`, int8 (F,), zero before."""
+
+restore = Rule("restore")
+"""`restore(t, g, observation)`: fill `g` with what the seat to move sees, int8 (F,), every entry in its range.
+
+Nothing that was in the record is kept; what is hidden is blank until `redeal` deals it. Return -1, or a number that
+says what does not fit together."""
+
+redeal = Rule("redeal")
+"""`redeal(t, g, viewer, word, scratch, mask)`: deal what a seat cannot see anew, by a random word of its own, uint64.
+
+The viewer's observation stays the same, and with the same observation the same word deals the same cards. Return
+whether a deal was found: there is one if the position comes from a game. `scratch` is a record of the game's own type
+for it, `mask` int8 (ids,); both are written over."""
 
 score = Rule("score")
 """`score(t, g, seat)`: points of a seat as if the game ended now."""

@@ -6,11 +6,21 @@ because every game has its own random word.
 
 from __future__ import annotations
 
-from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, score
+from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, redeal, restore, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import first_word
 
-__all__ = ["batch_deal", "batch_mask", "batch_observe", "batch_scores", "batch_step", "observe", "write_mask"]
+__all__ = [
+    "batch_deal",
+    "batch_mask",
+    "batch_observe",
+    "batch_redeal",
+    "batch_restore",
+    "batch_scores",
+    "batch_step",
+    "observe",
+    "write_mask",
+]
 
 
 @kernel
@@ -75,3 +85,28 @@ def batch_scores(t, states, scores, places):
         for seat in range(g.players):
             scores[b, seat] = score(t, g, seat)
             places[b, seat] = place_of(t, g, seat)
+
+
+@kernel
+def batch_restore(t, observations, states):
+    """Fill a record from each observation, int8 (B, F).
+
+    Return (-1, -1), or the first game whose observation does not fit together and what its `restore` says of it.
+    """
+    for b in range(len(states)):
+        fault = restore(t, states[b], observations[b])
+        if fault >= 0:
+            return b, fault
+    return -1, -1
+
+
+@kernel
+def batch_redeal(t, states, viewers, words, scratch, mask):
+    """Deal what seat `viewers[b]` cannot see of every game, int64 (B,), anew; `words` uint64 (B,), one for each.
+
+    Return -1, or the first game for which no deal was found.
+    """
+    for b in range(len(states)):
+        if not redeal(t, states[b], viewers[b], words[b], scratch, mask):
+            return b
+    return -1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["States", "copy_states"]
+__all__ = ["States", "copies_of", "copy_states"]
 
 States = npt.NDArray[Any]
 """Records of one type, (count,)."""
@@ -24,3 +24,13 @@ def copy_states(states: States, out: States | None = None) -> States:
         out = np.empty(states.shape, states.dtype)
     np.copyto(out.view(np.uint8), states.view(np.uint8))
     return out
+
+
+def copies_of(states: States, count: int) -> States:
+    """Return so many copies of one record, (count,), to the last byte (NumPy's own leaves out what pads a record).
+
+    Args:
+        states: the record, shape (1,), contiguous.
+        count: how many.
+    """
+    return np.tile(states.view(np.uint8), (count, 1)).view(states.dtype)[:, 0]

@@ -14,11 +14,14 @@ import numpy.typing as npt
 
 from helsinki_env.core.state import NARROW, SEATS, WIDE, game_dtype
 from helsinki_env.engine import contract
+from helsinki_env.engine.draws import member, subset
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import below
-from helsinki_env.game import whole_number
+from helsinki_env.games.given import player_counts, several, size_range
 
 __all__ = ["RandomEpisodes"]
+
+#: Actions of the action board.
+ACTIONS = 15
 
 EPISODES = np.dtype(
     (
@@ -36,31 +39,8 @@ EPISODES = np.dtype(
 )
 
 
-def _several(value: Any) -> tuple[Any, ...]:
-    try:
-        return tuple(value)
-    except TypeError:  # one value for all
-        return (value,)
-
-
-def _players(value: Any) -> tuple[int, ...]:
-    counts = tuple(whole_number(n) for n in _several(value))
-    if not counts or any(n not in (2, 3, 4) for n in counts):
-        raise ValueError(f"num_players: found {value!r}, expected 2, 3 or 4, or some of them, such as (2, 3)")
-    return tuple(n for n in counts if n is not None)
-
-
-def _range(name: str, value: Any) -> tuple[int, int]:
-    values = _several(value)
-    low, high = values if len(values) == 2 else (value, value)
-    low, high = whole_number(low), whole_number(high)
-    if low is None or high is None or not 0 <= low <= high <= 15:
-        raise ValueError(f"{name}: found {value!r}, expected how many actions: a number or (low, high) from 0 to 15")
-    return low, high
-
-
 def _choices(value: Any) -> tuple[bool, ...]:
-    values = _several(value)
+    values = several(value)
     if not values or any(not isinstance(v, bool) for v in values):
         raise ValueError(f"dry_roads: found {value!r}, expected False or True, or (False, True)")
     return values
@@ -101,10 +81,10 @@ class RandomEpisodes:
         """Check every value and bring it into the form in which it is kept."""
         keep: dict[str, Any] = {}
         if self.num_players is not None:
-            keep["num_players"] = _players(self.num_players)
+            keep["num_players"] = player_counts(self.num_players)
         for name in ("covered", "denied"):
             if getattr(self, name) is not None:
-                keep[name] = _range(name, getattr(self, name))
+                keep[name] = size_range(name, getattr(self, name), ACTIONS, "actions")
         if self.dry_roads is not None:
             keep["dry_roads"] = _choices(self.dry_roads)
         for name, value in keep.items():
@@ -122,47 +102,20 @@ class RandomEpisodes:
 
 
 @kernel
-def _member(p, members, size):
-    """A uniformly drawn member of a set of small integers."""
-    found = 0
-    for member in range(size):
-        found += (members >> member) & 1
-    rank = below(p, found)
-    for member in range(size):
-        if (members >> member) & 1:
-            if rank == 0:
-                return member
-            rank -= 1
-    return 0
-
-
-@kernel
-def _subset(p, low, high):
-    """A uniformly drawn set of actions whose size is uniform from low to high."""
-    wanted = low + below(p, high - low + 1)
-    actions = 0
-    for action in range(15):
-        if below(p, 15 - action) < wanted:
-            actions |= 1 << action
-            wanted -= 1
-    return actions
-
-
-@kernel
 def draw_setup(p, g):
     """Write what the next episode plays into a record; `p.chance` is this episode's own random word."""
     if p.players:
-        g.players = _member(p, p.players, 5)
+        g.players = member(p, p.players, 5)
     if p.covered_low >= 0:
-        g.covered = _subset(p, p.covered_low, p.covered_high)
+        g.covered = subset(p, ACTIONS, p.covered_low, p.covered_high)
     if p.denied_low >= 0:
         g.denied[:] = 0
         for seat in range(SEATS):
-            actions = _subset(p, p.denied_low, p.denied_high)
+            actions = subset(p, ACTIONS, p.denied_low, p.denied_high)
             if seat < g.players:
                 g.denied[seat] = actions
     if p.dry_roads:
-        g.dry_roads = _member(p, p.dry_roads, 2)
+        g.dry_roads = member(p, p.dry_roads, 2)
 
 
 for _capacity in (NARROW, WIDE):

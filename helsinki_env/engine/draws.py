@@ -1,0 +1,35 @@
+"""What random episodes draw, whatever the game: members of sets and subsets; `p` holds a random word (`engine.rng`)."""
+
+from __future__ import annotations
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import below
+
+__all__ = ["member", "subset"]
+
+
+@kernel
+def member(p, members, size):
+    """Draw a member of a set of integers from 0 to `size` - 1, bit = integer, uniformly; 0 if it is empty."""
+    found = 0
+    for candidate in range(size):
+        found += (members >> candidate) & 1
+    rank = below(p, found)
+    for candidate in range(size):
+        if (members >> candidate) & 1:
+            if rank == 0:
+                return candidate
+            rank -= 1
+    return 0
+
+
+@kernel
+def subset(p, size, low, high):
+    """Draw a set of integers from 0 to `size` - 1: how many, uniformly from `low` to `high`; which ones, uniformly."""
+    wanted = low + below(p, high - low + 1)
+    drawn = 0
+    for candidate in range(size):
+        if below(p, size - candidate) < wanted:
+            drawn |= 1 << candidate
+            wanted -= 1
+    return drawn

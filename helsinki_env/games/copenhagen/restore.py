@@ -1,0 +1,401 @@
+"""A game made up again from an observation alone: the inverse of `observation`.
+
+A player that thinks ahead makes the games in which it tries its decisions from its own observation, so that no hidden
+card can slip in. What the seat cannot see is blank in the record (the right number of cards, all of colour 0, no End of
+Game card in the draw pile) until `redeal` deals it.
+
+    >>> from helsinki_env.games.copenhagen.game import Game
+    >>> from helsinki_env.games.copenhagen.restore import deals
+    >>> game = Game(seed=3)
+    >>> game.step(0)
+    >>> copies = deals(game.config, game.observation(), count=2, seed=1)
+    >>> copy = Game.from_state(game.config, copies[0])
+    >>> bool((copy.observation() == game.observation()).all())
+    True
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.core.bits import bit, lowest
+from helsinki_env.engine import contract, loops
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.states import States, copies_of
+from helsinki_env.engine.values import as_word
+from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops look
+from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
+from helsinki_env.games.copenhagen.bits import supported
+from helsinki_env.games.copenhagen.build import colour_of, size_of
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, SIZES, Components
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.deal import forget
+from helsinki_env.games.copenhagen.observation import PENDING_FACTS, PIECES, PLANES, SEAT_FACTS, SIZE, TABLE_FACTS
+from helsinki_env.games.copenhagen.redeal import batch_redeal
+from helsinki_env.games.copenhagen.shapes import placements, tile_cells
+from helsinki_env.games.copenhagen.state import (
+    COAT,
+    GAME,
+    PAY,
+    PHASES,
+    PILE,
+    PLACE,
+    RECOLOUR,
+    SEATS,
+    TAKE,
+    TILES,
+    new_states,
+)
+from helsinki_env.playout import player_words
+from helsinki_env.restore import ObservationError
+
+__all__ = ["ObservationError", "deals", "restore", "restore_game"]
+
+_AT = {piece.name: piece.start for piece in PIECES}
+_SEATS, _OWNED, _USED, _DENIED, _PHASE, _TABLE = (
+    _AT[name] for name in ("seats", "abilities", "used", "denied", "phase", "table")
+)
+_SUPPLY, _PENDING, _PAID, _REWARDS = (_AT[name] for name in ("tile_supply", "pending", "paid", "rewards"))
+_DISPLAY, _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
+    _AT[name] for name in ("display", "hand", "known", "discard", "reshuffled")
+)
+_PER_BOARD, _PER_SEAT = len(PLANES) * CELLS, len(SEAT_FACTS)
+_HAND_SIZE, _POINTS = 1, 2
+_PLAYERS, _SEAT, _ROUND, _DRAW_PILE, _END_CARD, _WHITE_TILES = range(len(TABLE_FACTS))
+_FIRST, _USING = 0, 1
+_COLOUR, _SIZE, _RECOLOUR, _ORIENTATION, _CELL, _DUE, _LAST_DISCARD = range(6, len(PENDING_FACTS))
+_WHITE = 6
+_MANY = 127
+#: What may not fit together though every entry is in its range.
+_FAULTS = (
+    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
+    "known: found more cards than the hand holds, expected at most those of that seat",
+    "reshuffled: found cards, expected none unless the draw pile was made from the discard pile",
+    "pending: found what is not in progress in this phase, or lacks what is, expected the facts of its decision alone",
+)
+_NO_TILE, _NOT_HELD, _NOT_MADE, _NOT_PENDING = range(len(_FAULTS))
+_SOUND = -1
+
+
+@kernel
+def _read_set(obs, at):
+    """A set of abilities, written as a flag each."""
+    abilities = np.int64(0)
+    for ability in range(5):
+        abilities |= np.int64(obs[at + ability]) << ability
+    return abilities
+
+
+@kernel
+def _corner(cells):
+    """The lower left corner of the bounding box of some cells."""
+    x, rest = np.int64(COLUMNS), cells
+    while rest:
+        x = min(x, lowest(rest) % COLUMNS)
+        rest &= rest - 1
+    return lowest(cells) // COLUMNS * COLUMNS + x
+
+
+@kernel
+def _read_tile(t, g, obs, seat, at, tile):
+    """A coloured tile: the orientation of the shape of so many cells, with that brick. Return whether there is one."""
+    cells, colour, size, brick = np.int64(0), np.int64(0), 0, -1
+    for cell in range(CELLS):
+        if obs[at + CELLS + cell] == tile + 1:
+            if size > 0 and obs[at + cell] != colour:
+                return False
+            cells |= bit(cell)
+            colour = np.int64(obs[at + cell])
+            size += 1
+            if obs[at + 2 * CELLS + cell]:
+                brick = cell
+    if not (2 <= size <= 5 and 1 <= colour <= 5 and brick >= 0):
+        return False
+    kind = 4 * (colour - 1) + size - 2
+    corner = _corner(cells)
+    for orientation in range(t.orientations[kind]):
+        piece = ORIENTATIONS * kind + orientation
+        if tile_cells(t, piece, corner) == cells and corner + t.brick[piece] == brick:
+            g.tile_piece[seat, tile] = piece
+            g.tile_cell[seat, tile] = corner
+            g.coloured[seat, colour - 1] |= cells
+            g.bricks[seat] |= bit(brick)
+            g.filled[seat] |= cells
+            return True
+    return False
+
+
+@kernel
+def _read_board(t, g, obs, seat, at):
+    """Return whether the coloured tiles are some of the box."""
+    tiles = np.int64(0)
+    for cell in range(CELLS):
+        if obs[at + cell] == _WHITE:
+            g.white[seat] |= bit(cell)
+        tiles = max(tiles, np.int64(obs[at + CELLS + cell]))
+    g.filled[seat] = g.white[seat]
+    g.tile_count[seat] = tiles
+    found = True
+    for tile in range(tiles):
+        found &= _read_tile(t, g, obs, seat, at, tile)
+    return found
+
+
+@kernel
+def _read_seat(g, obs, seat, turn):
+    """Points, abilities, and of the hand what all know; the others are blank. Return whether the hand holds it."""
+    left = np.int64(obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE])
+    g.points[seat] = obs[_SEATS + _PER_SEAT * turn + _POINTS]
+    g.owned[seat] = _read_set(obs, _OWNED + 5 * turn)
+    g.used[seat] = _read_set(obs, _USED + 5 * turn)
+    g.denied[seat] = _read_set(obs, _DENIED + 5 * turn)
+    for colour in range(5):
+        known = obs[_KNOWN + 5 * turn + colour]
+        g.known[seat, colour] = known
+        g.hand[seat, colour] = known
+        left -= known
+    g.hand[seat, 0] += left
+    return left >= 0
+
+
+@kernel
+def _read_own_hand(g, obs):
+    """The seat's own hand. Return whether it holds what all know of it."""
+    seat, found = g.seat, True
+    for colour in range(5):
+        g.hand[seat, colour] = obs[_HAND + colour]
+        found &= g.known[seat, colour] <= g.hand[seat, colour]
+    return found
+
+
+@kernel
+def _read_table(g, obs):
+    """What lies in the middle of the table. Return whether there is a reshuffled pile if its cards are told."""
+    g.round_number = obs[_TABLE + _ROUND]
+    g.pile_size = obs[_TABLE + _DRAW_PILE]
+    g.end_card = obs[_TABLE + _END_CARD]
+    g.white_tiles = obs[_TABLE + _WHITE_TILES]
+    for kind in range(20):
+        g.supply[kind] = obs[_SUPPLY + kind]
+    for slot in range(7):
+        g.display[slot] = obs[_DISPLAY + slot] - 1
+    told = np.int64(0)
+    for colour in range(5):
+        g.discard[colour] = obs[_DISCARD + colour]
+        g.reshuffled[colour] = obs[_RESHUFFLED + colour]
+        told += g.reshuffled[colour]
+    phase = 0
+    while obs[_PHASE + phase] == 0:
+        phase += 1
+    g.phase = phase
+    return told == 0 or (g.players > 2 and g.end_card != 0)
+
+
+@kernel
+def _read_pending(t, g, obs):
+    """The decision in progress. Return whether it is one of this phase."""
+    at, building = _PENDING, g.phase == PLACE or g.phase == RECOLOUR or g.phase == PAY
+    forget(g)
+    g.first = obs[at + _FIRST] - 1
+    g.using = _read_set(obs, at + _USING)
+    g.recolour = obs[at + _RECOLOUR] - 1
+    g.due = obs[at + _DUE]
+    g.last_discard = obs[at + _LAST_DISCARD] - 1
+    g.rewards = obs[_REWARDS]
+    paid = 0
+    for colour in range(5):
+        g.paid[colour] = obs[_PAID + colour]
+        paid += obs[_PAID + colour]
+    colour, size = np.int64(obs[at + _COLOUR]), np.int64(obs[at + _SIZE])
+    orientation, cell = np.int64(obs[at + _ORIENTATION]), np.int64(obs[at + _CELL])
+    if building:
+        if colour == 0 or size < 2:
+            return False
+        g.tile = 4 * (colour - 1) + size - 2
+    if g.phase == PAY:
+        if orientation == 0 or cell == 0 or g.recolour < 0 or g.due == 0:
+            return False
+        g.place = CELLS * (orientation - 1) + cell - 1
+    return (
+        (building or (colour == 0 and size == 0))
+        and (g.phase == PAY or (orientation == 0 and cell == 0 and g.due == 0 and paid == 0))
+        and (g.recolour < 0 or g.phase == PAY or g.phase == PLACE)
+        and (g.recolour < 0 or g.recolour != colour - 1)
+        and (g.first < 0 or g.phase == TAKE)
+        and (g.rewards > 0) == (g.phase == COAT)
+        and (g.phase != PAY or _fits(t, g, orientation - 1, cell - 1))
+    )
+
+
+@kernel
+def _fits(t, g, orientation, corner):
+    """PAY: whether the tile lies on empty cells with support, and only cards of its two colours have been paid."""
+    own, filled = colour_of(g.tile), g.filled[g.seat]
+    for colour in range(5):
+        if g.paid[colour] > 0 and colour != own and colour != g.recolour:
+            return False
+    if orientation >= t.orientations[g.tile] or g.due > size_of(g.tile):
+        return False
+    piece = ORIENTATIONS * np.int64(g.tile) + orientation
+    return (placements(t, piece, filled, supported(filled)) >> corner) & 1 != 0
+
+
+@kernel
+def _blank(g):
+    """Nothing that was in the record is kept."""
+    g.chance = 0
+    g.done = 0
+    g.filled[:] = 0
+    g.coloured[:] = 0
+    g.white[:] = 0
+    g.bricks[:] = 0
+    g.points[:] = 0
+    g.tile_piece[:] = 0
+    g.tile_cell[:] = 0
+    g.tile_count[:] = 0
+    g.owned[:] = 0
+    g.used[:] = 0
+    g.denied[:] = 0
+    g.hand[:] = 0
+    g.known[:] = 0
+    g.pile[:] = 0
+
+
+@kernel
+def restore_game(t, g, obs):
+    """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
+
+    Nothing that was in the record is kept. Hidden cards are blank and the random word is 0. Every entry is in its range
+    (`_most`). Return what does not fit together, an index of `_FAULTS`, or `_SOUND`.
+    """
+    fault = _SOUND
+    _blank(g)
+    g.players = obs[_TABLE + _PLAYERS]
+    g.seat = obs[_TABLE + _SEAT]
+    seat = np.int64(g.seat)
+    for turn in range(g.players):
+        if not _read_board(t, g, obs, seat, _PER_BOARD * turn):
+            fault = _NO_TILE
+        if not _read_seat(g, obs, seat, turn):
+            fault = _NOT_HELD
+        seat += 1
+        if seat == g.players:
+            seat = np.int64(0)
+    if not _read_own_hand(g, obs):
+        fault = _NOT_HELD
+    if not _read_table(g, obs):
+        fault = _NOT_MADE
+    if not _read_pending(t, g, obs):
+        fault = _NOT_PENDING
+    return fault
+
+
+contract.restore.belongs_to(GAME, restore_game)
+
+
+@lru_cache(maxsize=32)
+def _most(components: Components) -> npt.NDArray[np.uint8]:
+    """Return the most that each entry of an observation may be, uint8 (F,); the least is 0 everywhere."""
+    colours, largest = len(COLOURS), SIZES[-1]
+    supply = np.max(components.copies, axis=0)
+    by_piece: dict[str, npt.ArrayLike] = {
+        "boards": np.reshape([_WHITE, TILES, 1, 1], (4, 1, 1)),  # the planes
+        "seats": [1, _MANY, _MANY],
+        "table": [SEATS, SEATS - 1, _MANY, PILE, 1, components.white_tiles],
+        "tile_supply": supply,
+        "pending": [7, 1, 1, 1, 1, 1, colours, largest, colours, ORIENTATIONS, CELLS, largest, colours],
+        "paid": largest,
+        "rewards": CELLS,
+        "display": colours,
+    }
+    by_piece |= dict.fromkeys(("hand", "known", "discard", "reshuffled"), max(components.cards))
+    return np.concatenate(
+        [np.broadcast_to(np.asarray(by_piece.get(piece.name, 1), np.uint8), piece.shape).ravel() for piece in PIECES]
+    )
+
+
+def _named(at: int) -> str:
+    """Return the piece and the place in it of an entry."""
+    piece = next(piece for piece in reversed(PIECES) if piece.start <= at)
+    return f"{piece.name}{[int(i) for i in np.unravel_index(at - piece.start, piece.shape)]}"
+
+
+def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -> None:
+    """See whether every entry is in its range, and the phase and the seats are some."""
+    phases = observations[:, _PHASE : _PHASE + len(PHASES)]
+    players = observations[:, _TABLE + _PLAYERS]
+    wrong = (phases != 0).sum(axis=1) != 1
+    wrong |= (players < 2) | (players > SEATS)
+    if wrong.any():
+        b = int(wrong.argmax())
+        raise ObservationError(f"observations[{b}]: found no phase or no players in it; was it written by describe?")
+    outside = observations.view(np.uint8) > _most(components)  # what is negative is above 127 then
+    if outside.any():
+        b, at = (int(i) for i in np.argwhere(outside)[0])
+        expected = f"0 to {_most(components)[at]}"
+        raise ObservationError(f"observations[{b}]: {_named(at)}: found {observations[b, at]}, expected {expected}")
+    absent = observations[:, _TABLE + _SEAT] >= players
+    if absent.any():
+        b = int(absent.argmax())
+        seat = observations[b, _TABLE + _SEAT]
+        raise ObservationError(
+            f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
+        )
+
+
+def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
+    """Return a record for each observation, (B,), in which hidden cards are blank.
+
+    Rounds and points beyond 127 come back as 127: an observation tells no more.
+
+    Args:
+        config: a configuration with the component file of the games; players and denied abilities are read from the
+            observation.
+        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+
+    Raises:
+        ObservationError: (a ValueError) if these are no observations of such games, naming the piece. The seat sees
+            the same in what is returned, boards, hands and what is in progress fit together, and no number is beyond
+            what the box allows; whether all of it can come up in a game is not looked at.
+    """
+    observations = np.asarray(observations)
+    if observations.ndim != 2 or observations.shape[1] != SIZE or observations.dtype != np.int8:
+        found = f"{observations.dtype} of shape {observations.shape}"
+        raise ObservationError(f"observations: found {found}, expected int8 of shape (B, {SIZE})")
+    observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
+    _check_entries(config.loaded, observations)
+    states = new_states(len(observations))
+    t = config.tables[0]
+    b, fault = loops.batch_restore(t, observations, states)
+    if b >= 0:
+        raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
+    seen = np.zeros_like(observations)
+    loops.batch_observe(t, states, states["seat"].astype(np.int64), seen)
+    if (seen != observations).any():
+        b, at = (int(i) for i in np.argwhere(seen != observations)[0])
+        raise ObservationError(
+            f"observations[{b}]: {_named(at)}: found {observations[b, at]}, expected {seen[b, at]} by the other entries"
+        )
+    return states
+
+
+def deals(config: CopenhagenConfig, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
+    """Return `count` games that an observation could have come from, (count,): independent deals of the hidden cards.
+
+    Args:
+        config: as for `restore`.
+        observation: int8 (F,), seen from the seat to move.
+        count: how many.
+        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
+
+    Raises:
+        ObservationError: if this is no observation of such a game. ValueError: for a count or a seed that is none.
+        RedealError: if it cannot come up in a game.
+    """
+    words = player_words(count, int(as_word(seed)))
+    states = copies_of(restore(config, np.asarray(observation)[None]), len(words))
+    batch_redeal(config, states, states["seat"].astype(np.int64), words)
+    return states

@@ -1,0 +1,49 @@
+"""What may be given for a value that random episodes draw: one value, or several to draw from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helsinki_env.engine.values import whole_number
+
+__all__ = ["player_counts", "several", "size_range"]
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """Return the values to draw from; one that is no collection stands for itself."""
+    try:
+        return tuple(value)
+    except TypeError:  # one value for all
+        return (value,)
+
+
+def player_counts(value: Any) -> tuple[int, ...]:
+    """Return the player counts to draw from.
+
+    Raises:
+        ValueError: if there is none, or one that is not 2, 3 or 4.
+    """
+    counts = tuple(whole_number(n) for n in several(value))
+    if not counts or any(n not in (2, 3, 4) for n in counts):
+        raise ValueError(f"num_players: found {value!r}, expected 2, 3 or 4, or some of them, such as (2, 3)")
+    return tuple(n for n in counts if n is not None)
+
+
+def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
+    """Return the least and the greatest size of a set to draw, from a number or (low, high).
+
+    Args:
+        name: of the value, for the message.
+        value: what was given.
+        most: how many there are to draw from.
+        what: these are, for the message.
+
+    Raises:
+        ValueError: if it is neither, or beyond 0 to `most`.
+    """
+    values = several(value)
+    low, high = values if len(values) == 2 else (value, value)
+    low, high = whole_number(low), whole_number(high)
+    if low is None or high is None or not 0 <= low <= high <= most:
+        raise ValueError(f"{name}: found {value!r}, expected how many {what}: a number or (low, high) from 0 to {most}")
+    return low, high
