@@ -274,7 +274,7 @@ def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
             for number in rng.integers(1, len(PIECES), rng.integers(1, 4)):
                 piece = PIECES[number]
                 at = piece.start + rng.integers(piece.size)
-                other[at] = rng.choice([0, 1, 2, min(int(other[at]) + 1, 127), rng.integers(-128, 128)])
+                other[at] = rng.choice([0, 1, 2, min(int(other[at]) + 1, 127), int(rng.integers(-128, 128))])
             if rng.random() < 0.3:
                 board = split(other)["boards"][rng.integers(game.num_players)]
                 board[rng.integers(4), rng.integers(9), rng.integers(5)] = rng.integers(0, 7)
