@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from helsinki_env.game import Game
 
-__all__ = ["RENDER_MODES", "check_mode", "draw"]
+__all__ = ["RENDER_MODES", "check_mode", "draw", "drawn"]
 
 RENDER_MODES = ("ansi", "human", "rgb_array", "svg")
 
@@ -30,8 +31,14 @@ def draw(game: Game, mode: str, last: int | None = None, viewer: int | None = No
     from helsinki_env import notation, render
 
     components = game.config.loaded
-    position = notation.to_dict(game)
     decision = None if last is None else notation.describe(last, components)
+    return drawn(render, notation.to_dict(game), components, decision, mode, viewer)
+
+
+def drawn(
+    render: Any, position: Mapping[str, Any], components: Any, decision: str | None, mode: str, viewer: int | None
+) -> Any:
+    """Draw a position by a game's module of drawings, with `ansi`, `svg` and `rgb_array`; see `draw`."""
     if mode in ("human", "ansi"):
         text = render.ansi(position, components, last_decision=decision, viewer=viewer)
         if mode == "human":

@@ -58,11 +58,15 @@ _WORD = re.compile("0x[0-9a-fA-F]{16}")
 _MOST_POINTS = 1000
 
 
-def from_dict(position: Mapping[str, Any]) -> Game:
+def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> Game:
     """Return the game that `to_dict` wrote; both go on alike.
 
     What it accepts can be played on to the end, and every position on the way is accepted too. It need not be one that
     a game leads to; `check` says what a study is free to make up.
+
+    Args:
+        position: plain data.
+        config: the configuration whose position it is, components and all; default: what the position itself says.
 
     Raises:
         PositionError: (a ValueError) naming the key, what stood there and what was expected.
@@ -73,7 +77,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     data = _mapping(whole, _KEYS, optional=("denied",))
     data["game"].choice(["copenhagen"])
     data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
-    config = _config(data)
+    config = _config(data) if config is None else config
     states = new_states(1)
     apply_setup(states, config)
     p = plain(states[0])
