@@ -19,9 +19,12 @@ from helsinki_env.engine.kernel import JIT
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and all that they start with them.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the tests in the background has them ignore Ctrl-C, as `nohup` does with SIGHUP, and all that they
+# start with them.
+for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGTERM", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL)):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.

@@ -108,6 +108,6 @@ def test_an_action_that_is_not_legal_changes_nothing() -> None:
     game = Game(seed=4)
     before = game.clone()
     for action in (actions.encode(actions.TAKE, 6), actions.encode(actions.END), -1, actions.SIZE, True, "TAKE"):
-        with pytest.raises(ValueError, match="not legal"):
+        with pytest.raises(ValueError, match=r"this is phase MAIN|in phase MAIN"):
             game.step(action)  # type: ignore[arg-type]
     assert game == before
