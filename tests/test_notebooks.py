@@ -50,6 +50,9 @@ PROMISED = {
 }
 PICTURES = {"01_play_one_game": 2, "02_train_an_agent": 1, "03_benchmark_policies": 2, "04_balance": 1}
 
+#: They train and play tournaments, which tests of their own do as well: run nightly.
+LONG = ("02_train_an_agent", "03_benchmark_policies")
+
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -59,7 +62,11 @@ def code(path: Path) -> str:
 
 
 @pytest.mark.skipif(not JIT, reason="too slow")
-@each
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.nightly] if path.stem in LONG else []) for path in NOTEBOOKS],
+    ids=lambda path: path.stem,
+)
 def test_the_notebook_runs(path: Path, tmp_path: Path) -> None:
     done = run(path, tmp_path)  # an error in a cell is raised here
     found = texts(done)

@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.contract import SEATS, apply, deal, draw_setup, place_of, score, set_up
+from helsinki_env.engine.contract import (
+    SEATS,
+    apply,
+    deal,
+    describe,
+    draw_setup,
+    mark_legal,
+    place_of,
+    score,
+    set_up,
+)
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import observe, write_mask
 from helsinki_env.engine.rng import first_word
 from helsinki_env.envs.rewards import reward_of
 
@@ -65,11 +74,13 @@ def _view(t, g, kept, legal, mask, obs):
 
     If the environment has a copy of its own of the legal decisions (`kept`), that is written too.
     """
-    write_mask(t, g, mask)
+    mask[:] = 0
+    mark_legal(t, g, mask)
     if kept:
         for action in range(len(mask)):
             legal[action] = mask[action]
-    observe(t, g, g.seat, obs)
+    obs[:] = 0
+    describe(t, g, g.seat, obs)
 
 
 @kernel
@@ -118,7 +129,8 @@ def step(
             if g.done:
                 finish(t, g, reward, report)
                 if mode == SAME_STEP:
-                    observe(t, g, g.seat, last[b])
+                    last[b, :] = 0
+                    describe(t, g, g.seat, last[b])
                     run.episode += np.uint64(1)
                     begin_episode(t, g, run, setup[0], drawn[0])
         _view(t, g, kept, legal[b], mask[b], obs[b])
@@ -156,7 +168,8 @@ def step_one(tables, states, action, legal, mask, obs):
 def look_one(tables, states, seat, legal, mask, obs):
     """Write what a seat of one game sees and its legal decisions: `legal`, or none if it is not to move."""
     t, g = tables[0], states[0]
-    observe(t, g, seat, obs)
+    obs[:] = 0
+    describe(t, g, seat, obs)
     for action in range(len(mask)):
         mask[action] = legal[action] if seat == g.seat else 0
 
