@@ -23,7 +23,6 @@ from helsinki_env.engine.states import States
 from helsinki_env.envs.drawing import drawn
 from helsinki_env.envs.self_play import SelfPlayBatch
 from helsinki_env.envs.spec import EnvSpec
-from helsinki_env.games.copenhagen import notation, render
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import COPENHAGEN, Game
@@ -46,6 +45,8 @@ def _check(states: States, config: CopenhagenConfig) -> None:
 
 
 def _draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
+    from helsinki_env.games.copenhagen import notation, render  # who draws nothing need not wait for it
+
     decision = None if last is None else notation.describe(last)
     return drawn(render, to_dict(game), game.config.loaded, decision, mode, viewer)
 
