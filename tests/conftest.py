@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -64,11 +65,15 @@ def _group(item: pytest.Item) -> str:
     return str(mark.args[0]) if mark else item.path.stem
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file together, for they share what takes long to make, unless they say otherwise."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Keep the tests of a file together, for they share what takes long to make, unless they say otherwise.
+
+    A wrapper, as only that runs before the workers' own hook, which looks for the groups.
+    """
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     rank = {name: i for i, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: rank.get(_group(item), len(rank)))
+    yield
