@@ -29,7 +29,7 @@ from agents.standing import Standing, standing
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry
 from helsinki_env.envs.threads import Slices
-from helsinki_env.record import Record, replay
+from helsinki_env.play.record import Record, replay
 
 __all__ = ["Match", "Results", "Standing", "play_match"]
 

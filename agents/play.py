@@ -18,8 +18,8 @@ from agents.arena.designs import as_bits
 from agents.base import Player, first_words, next_words
 from agents.registry import PlayerError
 from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
-from helsinki_env.components import ACTIONS
-from helsinki_env.observation import TABLE_FACTS, layout
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.observation import TABLE_FACTS, layout
 
 __all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
 

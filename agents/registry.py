@@ -18,8 +18,8 @@ from typing import Any
 
 from agents.base import Player
 from helsinki_env import GameConfig
-from helsinki_env.components import ACTIONS
 from helsinki_env.data import one_of, shown
+from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 
@@ -53,7 +53,7 @@ def _make_random(argument: str, config: GameConfig) -> Player:
 
 
 def _make_greedy(argument: str, config: GameConfig) -> Player:
-    from agents.greedy import GreedyPlayer
+    from agents.helsinki.greedy import GreedyPlayer
 
     _no_argument("greedy", argument)
     return GreedyPlayer(config)
@@ -79,7 +79,7 @@ def _make_tree(argument: str, config: GameConfig) -> Player:
 
 
 def _make_forced(argument: str, config: GameConfig) -> Player:
-    from agents.forced import ForcedPlayer
+    from agents.helsinki.forced import ForcedPlayer
 
     action, _, player = argument.partition(":")
     if action not in ACTIONS or not player:

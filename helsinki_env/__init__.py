@@ -7,16 +7,17 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
-from helsinki_env import helsinki_v0, notation, observation
-from helsinki_env.components import ComponentError, load_components
-from helsinki_env.config import ConfigError, GameConfig
+from helsinki_env import helsinki_v0
 from helsinki_env.envs import registration
 from helsinki_env.envs.copenhagen import CopenhagenVectorEnv
-from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.seat import HelsinkiSeatEnv, HelsinkiSeatVectorEnv
 from helsinki_env.envs.vector import HelsinkiVectorEnv
-from helsinki_env.game import Game, IllegalActionError, Phase
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.components import ComponentError, load_components
+from helsinki_env.games.helsinki.config import ConfigError, GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
 
 __version__ = "0.1.0"
 

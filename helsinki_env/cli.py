@@ -95,7 +95,7 @@ COMMANDS = {
         "helsinki compile",
     ),
     "bench": Command(
-        "helsinki_env.bench",
+        "helsinki_env.commands.bench",
         "Measure how fast the environment is on this machine.",
         "helsinki bench --json bench.json",
     ),

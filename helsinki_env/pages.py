@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from helsinki_env import notation, observation
-from helsinki_env.components import ACTIONS, load_components
-from helsinki_env.core.actions import KINDS
-from helsinki_env.game import action_table
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.actions import KINDS
+from helsinki_env.games.helsinki.components import ACTIONS, load_components
+from helsinki_env.games.helsinki.game import action_table
 
 __all__ = ["PAGES", "actions_page", "observation_page", "write"]
 

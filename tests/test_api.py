@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
-from helsinki_env import Game, HelsinkiSeatEnv, helsinki_v0, notation, observation
-from helsinki_env.playout import player_words
-from helsinki_env.redeal import redeal, redeal_many
-from helsinki_env.restore import deals
+from helsinki_env import Game, HelsinkiSeatEnv, helsinki_v0
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.redeal import redeal, redeal_many
+from helsinki_env.games.helsinki.restore import deals
+from helsinki_env.play.playout import player_words
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
-from helsinki_env.record import read_records, write_records
+from helsinki_env.play.record import read_records, write_records
 from helsinki_env.terminal import plain_console
 
 Output = pytest.CaptureFixture[str]
@@ -381,7 +381,7 @@ def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
 
 
 def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.record import Record
+    from helsinki_env.play.record import Record
 
     full = next(read_records(games))
     part = Record(full.config, full.seed, full.players, full.decisions[:20])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env.components import ACTIONS, ComponentError, load_components
-from helsinki_env.config import REWARDS, ConfigError, GameConfig
+from helsinki_env.games.helsinki.components import ACTIONS, ComponentError, load_components
+from helsinki_env.games.helsinki.config import REWARDS, ConfigError, GameConfig
 from helsinki_env.yaml_files import configs_folder, list_yaml
 
 VARIED = {

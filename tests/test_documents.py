@@ -153,7 +153,7 @@ def test_the_site_shows_every_public_name(tmp_path: Path) -> None:
     shown = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
     assert shown >= set(REFERENCE)
     for name in REFERENCE:
-        if name == "helsinki_env.render.ansi.ansi":  # a function whose module has its name
+        if name == "helsinki_env.games.helsinki.render.ansi.ansi":  # a function whose module has its name
             continue
         for public in getattr(importlib.import_module(name), "__all__", ()):
             assert f"{name}.{public}" in shown or f"{name}.{public}.{public}" in shown, f"{name}.{public}"
@@ -212,11 +212,11 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
     "module",
     [
         "helsinki_env",
-        "helsinki_env.game",
-        "helsinki_env.notation",
-        "helsinki_env.observation",
-        "helsinki_env.redeal",
-        "helsinki_env.restore",
+        "helsinki_env.games.helsinki.game",
+        "helsinki_env.games.helsinki.notation",
+        "helsinki_env.games.helsinki.observation",
+        "helsinki_env.games.helsinki.redeal",
+        "helsinki_env.games.helsinki.restore",
         "helsinki_env.envs.seat",
         "helsinki_env.envs.vector",
         "helsinki_env.helsinki_v0",

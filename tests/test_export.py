@@ -110,7 +110,7 @@ def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None
 
 def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
     from helsinki_env import GameConfig
-    from helsinki_env.observation import split
+    from helsinki_env.games.helsinki.observation import split
 
     batches = list(export._decisions(GameConfig(), 10_000, 0))
     observation, mask = (np.concatenate([batch[i] for batch in batches]) for i in range(2))

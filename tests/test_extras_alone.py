@@ -84,7 +84,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What commands read."""
     from agents.match import play_match
     from agents.net.export import export_onnx
-    from helsinki_env.record import write_records
+    from helsinki_env.play.record import write_records
 
     folder = tmp_path_factory.mktemp("material")
     (folder / "training.yaml").write_text(TRAINING)

@@ -20,9 +20,10 @@ from agents.base import Player, decide
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, load_components, notation
+from helsinki_env import Game, GameConfig, load_components
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.reference import ReferenceGame
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.reference import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, RandomEpisodes, load_components, observation
-from helsinki_env.components import ROOFS
-from helsinki_env.core import actions as a
-from helsinki_env.core import bits, deal, legal, score, shapes, state
+from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
 from helsinki_env.engine import draws, loops, rng
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copies_of, copy_states
-from helsinki_env.game import apply_setup
-from helsinki_env.redeal import RedealError, batch_redeal
-from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
-from helsinki_env.restore import ObservationError, deals, restore
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import bits, deal, legal, observation, score, shapes, state
+from helsinki_env.games.helsinki.components import ROOFS
+from helsinki_env.games.helsinki.game import apply_setup
+from helsinki_env.games.helsinki.redeal import RedealError, batch_redeal
+from helsinki_env.games.helsinki.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
+from helsinki_env.games.helsinki.restore import ObservationError, deals, restore
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))

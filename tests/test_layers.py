@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     ("helsinki_env.engine",),
     (
-        "helsinki_env.components",
-        "helsinki_env.config",
+        "helsinki_env.games.helsinki.components",
+        "helsinki_env.games.helsinki.config",
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
@@ -26,25 +26,25 @@ LAYERS = (
         "helsinki_env.terminal",
         "helsinki_env.yaml_files",
     ),
-    ("helsinki_env.core",),
-    ("helsinki_env.observation", "helsinki_env.playout", "helsinki_env.reference"),
+    ("helsinki_env.games.helsinki",),
+    ("helsinki_env.games.helsinki.observation", "helsinki_env.play.playout", "helsinki_env.games.helsinki.reference"),
     (
-        "helsinki_env.game",
+        "helsinki_env.games.helsinki.game",
         "helsinki_env.play",
         "helsinki_env.games",
-        "helsinki_env.position",
-        "helsinki_env.notation",
-        "helsinki_env.record",
-        "helsinki_env.redeal",
-        "helsinki_env.render",
+        "helsinki_env.games.helsinki.position",
+        "helsinki_env.games.helsinki.notation",
+        "helsinki_env.play.record",
+        "helsinki_env.games.helsinki.redeal",
+        "helsinki_env.games.helsinki.render",
         "helsinki_env.pages",
-        "helsinki_env.restore",
+        "helsinki_env.games.helsinki.restore",
     ),
     ("helsinki_env.envs", "helsinki_env.helsinki_v0"),
     ("agents",),
-    ("helsinki_env.analysis",),
+    ("agents.balance",),
     ("training",),
-    ("helsinki_env.bench", "helsinki_env.cli", "helsinki_env.commands"),
+    ("helsinki_env.commands.bench", "helsinki_env.cli", "helsinki_env.commands"),
 )
 PACKAGE = ROOT / "helsinki_env" / "__init__.py"  # gathers the public names of several layers
 FILES = sorted(path for folder in ("helsinki_env", "agents", "training") for path in (ROOT / folder).rglob("*.py"))
@@ -103,9 +103,9 @@ def test_players_never_open_a_game(path: Path) -> None:
 
 def test_what_opening_a_game_means() -> None:
     allowed = """
-from helsinki_env.core.state import States, new_states
+from helsinki_env.games.helsinki.state import States, new_states
 from helsinki_env.engine.states import copy_states
-from helsinki_env.restore import deals, restore
+from helsinki_env.games.helsinki.restore import deals, restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]
 game = Game.from_state(config, deals(config, observation, 2)[0])
@@ -135,7 +135,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
         "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
         "agents.net.make, agents.net.search",
         "agents.arena.config, agents.arena.run, agents.arena.load, agents.standing",
-        "helsinki_env.bench",
+        "helsinki_env.commands.bench",
     ],
 )
 def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
@@ -145,5 +145,5 @@ def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
 
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
-    targets = imports_at_load(ROOT / "helsinki_env" / "reference.py")
+    targets = imports_at_load(ROOT / "helsinki_env" / "games" / "helsinki" / "reference.py")
     assert not [t for t in targets if t.startswith("helsinki_env") and not t.startswith(LAYERS[1])]

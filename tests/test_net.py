@@ -22,8 +22,8 @@ import torch
 from safetensors.torch import save_file
 
 from agents.base import Player, decide, first_words, next_words
+from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
-from agents.heuristic.weights import QUICK
 from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
 from agents.net.inputs import MOST, Inputs, Part, Writer, places, seat_parts, table_parts
 from agents.net.network import Network, NetworkConfig, Tensors
@@ -31,13 +31,14 @@ from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, notation
-from helsinki_env.components import COLOURS, load_components
-from helsinki_env.core import actions as a
+from helsinki_env import Game, GameConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
-from helsinki_env.redeal import batch_redeal
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import COLOURS, load_components
+from helsinki_env.games.helsinki.redeal import batch_redeal
+from helsinki_env.games.helsinki.restore import restore
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained
 from tests.support.riddle import riddle

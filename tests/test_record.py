@@ -14,8 +14,8 @@ import pytest
 
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.playout import choose_uniformly, player_words
-from helsinki_env.record import (
+from helsinki_env.play.playout import choose_uniformly, player_words
+from helsinki_env.play.record import (
     Record,
     RecordError,
     deal,
@@ -117,7 +117,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
-    from helsinki_env.record import _digest
+    from helsinki_env.play.record import _digest
 
     return {**data, "digest": _digest(data)}
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.forced import ForcedPlayer
+from agents.helsinki.forced import ForcedPlayer
 from agents.match import Match
 from agents.net.make import SHIPPED
 from agents.registry import make_player
 from helsinki_env import cli, stopping
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.record import read_records, write_records
+from helsinki_env.play.record import read_records, write_records
 from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
 
 pytestmark = [
@@ -458,7 +458,7 @@ def test_a_record_that_was_made_up_does_not_count(match: Path, tmp_path: Path, c
 
 
 def test_two_commands_do_not_write_to_one_file(match: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.record import RecordWriter
+    from helsinki_env.play.record import RecordWriter
 
     path = tmp_path / "games.jsonl"
     path.write_bytes(match.read_bytes())

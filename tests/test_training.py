@@ -28,7 +28,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from agents.base import first_words, next_words
-from agents.heuristic.weights import QUICK
+from agents.helsinki.weights import QUICK
 from agents.net.checkpoint import load_checkpoint, same_weights
 from agents.net.inputs import Inputs, Writer, places, table_parts
 from agents.net.network import Assessment, Network, Tensors
@@ -41,7 +41,7 @@ from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.files import held
-from helsinki_env.playout import player_words
+from helsinki_env.play.playout import player_words
 from tests.support.networks import opinionated, saved, untrained
 from tests.support.riddle import riddle
 from training.evaluate import GateConfig, gate, measure

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import observation
+from helsinki_env.games.helsinki import observation
 
 __all__ = ["features"]
 

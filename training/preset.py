@@ -10,8 +10,8 @@ from typing import Any
 
 from agents.net.network import NetworkConfig
 from agents.registry import make_player
-from helsinki_env.config import GameConfig
 from helsinki_env.data import Entry, read_yaml
+from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.yaml_files import find_yaml
 from training.checks import check_numbers, player_counts
 from training.evaluate import GateConfig

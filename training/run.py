@@ -27,7 +27,7 @@ from agents.net.pytorch import TorchAssessor, knows_bfloat16
 from helsinki_env.data import Entry, brief, shown
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
-from helsinki_env.position import VERSION
+from helsinki_env.games.helsinki.position import VERSION
 from training.board import Board
 from training.evaluate import gate, measure
 from training.opponents import Pool

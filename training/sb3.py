@@ -30,10 +30,11 @@ from gymnasium.vector import AutoresetMode
 from agents.match import play_match
 from agents.registry import make_player
 from agents.standing import Standing
-from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
+from helsinki_env import GameConfig, HelsinkiSeatVectorEnv
 from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+from helsinki_env.games.helsinki import observation
 from training.features import features
 
 with needs("sb3", program=__name__ == "__main__"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helsinki_env.data import Entry
-from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from training.checks import player_counts
 
 __all__ = ["TableConfig", "divide"]

@@ -17,21 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
-from agents.heuristic.weights import QUICK
+from agents.helsinki.decide import decide
+from agents.helsinki.weights import QUICK
 from agents.net.inputs import carry_out, places, win_share, write_position
 from agents.net.network import Network
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS
 from helsinki_env.engine.contract import score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.extras import needs
-from helsinki_env.playout import player_words
+from helsinki_env.games.helsinki.state import SEATS
+from helsinki_env.play.playout import player_words
 from training.checks import check_numbers
 from training.progress import Progress
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays

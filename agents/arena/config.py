@@ -9,8 +9,8 @@ from typing import Any
 
 from agents.arena.designs import DESIGNS
 from agents.arena.plan import CHUNK_GAMES, MOST_GAMES, ArenaError, Plan, TablePlan, lineups_of
-from helsinki_env.config import GameConfig
 from helsinki_env.data import Entry, read_yaml, shown
+from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]

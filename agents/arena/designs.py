@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.components import ACTIONS as NAMES
 from helsinki_env.data import Entry
+from helsinki_env.games.helsinki.components import ACTIONS as NAMES
 
 __all__ = [
     "ACTIONS",

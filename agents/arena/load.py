@@ -14,7 +14,7 @@ from agents.arena.chunk import ChunkGames
 from agents.arena.plan import ArenaError, Chunk, TablePlan
 from agents.arena.store import RunFolder
 from helsinki_env import GameConfig
-from helsinki_env.record import Record
+from helsinki_env.play.record import Record
 
 __all__ = ["Table", "load_run", "records"]
 

@@ -26,7 +26,7 @@ import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry, digest_of, sealed
-from helsinki_env.position import VERSION
+from helsinki_env.games.helsinki.position import VERSION
 
 __all__ = [
     "CHUNK_GAMES",

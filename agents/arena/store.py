@@ -38,7 +38,7 @@ from agents.registry import player_files
 from helsinki_env import GameConfig
 from helsinki_env.data import brief, read_json
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
-from helsinki_env.record import Record, RecordWriter
+from helsinki_env.play.record import Record, RecordWriter
 
 __all__ = ["RunFolder", "has_games"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.ahead import decide_ahead
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import Weights, weights_record
+from agents.helsinki.ahead import decide_ahead
+from agents.helsinki.view import new_views, pieces
+from agents.helsinki.weights import Weights, weights_record
 from helsinki_env import GameConfig
-from helsinki_env.core.state import new_states
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.state import new_states
 
 __all__ = ["HeuristicPlayer"]
 

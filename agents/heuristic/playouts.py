@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.ahead import decide_ahead
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import QUICK, Weights, weights_record
+from agents.helsinki.ahead import decide_ahead
+from agents.helsinki.view import new_views, pieces
+from agents.helsinki.weights import QUICK, Weights, weights_record
 from helsinki_env import GameConfig
-from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import SEATS, States, new_states
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.helsinki.actions import ActionTable
+from helsinki_env.games.helsinki.state import SEATS, States, new_states
 
 __all__ = ["play_out_guided"]
 

@@ -19,14 +19,14 @@ from dataclasses import asdict, fields
 import numpy as np
 import numpy.typing as npt
 
+from agents.helsinki.weights import Weights
 from agents.heuristic.playouts import play_out_guided
-from agents.heuristic.weights import Weights
 from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS, new_states
 from helsinki_env.data import Entry
 from helsinki_env.engine import loops
 from helsinki_env.extras import needs
-from helsinki_env.game import apply_setup
+from helsinki_env.games.helsinki.game import apply_setup
+from helsinki_env.games.helsinki.state import SEATS, new_states
 
 __all__ = ["lead", "tune"]
 

@@ -22,10 +22,10 @@ from agents.net.description import (
 )
 from agents.net.network import Network, NetworkConfig
 from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS
 from helsinki_env.data import Entry
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+from helsinki_env.games.helsinki.state import SEATS
 
 with needs("train"):
     import torch

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.inputs import seat_parts, table_parts
-from helsinki_env import observation
 from helsinki_env.data import Entry, brief, parse_json, shown
 from helsinki_env.files import is_file
-from helsinki_env.game import action_table
-from helsinki_env.position import VERSION
+from helsinki_env.games.helsinki import observation
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.games.helsinki.position import VERSION
 
 __all__ = ["KEY", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
            "interface_digests", "parse_description"]  # fmt: skip

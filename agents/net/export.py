@@ -24,9 +24,9 @@ from agents.net.inputs import Writer, places
 from agents.net.make import network_path
 from agents.net.player import Assessor, preferences
 from helsinki_env import GameConfig, HelsinkiVectorEnv, RandomEpisodes
-from helsinki_env.core.state import SEATS
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+from helsinki_env.games.helsinki.state import SEATS
 
 with needs("export"):
     import onnx

@@ -21,23 +21,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
-from agents.heuristic.view import NOTHING, holds
-from agents.heuristic.weights import QUICK
-from agents.heuristic.worth import worth
+from agents.helsinki.decide import decide
+from agents.helsinki.view import NOTHING, holds
+from agents.helsinki.weights import QUICK
+from agents.helsinki.worth import worth
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.playout import deal_anew
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.components import COLOURS
-from helsinki_env.core import actions as a
-from helsinki_env.core.state import SEATS
 from helsinki_env.engine.contract import apply, place_of
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.observation import SEAT_FACTS, TABLE_FACTS, layout
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.observation import SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.state import SEATS
 
 __all__ = ["Inputs", "Part", "Places", "Writer", "carry_out", "finish_turn", "places", "seat_parts", "table_parts",
            "write_position"]  # fmt: skip

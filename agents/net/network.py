@@ -14,11 +14,11 @@ from typing import NamedTuple
 from agents.net.inputs import Inputs, places, seat_parts, table_parts
 from agents.net.player import SURE
 from helsinki_env import GameConfig
-from helsinki_env.core.actions import USE
-from helsinki_env.core.state import SEATS
 from helsinki_env.data import Entry
 from helsinki_env.extras import needs
-from helsinki_env.game import action_table
+from helsinki_env.games.helsinki.actions import USE
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.games.helsinki.state import SEATS
 
 with needs("train"):
     import torch

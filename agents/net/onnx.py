@@ -12,10 +12,10 @@ import numpy.typing as npt
 from agents.net.description import KEY, CheckpointError, check_exists, parse_description
 from agents.net.inputs import places
 from agents.net.player import Assessed, chunked
-from helsinki_env.core.state import SEATS
 from helsinki_env.data import parse_json
 from helsinki_env.extras import needs
-from helsinki_env.game import action_table
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.games.helsinki.state import SEATS
 
 with needs("onnx"):
     import onnxruntime

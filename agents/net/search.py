@@ -15,20 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
-from agents.heuristic.weights import QUICK
+from agents.helsinki.decide import decide
+from agents.helsinki.weights import QUICK
 from agents.net.inputs import Inputs, carry_out, finish_turn, places, win_share, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.state import States
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.state import States
 
 __all__ = ["NetSearchPlayer", "SearchSettings"]
 

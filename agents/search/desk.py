@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import Weights, weights_record
+from agents.helsinki.view import new_views, pieces
+from agents.helsinki.weights import Weights, weights_record
 from agents.search.settings import Settings, settings_record
 from helsinki_env import GameConfig
-from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import SEATS, new_states
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.observation import layout
-from helsinki_env.redeal import SCRATCH
+from helsinki_env.games.helsinki.actions import ActionTable
+from helsinki_env.games.helsinki.observation import layout
+from helsinki_env.games.helsinki.redeal import SCRATCH
+from helsinki_env.games.helsinki.state import SEATS, new_states
 
 __all__ = ["Desk", "clear", "new_desk"]
 
@@ -25,7 +25,7 @@ class Desk(NamedTuple):
 
     Attributes:
         tables: of the component file, (1,).
-        pieces: see `agents.heuristic.view.pieces`, (1,).
+        pieces: see `agents.helsinki.view.pieces`, (1,).
         weights: of the heuristic that every seat plays by, (4,).
         settings: of the search, (1,).
         deal: a game with its hidden cards dealt, (1,).

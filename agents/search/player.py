@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.weights import QUICK, Weights
+from agents.helsinki.weights import QUICK, Weights
 from agents.search.desk import new_desk
 from agents.search.flat import flat_batch
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki.restore import restore
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any, get_args
 
 import tyro
 
-from helsinki_env.config import GameConfig
 from helsinki_env.data import Entry, brief
 from helsinki_env.files import check_folder, check_writable
+from helsinki_env.games.helsinki.config import GameConfig
 
 __all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
 

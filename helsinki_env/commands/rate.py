@@ -12,7 +12,7 @@ from rich.table import Table
 
 import helsinki_env
 from helsinki_env.commands.options import out_folder
-from helsinki_env.position import VERSION
+from helsinki_env.games.helsinki.position import VERSION
 from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:

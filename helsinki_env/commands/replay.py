@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from helsinki_env import notation, render
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.extras import needs
-from helsinki_env.game import Game
-from helsinki_env.record import Record, RecordError, positions, read_records
+from helsinki_env.games.helsinki import notation, render
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.play.record import Record, RecordError, positions, read_records
 
 __all__ = ["main"]
 

@@ -19,17 +19,16 @@ from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
-from helsinki_env import observation
-from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.deal import SETUP_FIELDS
-from helsinki_env.core.state import SEATS, States, game_dtype, new_states
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.states import copy_states
-from helsinki_env.envs import kernels, sound
+from helsinki_env.envs import kernels
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import (
+from helsinki_env.games.helsinki import observation, sound
+from helsinki_env.games.helsinki.config import REWARDS, GameConfig
+from helsinki_env.games.helsinki.deal import SETUP_FIELDS
+from helsinki_env.games.helsinki.game import (
     Game,
     IllegalActionError,
     action_table,
@@ -38,6 +37,7 @@ from helsinki_env.game import (
     checked_config,
     whole_number,
 )
+from helsinki_env.games.helsinki.state import SEATS, States, game_dtype, new_states
 
 __all__ = ["OPTIONS", "OrderEnforced", "env", "raw_env"]
 
@@ -208,7 +208,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
             draw(self.game, "human", self._last_action)
 
     def _refuse(self, agent: str, action: object) -> None:
-        from helsinki_env import notation
+        from helsinki_env.games.helsinki import notation
 
         why = notation.why_illegal(self.game, action)
         if self.illegal == "raise":

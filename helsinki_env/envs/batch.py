@@ -13,7 +13,6 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.config import REWARDS
 from helsinki_env.engine import loops
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import copy_states
@@ -21,8 +20,9 @@ from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
 from helsinki_env.envs.drawing import check_mode
 from helsinki_env.envs.spec import EnvSpec
+from helsinki_env.games.helsinki.config import REWARDS
 from helsinki_env.play.game import IllegalActionError
-from helsinki_env.playout import MOST_GAMES
+from helsinki_env.play.playout import MOST_GAMES
 
 __all__ = ["Batch", "as_array", "spaces"]
 

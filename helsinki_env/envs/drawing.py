@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from helsinki_env.game import Game
+from helsinki_env.games.helsinki.game import Game
 
 __all__ = ["RENDER_MODES", "check_mode", "draw", "drawn"]
 
@@ -28,7 +28,7 @@ def draw(game: Game, mode: str, last: int | None = None, viewer: int | None = No
         last: the decision taken last, which is named too.
         viewer: the seat that looks; None shows all cards.
     """
-    from helsinki_env import notation, render
+    from helsinki_env.games.helsinki import notation, render
 
     components = game.config.loaded
     decision = None if last is None else notation.describe(last, components)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from helsinki_env.envs import sound
 from helsinki_env.envs.drawing import draw
-from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.spec import EnvSpec
-from helsinki_env.game import Game
+from helsinki_env.games.helsinki import sound
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import Game
 
 __all__ = ["HELSINKI_ENV"]
 

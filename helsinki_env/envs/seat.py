@@ -30,14 +30,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.config import GameConfig
 from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.batch import Batch, Observation, Step, as_array
 from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
-from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.helsinki import HELSINKI_ENV
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import Game, IllegalActionError, as_word, whole_number
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import Game, IllegalActionError, as_word, whole_number
 
 __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv"]
 
@@ -255,7 +255,7 @@ class HelsinkiSeatVectorEnv(Batch):
         if self._asked is not None:
             raise RuntimeError(
                 f"{call}: called by the opponent {self._asked!r} while its decision is waited for; it decides from "
-                "what it is given, and may try things out in games of its own (helsinki_env.restore)"
+                "what it is given, and may try things out in games of its own (helsinki_env.games.helsinki.restore)"
             )
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
@@ -483,7 +483,7 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
             for name in ("rewards", "scores", "places"):
                 info[name] = found[name][0]
             if batch.illegal == "penalise" and found["illegal_action"][0]:
-                from helsinki_env import notation
+                from helsinki_env.games.helsinki import notation
 
                 info["illegal_action"] = notation.why_illegal(self.game, action)
         self._print()

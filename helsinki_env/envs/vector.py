@@ -24,11 +24,11 @@ from typing import Literal, SupportsIndex
 
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.config import GameConfig
-from helsinki_env.envs.episodes import RandomEpisodes
 from helsinki_env.envs.helsinki import HELSINKI_ENV
 from helsinki_env.envs.self_play import SelfPlayBatch
-from helsinki_env.game import Game
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import Game
 
 __all__ = ["HelsinkiVectorEnv"]
 

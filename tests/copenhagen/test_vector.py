@@ -12,7 +12,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.play.game import IllegalActionError
-from helsinki_env.playout import choose_uniformly, player_words
+from helsinki_env.play.playout import choose_uniformly, player_words
 
 B = 24 if JIT else 3
 

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import Game, GameConfig, notation, observation
-from helsinki_env.components import ACTIONS
-from helsinki_env.core.state import States, new_states
+from helsinki_env import Game, GameConfig
 from helsinki_env.engine import loops
-from helsinki_env.game import action_table, apply_setup
-from helsinki_env.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.game import action_table, apply_setup
+from helsinki_env.games.helsinki.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
+from helsinki_env.games.helsinki.state import States, new_states
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent

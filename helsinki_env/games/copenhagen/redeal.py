@@ -49,8 +49,8 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import COAT, END, END_CARD, GAME, MAIN, PILE, SEATS, TAKE
-from helsinki_env.playout import player_words
-from helsinki_env.redeal import RedealError, check_viewers
+from helsinki_env.games.helsinki.redeal import RedealError, check_viewers
+from helsinki_env.play.playout import player_words
 
 __all__ = ["SCRATCH", "RedealError", "batch_redeal", "redeal", "redeal_game", "redeal_many"]
 

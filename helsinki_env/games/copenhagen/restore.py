@@ -21,7 +21,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.bits import bit, lowest
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States, copies_of
@@ -49,8 +48,9 @@ from helsinki_env.games.copenhagen.state import (
     TILES,
     new_states,
 )
-from helsinki_env.playout import player_words
-from helsinki_env.restore import ObservationError
+from helsinki_env.games.helsinki.bits import bit, lowest
+from helsinki_env.games.helsinki.restore import ObservationError
+from helsinki_env.play.playout import player_words
 
 __all__ = ["ObservationError", "deals", "restore", "restore_game"]
 

@@ -23,6 +23,6 @@ from __future__ import annotations
 from helsinki_env.games.copenhagen.position.checks import check
 from helsinki_env.games.copenhagen.position.read import from_dict
 from helsinki_env.games.copenhagen.position.write import VERSION, to_dict
-from helsinki_env.position.plain import PositionError
+from helsinki_env.games.helsinki.position.plain import PositionError
 
 __all__ = ["VERSION", "PositionError", "check", "from_dict", "to_dict"]

@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.position.checks import check
 from helsinki_env.games.copenhagen.position.write import VERSION
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
 from helsinki_env.games.copenhagen.tables import build_tables
-from helsinki_env.position.plain import MOST_SAID, PositionError, fill, plain
+from helsinki_env.games.helsinki.position.plain import MOST_SAID, PositionError, fill, plain
 
 __all__ = ["from_dict"]
 
