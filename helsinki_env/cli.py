@@ -60,7 +60,7 @@ COMMANDS = {
         "helsinki replay games.jsonl --game 3 --svg game.svg",
     ),
     "train": Command(
-        "training.command",
+        "helsinki_env.commands.train",
         "Train a player by self-play.",
         "helsinki train --preset quick --out runs/first",
     ),

@@ -1,4 +1,4 @@
-"""Uniformly random play (`helsinki_env.play.playout`), under the name that users know."""
+"""Uniformly random play (`helsinki_env.engine.playout`), under the name that users know."""
 
-from helsinki_env.play.playout import *  # noqa: F403
-from helsinki_env.play.playout import __all__ as __all__
+from helsinki_env.engine.playout import *  # noqa: F403
+from helsinki_env.engine.playout import __all__ as __all__

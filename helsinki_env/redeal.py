@@ -1,4 +1,5 @@
-"""Helsinki's hidden cards dealt anew (`helsinki_env.games.helsinki.redeal`), under the name that users know."""
+"""Hidden cards dealt anew (`helsinki_env.engine.hidden`), under the name that users know."""
 
-from helsinki_env.games.helsinki.redeal import *  # noqa: F403
-from helsinki_env.games.helsinki.redeal import __all__ as __all__
+from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
+
+__all__ = ["RedealError", "batch_redeal", "redeal", "redeal_many"]

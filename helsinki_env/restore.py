@@ -1,4 +1,5 @@
-"""Games made up again from observations (`helsinki_env.games.helsinki.restore`), under the name that users know."""
+"""Games made up again from observations (`helsinki_env.engine.hidden`), under the name that users know."""
 
-from helsinki_env.games.helsinki.restore import *  # noqa: F403
-from helsinki_env.games.helsinki.restore import __all__ as __all__
+from helsinki_env.engine.hidden import ObservationError, deals, restore
+
+__all__ = ["ObservationError", "deals", "restore"]

@@ -13,9 +13,9 @@ from agents.match import play_match
 from agents.random import RandomPlayer
 from agents.registry import PlayerError, make_player, player_names
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
-from helsinki_env.games.helsinki.redeal import redeal
 
 CONFIGS = [
     GameConfig(),

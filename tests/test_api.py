@@ -16,10 +16,9 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 from helsinki_env import Game, HelsinkiSeatEnv, helsinki_v0
+from helsinki_env.engine.hidden import deals, redeal, redeal_many
+from helsinki_env.engine.playout import player_words
 from helsinki_env.games.helsinki import notation, observation
-from helsinki_env.games.helsinki.redeal import redeal, redeal_many
-from helsinki_env.games.helsinki.restore import deals
-from helsinki_env.play.playout import player_words
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {

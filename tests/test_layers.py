@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,44 +11,43 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-#: From the bottom up: a module may import from its own layer and those below, never from above.
-LAYERS = (
-    ("helsinki_env.engine",),
+#: Modules that users have known under these names.
+OLD_NAMES = (
+    *("components", "config", "game", "notation", "observation", "playout"),
+    *("position", "record", "redeal", "reference", "render", "restore"),
+)
+#: From the bottom up: a module may import from its own floor and those below, never from above.
+FLOORS = (
     (
-        "helsinki_env.games.helsinki.components",
-        "helsinki_env.games.helsinki.config",
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
-        "helsinki_env.games.copenhagen.components",
-        "helsinki_env.games.copenhagen.config",
         "helsinki_env.markdown",
         "helsinki_env.stopping",
         "helsinki_env.terminal",
         "helsinki_env.yaml_files",
     ),
-    ("helsinki_env.games.helsinki",),
-    ("helsinki_env.games.helsinki.observation", "helsinki_env.play.playout", "helsinki_env.games.helsinki.reference"),
+    ("helsinki_env.engine",),
+    ("helsinki_env.drawing",),
+    ("helsinki_env.games",),
+    ("helsinki_env.play",),
+    ("helsinki_env.envs",),
+    # public names: of a game's environments, and what users have known under other names
     (
-        "helsinki_env.games.helsinki.game",
-        "helsinki_env.play",
-        "helsinki_env.games",
-        "helsinki_env.games.helsinki.position",
-        "helsinki_env.games.helsinki.notation",
-        "helsinki_env.play.record",
-        "helsinki_env.games.helsinki.redeal",
-        "helsinki_env.games.helsinki.render",
-        "helsinki_env.pages",
-        "helsinki_env.games.helsinki.restore",
+        "helsinki_env",
+        "helsinki_env.copenhagen_v0",
+        "helsinki_env.helsinki_v0",
+        *(f"helsinki_env.{name}" for name in OLD_NAMES),
     ),
-    ("helsinki_env.envs", "helsinki_env.helsinki_v0"),
     ("agents",),
     ("agents.balance",),
     ("training",),
-    ("helsinki_env.commands.bench", "helsinki_env.cli", "helsinki_env.commands"),
+    ("helsinki_command", "helsinki_env.cli", "helsinki_env.commands", "helsinki_env.pages"),
 )
-PACKAGE = ROOT / "helsinki_env" / "__init__.py"  # gathers the public names of several layers
+#: Imports that point up all the same, (module, target), each with its reason: none.
+ALLOWED: set[tuple[str, str]] = set()
 FILES = sorted(path for folder in ("helsinki_env", "agents", "training") for path in (ROOT / folder).rglob("*.py"))
+OURS = ("helsinki_env", "agents", "training", "helsinki_command")
 
 
 def name_of(path: Path) -> str:
@@ -55,32 +55,92 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def layer_of(module: str) -> int | None:
-    for i, prefixes in enumerate(LAYERS):
-        if any(module == prefix or module.startswith(prefix + ".") for prefix in prefixes):
-            return i
-    return None
+def floor_of(module: str) -> int | None:
+    """The floor of a module, by the longest name that it falls under; the package itself stands for no other."""
+    found = [
+        (len(prefix), i)
+        for i, prefixes in enumerate(FLOORS)
+        for prefix in prefixes
+        if module == prefix or (prefix != "helsinki_env" and module.startswith(prefix + "."))
+    ]
+    return max(found)[1] if found else None
 
 
-def imports_at_load(path: Path) -> list[str]:
-    """Names of modules that are imported when this one is: not inside functions, but also under `needs`."""
-    found: list[str] = []
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    for node in [inner for outer in body for inner in (outer.body if isinstance(outer, ast.With) else [outer])]:
+def imports(source: str) -> set[str]:
+    """Names of modules that a source may import anywhere: in functions, in `try`, by `import_module`, by any string.
+
+    For `from a.b import c` both `a.b` and `a.b.c`, as only the file system knows which of them is a module.
+    """
+    found: set[str] = set()
+    tree = ast.parse(source)
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return found
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            word = re.split(r"[:\s]", node.value, maxsplit=1)[0]
+            if (
+                re.fullmatch(r"[a-z_]+(\.\w+)*", word)
+                and word.split(".")[0] in OURS
+                and (word != node.value or "." in word)
+            ):
+                found.add(word)
+    return {name for name in found if name.split(".")[0] in OURS}
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path != PACKAGE], ids=name_of)
+def modules_in(names: set[str]) -> set[str]:
+    """Those of the names that are modules."""
+    known = {name_of(path) for path in FILES} | {"helsinki_command"}
+    return names & known
+
+
+def upwards(path: Path) -> list[str]:
+    own = floor_of(name_of(path))
+    assert own is not None, f"{name_of(path)} stands on no floor: say in FLOORS on which"
+    targets = modules_in(imports(path.read_text(encoding="utf-8")))
+    return sorted(t for t in targets if (floor_of(t) or 0) > own and (name_of(path), t) not in ALLOWED)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_imports_point_down(path: Path) -> None:
-    own = layer_of(name_of(path))
-    assert own is not None, f"{name_of(path)} belongs to no layer: say in LAYERS to which"
-    for target in imports_at_load(path):
-        layer = layer_of(target)
-        assert layer is None or layer <= own, f"{name_of(path)} imports {target}, which stands above it"
+    assert upwards(path) == []
+
+
+@pytest.mark.parametrize("game", sorted(p.name for p in (ROOT / "helsinki_env" / "games").iterdir() if p.is_dir()))
+def test_a_game_knows_no_other(game: str) -> None:
+    for path in (ROOT / "helsinki_env" / "games" / game).rglob("*.py"):
+        others = [
+            t
+            for t in imports(path.read_text(encoding="utf-8"))
+            if t.startswith("helsinki_env.games.") and t.split(".")[2] != game
+        ]
+        assert others == [], name_of(path)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from agents.registry import make_player",
+        "def f():\n    import agents.registry",
+        "def f():\n    from agents import registry",
+        "try:\n    import training.ppo\nexcept ImportError:\n    pass",
+        "from importlib import import_module\nmake = import_module('agents.registry')",
+        "NAME = 'agents.registry:make_player'",
+    ],
+)
+def test_a_planted_import_is_found(planted: str) -> None:
+    own = floor_of("helsinki_env.envs.seat")
+    assert own is not None
+    assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
 
 
 #: What a game or an environment keeps its records in.
@@ -105,7 +165,8 @@ def test_what_opening_a_game_means() -> None:
     allowed = """
 from helsinki_env.games.helsinki.state import States, new_states
 from helsinki_env.engine.states import copy_states
-from helsinki_env.games.helsinki.restore import deals, restore
+from helsinki_env.engine.hidden import deals
+from helsinki_env.games.helsinki.restore import restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]
 game = Game.from_state(config, deals(config, observation, 2)[0])
@@ -145,5 +206,7 @@ def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
 
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
-    targets = imports_at_load(ROOT / "helsinki_env" / "games" / "helsinki" / "reference.py")
-    assert not [t for t in targets if t.startswith("helsinki_env") and not t.startswith(LAYERS[1])]
+    for game in ("helsinki", "copenhagen"):
+        source = (ROOT / "helsinki_env" / "games" / game / "reference.py").read_text(encoding="utf-8")
+        allowed = {f"helsinki_env.games.{game}.{name}" for name in ("components", "config")} | {"helsinki_env.data"}
+        assert modules_in(imports(source)) <= allowed

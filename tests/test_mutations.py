@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation, sound
 from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.games.helsinki.redeal import redeal
 from helsinki_env.games.helsinki.reference import ReferenceGame
 from helsinki_env.games.helsinki.state import PHASES
 from tests.support import mutations

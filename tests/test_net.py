@@ -32,12 +32,12 @@ from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
+from helsinki_env.engine.hidden import batch_redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import COLOURS, load_components
-from helsinki_env.games.helsinki.redeal import batch_redeal
 from helsinki_env.games.helsinki.restore import restore
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.play.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.play.record import (
     Record,
     RecordError,

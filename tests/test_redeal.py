@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig
+from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.games.helsinki.redeal import RedealError, batch_redeal, redeal, redeal_many
 from tests.support import positions
 from tests.test_agreement import configs
 

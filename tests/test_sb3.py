@@ -20,8 +20,8 @@ from agents.base import Player
 from agents.match import play_match
 from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.games.helsinki import observation
-from helsinki_env.play.playout import choose_uniformly, player_words
 from training.features import features
 from training.sb3 import HelsinkiVecEnv, SB3Player, main, make_sb3_env, measure, train
 

@@ -26,7 +26,7 @@ from helsinki_env import (
     observation,
 )
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.play.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},

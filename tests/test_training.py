@@ -40,8 +40,8 @@ from agents.search.settings import Settings
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import player_words
 from helsinki_env.files import held
-from helsinki_env.play.playout import player_words
 from tests.support.networks import opinionated, saved, untrained
 from tests.support.riddle import riddle
 from training.evaluate import GateConfig, gate, measure

@@ -20,9 +20,9 @@ from agents.net.inputs import Inputs, Writer
 from agents.net.network import Network, Tensors
 from agents.net.player import best_choices
 from helsinki_env import GameConfig
-from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.games.helsinki.state import SEATS
+from helsinki_env.helsinki_v0 import HelsinkiVectorEnv
 from training.saved import StateError, taken
 from training.tables import TableConfig, divide
 

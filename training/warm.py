@@ -27,11 +27,11 @@ from helsinki_env import GameConfig
 from helsinki_env.engine.contract import score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.rng import GOLDEN, mix
-from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.games.helsinki.state import SEATS
-from helsinki_env.play.playout import player_words
+from helsinki_env.helsinki_v0 import HelsinkiVectorEnv
 from training.checks import check_numbers
 from training.progress import Progress
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays

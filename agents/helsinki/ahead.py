@@ -22,10 +22,11 @@ from agents.helsinki.cards import (
 )
 from agents.helsinki.decide import best_of, decide
 from agents.helsinki.view import NOTHING, judge, look
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import state as phases
-from helsinki_env.games.helsinki.bits import CELLS, bit
+from helsinki_env.games.helsinki.bits import CELLS
 
 __all__ = ["decide_ahead"]
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from agents.helsinki.cells import shadow
 from agents.helsinki.view import BY_DEPTH, BY_LANE, NOTHING, SHOWN, roof_value
+from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.bits import BOARD, bit, connected, count, lowest, neighbours
+from helsinki_env.games.helsinki.bits import BOARD, connected, neighbours
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, lanes
 
 __all__ = [

@@ -32,10 +32,10 @@ from agents.helsinki.cards import (
     take_cheapest,
 )
 from agents.helsinki.view import NOTHING, SHOWN, judge, look, roof_value
+from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import state as phases
-from helsinki_env.games.helsinki.bits import bit, lowest
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
 
 __all__ = ["best_of", "decide"]

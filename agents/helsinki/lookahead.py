@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from agents.helsinki.cells import corner_of, shadow
+from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import state as phases
-from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, bit, connected, count, lowest, neighbours
+from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, connected, neighbours
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.observation import PENDING_FACTS, SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, lanes, profile

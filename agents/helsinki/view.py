@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.helsinki.cells import shadow
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, count, neighbours
+from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbours
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells

@@ -13,8 +13,9 @@ import numpy as np
 
 from agents.helsinki.cards import hand_value, near
 from agents.helsinki.view import judge, look, roof_value
+from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.bits import BOARD, count, lowest
+from helsinki_env.games.helsinki.bits import BOARD
 from helsinki_env.games.helsinki.score import place_of, score
 
 __all__ = ["win_shares", "worth"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from agents.helsinki.decide import decide
 from agents.helsinki.worth import win_shares
 from helsinki_env.engine.contract import apply
+from helsinki_env.engine.hidden import RedealError
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import mix
-from helsinki_env.games.helsinki.redeal import RedealError, redeal_game
+from helsinki_env.games.helsinki.redeal import redeal_game
 
 __all__ = ["deal_anew", "play_and_judge"]
 

@@ -41,7 +41,7 @@ _LACKING = 3
 
 def _games() -> None:
     from helsinki_env import HelsinkiVectorEnv
-    from helsinki_env.play.playout import choose_uniformly, player_words
+    from helsinki_env.engine.playout import choose_uniformly, player_words
 
     env = HelsinkiVectorEnv(1)
     obs, _ = env.reset(seed=0)
@@ -81,7 +81,7 @@ def _training() -> None:
     from agents.search.desk import new_desk
     from agents.search.settings import Settings
     from helsinki_env import GameConfig, HelsinkiVectorEnv
-    from helsinki_env.play.playout import player_words
+    from helsinki_env.engine.playout import player_words
     from training.warm import play_lessons
 
     env = HelsinkiVectorEnv(1)
@@ -109,7 +109,7 @@ PARTS = {
     "games": Part(
         "the rules",
         _games,
-        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.play.playout:_choose_batch"),
+        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_batch"),
     ),
     "game": Part(
         "single games",

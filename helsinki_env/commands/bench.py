@@ -26,14 +26,14 @@ from agents.registry import make_player
 from helsinki_env.commands.options import out_file
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
 from helsinki_env.engine.states import copy_states
 from helsinki_env.envs.threads import Slices
-from helsinki_env.envs.vector import HelsinkiVectorEnv
 from helsinki_env.files import write_json
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, action_table, apply_setup
 from helsinki_env.games.helsinki.state import new_states
-from helsinki_env.play.playout import choose_uniformly, play_out, player_words
+from helsinki_env.helsinki_v0 import HelsinkiVectorEnv
 
 __all__ = ["Measurement", "main", "run_benchmark"]
 

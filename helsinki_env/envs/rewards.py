@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import place_of, score
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.config import REWARDS
 
 WIN, RANK, MARGIN = range(len(REWARDS))
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv
+from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.play.game import IllegalActionError
-from helsinki_env.play.playout import choose_uniformly, player_words
 
 B = 24 if JIT else 3
 

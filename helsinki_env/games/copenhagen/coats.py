@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.score import cover
-from helsinki_env.games.helsinki.bits import bit
 
 
 @kernel

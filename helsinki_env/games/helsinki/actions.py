@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -82,3 +82,9 @@ class ActionTable:
 def place_argument(side: int, orientation: int, lane: int) -> int:
     """Argument of PLACE: `(side * 8 + orientation) * 7 + lane`."""
     return (side * ORIENTATIONS + orientation) * LANES + lane
+
+
+@lru_cache(maxsize=8)
+def action_table(types: int) -> ActionTable:
+    """Return the action table for a number of card types."""
+    return ActionTable(types)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
@@ -16,7 +17,7 @@ from helsinki_env.games.helsinki.actions import (
     ONE_CARD_FEWER,
     ORIENTATIONS,
 )
-from helsinki_env.games.helsinki.bits import count, neighbours
+from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
 from helsinki_env.games.helsinki.score import check_crosswalks
 from helsinki_env.games.helsinki.shapes import fits, rest, tile_cells

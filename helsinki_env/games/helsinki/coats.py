@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
@@ -22,7 +23,7 @@ from helsinki_env.games.helsinki.actions import (
     TWO_POINTS,
     TWO_WILD_TILES,
 )
-from helsinki_env.games.helsinki.bits import bit, neighbours
+from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, one_card_fewer
 from helsinki_env.games.helsinki.draw import draw_cards
 from helsinki_env.games.helsinki.state import LIFT, MAIN, ROOF, WILD

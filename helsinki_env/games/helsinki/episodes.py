@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from helsinki_env.engine import contract
 from helsinki_env.engine.draws import member, subset
+from helsinki_env.engine.given import player_counts, several, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.given import player_counts, several, size_range
 from helsinki_env.games.helsinki.state import NARROW, SEATS, WIDE, game_dtype
 
 __all__ = ["RandomEpisodes"]

@@ -13,19 +13,24 @@ For many games at once use `HelsinkiVectorEnv`, which is some twenty times faste
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
+from helsinki_env.drawing import drawn
+from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.engine.values import as_word, whole_number
-from helsinki_env.games.helsinki import observation
+from helsinki_env.games.helsinki import observation, sound
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # states the rules by which the loops play
-from helsinki_env.games.helsinki.actions import ActionTable
+from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.deal import SETUP_FIELDS
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.redeal import SCRATCH
+from helsinki_env.games.helsinki.restore import restore
 from helsinki_env.games.helsinki.state import PHASES, new_states
-from helsinki_env.play.game import BoardGame, IllegalActionError
 
 __all__ = [
     "HELSINKI",
@@ -56,12 +61,6 @@ class Phase(StrEnum):
     ROOF = "ROOF"
     DISCARD = "DISCARD"
     END = "END"
-
-
-@lru_cache(maxsize=8)
-def action_table(types: int) -> ActionTable:
-    """Return the action table for a number of card types."""
-    return ActionTable(types)
 
 
 def checked_config(config: object) -> GameConfig:
@@ -99,18 +98,56 @@ def _why_illegal(game: Any, action: object) -> str:
     return notation.why_illegal(game, action)
 
 
+def _describe(action: int, config: GameConfig) -> str:
+    from helsinki_env.games.helsinki import notation
+
+    return notation.describe(action, config.loaded)
+
+
+def _draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
+    from helsinki_env.games.helsinki import render  # who draws nothing need not wait for it
+
+    decision = None if last is None else _describe(last, game.config)
+    return drawn(render, _to_dict(game), game.config.loaded, decision, mode, viewer)
+
+
+def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+    from helsinki_env.games.helsinki import position
+
+    return position.to_dict(game, seat)
+
+
+def _from_dict(data: Mapping[str, Any]) -> Game:
+    from helsinki_env.games.helsinki import position
+
+    return position.from_dict(data)
+
+
+def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
+    return tuple(zip(KINDS, action_table(config.loaded.types).sizes, strict=True))
+
+
 HELSINKI = GameSpec(
     name="helsinki",
     version=VERSION,
     config=GameConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
+    setup=SETUP_FIELDS,
     new_states=_new_states,
     apply_setup=apply_setup,
     config_of=_config_of,
-    ids=lambda config: action_table(config.loaded.types).size,
+    kinds=_kinds,
     features=lambda config: observation.layout(config.loaded.types).size,
     why_illegal=_why_illegal,
+    describe=_describe,
+    restore=restore,
+    scratch=SCRATCH,
+    episodes=RandomEpisodes,
+    check=sound.check,
+    draw=_draw,
+    to_dict=_to_dict,
+    from_dict=_from_dict,
 )
 """Helsinki, as what is written for any game sees it."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.bits import CELLS, bit, lowest
+from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import (
     any_feasible,
     cards_of,

@@ -19,9 +19,9 @@ import numpy as np
 
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components, load_components
-from helsinki_env.games.helsinki.game import Game, action_table
+from helsinki_env.games.helsinki.game import Game
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
 __all__ = ["card_name", "describe", "from_dict", "parse", "to_dict"]

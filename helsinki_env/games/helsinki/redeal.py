@@ -25,19 +25,15 @@ What is known
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.engine import contract, loops
+from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
 from helsinki_env.games.helsinki.build import hand_by_colour
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game, action_table, as_word
-from helsinki_env.games.helsinki.state import DECK, DISCARD, NARROW, PAY, SEATS, UNSEEN, WIDE, States, game_dtype
-from helsinki_env.play.playout import player_words
+from helsinki_env.games.helsinki.state import DECK, DISCARD, NARROW, PAY, SEATS, UNSEEN, WIDE, game_dtype
 
-__all__ = ["RedealError", "batch_redeal", "check_viewers", "redeal", "redeal_game", "redeal_many"]
+__all__ = ["SCRATCH", "redeal_game"]
 
 #: How often the cards are dealt before giving up. Even the rarest hand that can pay comes up in one of 10^6 deals.
 _TRIES = 20_000_000
@@ -58,10 +54,6 @@ SCRATCH = np.dtype(
         ],
     )
 )
-
-
-class RedealError(RuntimeError):
-    """No deal was found that fits what is known: the position cannot come up in a game."""
 
 
 @kernel
@@ -305,68 +297,3 @@ def redeal_game(t, g, viewer, word, s, mask):
 
 for _capacity in (NARROW, WIDE):
     contract.redeal.belongs_to(game_dtype(_capacity), redeal_game)
-
-
-def check_viewers(states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
-    """See whether there is a seat that looks and a random number for every record of any game; see `batch_redeal`.
-
-    Raises:
-        ValueError: if there are not as many viewers and words as records, or no such seats.
-    """
-    if not states.shape == viewers.shape == words.shape or states.ndim != 1:
-        shapes = f"{states.shape}, {viewers.shape} and {words.shape}"
-        raise ValueError(f"states, viewers, words: found shapes {shapes}, expected (B,) for all three")
-    outside = (viewers < 0) | (viewers >= states["players"])
-    if outside.any():
-        b = int(outside.argmax())
-        most = states["players"][b] - 1
-        raise ValueError(f"viewers[{b}]: found {viewers[b]}, expected a seat from 0 to {most}")
-
-
-def batch_redeal(
-    config: GameConfig, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
-) -> None:
-    """Deal what the viewers cannot see anew in a batch of records, in place.
-
-    Args:
-        config: a configuration with the component file of the games.
-        states: records, (B,): copies, the hidden cards in them are lost.
-        viewers: the seat that looks, for each game, (B,).
-        words: an independent random number for each game, uint64 (B,); the same number deals the same cards.
-
-    Raises:
-        ValueError: if there are not as many viewers and words as records, or no such seats.
-        RedealError: if a position cannot come up in a game.
-    """
-    check_viewers(states, viewers, words)
-    mask = np.zeros(action_table(config.loaded.types).size, np.int8)
-    b = loops.batch_redeal(config.tables[0], states, viewers, words, np.zeros(1, SCRATCH)[0], mask)
-    if b >= 0:
-        raise RedealError(
-            f"game {b}: found no deal that fits what seat {viewers[b]} knows; can this position come up in a game?"
-        )
-
-
-def redeal_many(game: Game, count: int, viewer: int | None = None, seed: int | None = None) -> States:
-    """Return records of `count` independent deals, (count,), with what a seat cannot see dealt anew.
-
-    Args:
-        game: the game; it stays as it is.
-        count: how many.
-        viewer: the seat that looks; default: the seat to move.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
-
-    Raises:
-        ValueError: if there is no such seat, or for a count or a seed that is none.
-        RedealError: if the position cannot come up in a game.
-    """
-    words = player_words(count, int(as_word(seed)))
-    states = np.repeat(game._states, len(words))
-    seat = game.seat if viewer is None else game.checked_seat(viewer)
-    batch_redeal(game.config, states, np.full(len(words), seat, np.int64), words)
-    return states
-
-
-def redeal(game: Game, viewer: int | None = None, seed: int | None = None) -> Game:
-    """Return a copy of a game with what a seat cannot see dealt anew; see `redeal_many` for arguments and errors."""
-    return Game.from_state(game.config, redeal_many(game, 1, viewer, seed)[0])

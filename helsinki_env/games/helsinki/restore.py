@@ -24,14 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
+from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.hidden import ObservationError
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.bits import bit, lowest
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import end_turn_fields
-from helsinki_env.games.helsinki.game import as_word
 from helsinki_env.games.helsinki.observation import SEAT_FACTS, TABLE_FACTS, layout
-from helsinki_env.games.helsinki.redeal import batch_redeal
 from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,
@@ -46,9 +45,8 @@ from helsinki_env.games.helsinki.state import (
     game_dtype,
     new_states,
 )
-from helsinki_env.play.playout import player_words
 
-__all__ = ["ObservationError", "deals", "restore", "restore_game"]
+__all__ = ["restore", "restore_game"]
 
 _AT = {piece.name: piece.start for piece in layout(0).pieces}
 _BOARDS, _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("boards", "seats", "used", "denied", "covered"))
@@ -67,10 +65,6 @@ _FAULTS = (
 )
 _NO_TILE, _NOT_HELD = range(len(_FAULTS))
 _SOUND = -1
-
-
-class ObservationError(ValueError):
-    """An observation that is none, or of games with other components."""
 
 
 @kernel
@@ -348,23 +342,4 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
     b, fault = loops.batch_restore(config.tables[0], observations, states)
     if fault != _SOUND:
         raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
-    return states
-
-
-def deals(config: GameConfig, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
-    """Return `count` games that an observation could have come from, (count,): independent deals of the hidden cards.
-
-    Args:
-        config: as for `restore`.
-        observation: int8 (F,), seen from the seat to move.
-        count: how many.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
-
-    Raises:
-        ObservationError: if this is no observation of such a game. ValueError: for a count or a seed that is none.
-        RedealError: if it cannot come up in a game.
-    """
-    words = player_words(count, int(as_word(seed)))
-    states = np.repeat(restore(config, np.asarray(observation)[None]), len(words))
-    batch_redeal(config, states, states["seat"].astype(np.int64), words)
     return states

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.bits import COLUMN, ROW, connected, count
+from helsinki_env.games.helsinki.bits import COLUMN, ROW, connected
 
 
 @kernel

@@ -16,12 +16,12 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.helsinki.actions import action_table
 from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,

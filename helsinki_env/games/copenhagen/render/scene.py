@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import Canvas
+from helsinki_env.drawing.table import GAP, MARGIN, TOP, WIDTH, sea
 from helsinki_env.games.copenhagen.render import common, parts, seat
-from helsinki_env.games.helsinki.render.scene import GAP, MARGIN, TOP, WIDTH, sea
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

@@ -33,8 +33,9 @@ unseen_draws   for each seat the cards it drew from that pile into its hand
 
 from __future__ import annotations
 
+from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki.position.checks import check
-from helsinki_env.games.helsinki.position.plain import VERSION, PositionError
+from helsinki_env.games.helsinki.position.plain import VERSION
 from helsinki_env.games.helsinki.position.read import from_dict
 from helsinki_env.games.helsinki.position.write import to_dict
 

@@ -13,11 +13,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from helsinki_env.engine.positions import MOST_SAID, cell_list, fail, plain
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game, Phase
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, MOST_SAID, cell_list, fail, plain
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
 __all__ = ["check"]

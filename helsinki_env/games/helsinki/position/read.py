@@ -9,21 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
+from helsinki_env.engine.positions import MOST_SAID, PositionError, cell_list, fill, plain
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, apply_setup
 from helsinki_env.games.helsinki.position.checks import check
-from helsinki_env.games.helsinki.position.plain import (
-    CARRIED_OUT,
-    FLAGS,
-    MOST_SAID,
-    NUMBERS,
-    VERSION,
-    PositionError,
-    cell_list,
-    fill,
-    plain,
-)
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.games.helsinki.tables import build_tables
 

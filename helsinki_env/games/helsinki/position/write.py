@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from helsinki_env.engine.positions import cell_list, plain
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
 from helsinki_env.games.helsinki.game import Game
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION, cell_list, plain
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
 from helsinki_env.games.helsinki.state import PHASES
 
 __all__ = ["to_dict"]

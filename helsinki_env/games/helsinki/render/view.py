@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.data import Entry
 from helsinki_env.drawing.checked import count_of, in_one_piece, numbers, or_none
+from helsinki_env.engine.positions import MOST_SAID, PositionError
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
-from helsinki_env.games.helsinki.position.plain import MOST_SAID, PositionError
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 
-__all__ = ["BoardGame", "IllegalActionError"]
+__all__ = ["BoardGame", "IllegalActionError", "class_of"]
 
 
 class IllegalActionError(ValueError):
@@ -36,6 +36,10 @@ class BoardGame:
     __slots__ = ("_mask", "_mask_fresh", "_states", "_tables", "config")
 
     spec: ClassVar[GameSpec]
+
+    def __init_subclass__(cls) -> None:
+        """Make known whose games the class plays."""
+        _CLASSES.setdefault(cls.spec.name, cls)
 
     def __init__(self, config: Any = None, seed: int | None = None, stream: int = 0) -> None:
         config = self.spec.config() if config is None else self.spec.checked(config)
@@ -194,6 +198,14 @@ class BoardGame:
         """Return players, round, phase and seat in one line."""
         what = "over" if self.done else f"{self.phase} of seat {self.seat}"
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
+
+
+_CLASSES: dict[str, type[BoardGame]] = {}
+
+
+def class_of(spec: GameSpec) -> type[BoardGame]:
+    """Return the class of one game; a game that brings none of its own gets a plain one."""
+    return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 
 def _restored(kind: type[BoardGame], config: Any, state: bytes) -> BoardGame:
