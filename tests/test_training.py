@@ -28,7 +28,6 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from agents.base import first_words, next_words
-from agents.helsinki.weights import QUICK
 from agents.net.checkpoint import load_checkpoint, same_weights
 from agents.net.inputs import Inputs, Writer, places, table_parts
 from agents.net.network import Assessment, Network, Tensors
@@ -36,7 +35,6 @@ from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.play import Played, play_games
 from agents.search.desk import new_desk
-from agents.search.settings import Settings
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
@@ -464,7 +462,7 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
 def lessons_of(share: float, stray: float, players: int = 3) -> tuple[Any, list[Game], HelsinkiVectorEnv]:
     env = HelsinkiVectorEnv(40, players)
     env.reset(seed=2)
-    desk = new_desk(GameConfig(), QUICK, Settings())
+    desk = new_desk(GameConfig())
     lessons = play_lessons(desk, env.states, player_words(40, 1), share, stray)
     return lessons, [env.game(b) for b in range(40)], env
 

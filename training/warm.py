@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.helsinki.decide import decide
-from agents.helsinki.weights import QUICK
+from agents.guide import decide
 from agents.net.inputs import carry_out, places, win_share, write_position
 from agents.net.network import Network
 from agents.search.desk import Desk, clear, new_desk
-from agents.search.settings import Settings
 from helsinki_env import GameConfig
 from helsinki_env.engine.contract import score
 from helsinki_env.engine.kernel import kernel
@@ -221,7 +219,7 @@ class WarmStart:
             HelsinkiVectorEnv(size, episodes=table.episodes, config=game)
             for table, size in divide(tables, config.games)
         ]
-        self._desk = new_desk(game, QUICK, Settings())
+        self._desk = new_desk(game)
         self._worker = ThreadPoolExecutor(1, "lesson")
         self._next: Future[list[Lessons]] | None = None
 

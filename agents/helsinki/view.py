@@ -128,6 +128,12 @@ def new_views(count: int) -> npt.NDArray[Any]:
     return views
 
 
+@kernel
+def forget(v):
+    """Forget what the view remembers of a game."""
+    v.of_turns = -1.0
+
+
 @lru_cache(maxsize=32)
 def pieces(config: GameConfig) -> npt.NDArray[Any]:
     """Return how every orientation of every tile lies on rows, columns and lanes, (1,), dtype `PIECES`."""

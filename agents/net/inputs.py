@@ -23,11 +23,9 @@ import numpy.typing as npt
 
 from agents.helsinki.decide import decide
 from agents.helsinki.view import NOTHING, holds
-from agents.helsinki.weights import QUICK
 from agents.helsinki.worth import worth
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.playout import deal_anew
-from agents.search.settings import Settings
 from helsinki_env import GameConfig
 from helsinki_env.engine.contract import apply, place_of
 from helsinki_env.engine.kernel import kernel
@@ -480,7 +478,7 @@ class Writer:
         try:
             desk = self._desks.get_nowait()
         except Empty:
-            desk = new_desk(self.config, QUICK, Settings())
+            desk = new_desk(self.config)
         try:
             yield desk
         finally:

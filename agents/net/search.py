@@ -15,13 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.helsinki.decide import decide
-from agents.helsinki.weights import QUICK
+from agents.guide import decide
 from agents.net.inputs import Inputs, carry_out, finish_turn, places, win_share, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
-from agents.search.settings import Settings
 from helsinki_env import GameConfig
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
@@ -182,7 +180,7 @@ class NetSearchPlayer:
         described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
         ended = np.zeros(n)
         drawn = words[racing]
-        desk = new_desk(self.config, QUICK, Settings())
+        desk = new_desk(self.config)
         _try(desk, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
         words[racing] = drawn
         share = np.where(ended >= 0, ended, self.net.assessor(*described).wins[:, 0])

@@ -18,15 +18,13 @@ import math
 
 import numpy as np
 
-from agents.helsinki.decide import decide
-from agents.helsinki.view import NOTHING
+from agents.guide import NOTHING, decide
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.games.helsinki.state import SEATS
 
 __all__ = ["NODE", "tree_batch"]
 

@@ -77,16 +77,14 @@ def _player(name: str) -> None:
 
 
 def _training() -> None:
-    from agents.helsinki.weights import QUICK
     from agents.search.desk import new_desk
-    from agents.search.settings import Settings
     from helsinki_env import GameConfig, HelsinkiVectorEnv
     from helsinki_env.engine.playout import player_words
     from training.warm import play_lessons
 
     env = HelsinkiVectorEnv(1)
     env.reset(seed=0)
-    play_lessons(new_desk(GameConfig(), QUICK, Settings()), env.states, player_words(1), 0.5, 0.5)
+    play_lessons(new_desk(GameConfig()), env.states, player_words(1), 0.5, 0.5)
 
 
 class Part(NamedTuple):
