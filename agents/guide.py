@@ -80,7 +80,7 @@ def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
 
 def weights_record(weights: Any) -> npt.NDArray[Any]:
     """Return weights as an array of one record, shape (1,)."""
-    record = np.zeros(1, _weights_dtype(type(weights)))
+    record = np.zeros(1, _weights_dtype(type(weights)))  # type: ignore[arg-type]  # a type can be hashed
     for item in fields(weights):
         record[item.name] = getattr(weights, item.name)
     return record

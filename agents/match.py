@@ -53,7 +53,7 @@ class Results:
         decisions: ids of the action table in order, int16, for each game.
     """
 
-    config: GameConfig
+    config: Any
     players: tuple[str, ...]
     numbers: npt.NDArray[np.int64]
     seating: npt.NDArray[np.int64]
@@ -125,7 +125,7 @@ class Match:
         ValueError: for arguments that do not fit together.
     """
 
-    def __init__(self, players: Sequence[str | Player], config: GameConfig | None = None, seed: int = 0) -> None:
+    def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
         config = config or GameConfig(num_players=len(players))
         if len(players) != config.num_players:
             raise ValueError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
@@ -136,7 +136,7 @@ class Match:
 
     def whole(self, games: int) -> int:
         """Return a number of games made up to whole blocks."""
-        seats = self.config.num_players
+        seats: int = self.config.num_players
         return -(-games // seats) * seats
 
     def play(
@@ -281,7 +281,7 @@ class Match:
 
 def play_match(
     players: Sequence[str | Player],
-    config: GameConfig | None = None,
+    config: Any = None,
     *,
     games: int = 100,
     seed: int = 0,

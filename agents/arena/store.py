@@ -35,8 +35,8 @@ from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
 from agents.registry import player_files
-from helsinki_env import GameConfig
 from helsinki_env.data import brief, read_json
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.play.record import Record, RecordWriter
 
@@ -298,10 +298,11 @@ def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator
 
 
 @lru_cache(maxsize=4096)
-def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameConfig:
+def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
     """The configuration of a game whose actions are barred by these sets, bit i for action i."""
     for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
-    config = table.config.changed(covered=for_all, denied=by_seat)
+    changes = {"covered": for_all, "denied": by_seat}
+    config = table.config.changed(**{name: changes[name] for name in spec_of(table.config).setup if name in changes})
     return table.config if config == table.config else config
 
 

@@ -6,12 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Player
+from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
+from helsinki_env.data import one_of, shown
 from helsinki_env.games.helsinki.actions import USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 
-__all__ = ["ForcedPlayer"]
+__all__ = ["ForcedPlayer", "make"]
 
 
 class ForcedPlayer:
@@ -43,3 +45,20 @@ class ForcedPlayer:
         if len(free):
             actions[free] = self.player.act(observation[free], mask[free], words[free])
         return actions
+
+
+def make(argument: str, config: GameConfig) -> ForcedPlayer:
+    """Return the player that ``forced:ACTION:PLAYER`` stands for, given what follows the first colon.
+
+    Raises:
+        PlayerError: if there is no such action or player.
+    """
+    action, _, player = argument.partition(":")
+    if action not in ACTIONS or not player:
+        raise PlayerError(
+            f"player {shown('forced:' + argument)}: found {shown(action)}, expected an action, "
+            f"{one_of(ACTIONS, action)}, and after another colon a player, such as forced:two_points:heuristic"
+        )
+    if player.count("forced:") >= len(ACTIONS):
+        raise PlayerError(f"player {shown('forced:' + argument)}: found more actions than there are to be forced")
+    return ForcedPlayer(action, make_player(player, config), config)

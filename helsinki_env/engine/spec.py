@@ -7,19 +7,31 @@ of a game from here, and finds it by the configuration that it is given: `spec_o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import one_of, shown
+from helsinki_env.data import Entry, one_of, read_yaml, shown
+from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
+from helsinki_env.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
 
-__all__ = ["GameSpec", "NoEpisodes", "game_names", "spec_named", "spec_of"]
+__all__ = [
+    "GameSpec",
+    "NoEpisodes",
+    "config_from_dict",
+    "config_from_yaml",
+    "config_to_dict",
+    "game_names",
+    "spec_named",
+    "spec_of",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class GameSpec:
 
     Attributes:
         name: of the game, in small letters.
+        unnamed: whether data that names no game is of this one: the first that there was.
         version: of its environment; goes up with whatever an agent could notice.
         config: the type of its configurations; made without arguments it is the usual game.
         options: what of a configuration a reset of a batch may change.
@@ -67,6 +80,9 @@ class GameSpec:
             `num_players` leaves the number of players as configured.
         check: raises ValueError for records that cannot be played, naming record and field.
         draw: a drawing of a game for a render mode; takes the last decision and the viewer as well. None: only text.
+        deniable: what can be denied to a seat, names by number, 0 to 14.
+        used: which of the things that can be denied each seat had used or taken by the end, int16 (B, seats), bit i for
+            number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
         to_dict: a game as plain data, or what one seat may see of it.
         from_dict: the game that `to_dict` wrote.
     """
@@ -89,8 +105,11 @@ class GameSpec:
     episodes: type[Any] = NoEpisodes
     check: Callable[[States, Any], None] = _anything
     draw: Callable[..., Any] | None = None
+    deniable: Mapping[int, str] = field(default_factory=dict)
+    used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
+    unnamed: bool = False
 
     def __post_init__(self) -> None:
         """Make the game known."""
@@ -158,3 +177,35 @@ def spec_named(name: object) -> GameSpec:
 def game_names() -> list[str]:
     """Return the names of all games that are known."""
     return list(_BY_NAME)
+
+
+def config_to_dict(config: Any) -> dict[str, Any]:
+    """Return a configuration as plain data that says of which game it is; `config_from_dict` reads it."""
+    spec = spec_of(config)
+    values: dict[str, Any] = config.to_dict()
+    return values if spec.unnamed else {"game": spec.name, **values}
+
+
+def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
+    """Return the configuration in plain data: the keys of the game's own, and ``game``, its name.
+
+    Raises:
+        ConfigError: for a game that is none, an unknown key or a value that cannot be used.
+    """
+    data = Entry.of(data, ConfigError, "the configuration").mapping()
+    usual = next(spec.name for spec in _BY_NAME.values() if spec.unnamed)
+    name = data.get("game", usual).choice(game_names())
+    data.value = {key: value for key, value in data.value.items() if key != "game"}
+    return spec_named(name).config.from_dict(data)
+
+
+def config_from_yaml(name_or_path: str | Path) -> Any:
+    """Return the configuration in a YAML file with the keys of `config_from_dict`.
+
+    Args:
+        name_or_path: the name of a file in ``configs/game`` or a path.
+
+    Raises:
+        ConfigError: as in `config_from_dict`, naming the file too.
+    """
+    return config_from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))

@@ -18,7 +18,7 @@ from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.engine.states import copy_states
+from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
 from helsinki_env.envs.drawing import check_mode
@@ -184,7 +184,8 @@ class Batch(VectorEnv[Any, Any, Any]):
             seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: the
                 streams go on with their next episode (at the first reset: fresh entropy).
             options: ``reset_mask`` bool (B,); the options of the game (`GameSpec.options`) and ``episodes`` change
-                what is played from here on, automatic resets included.
+                what is played from here on, automatic resets included. ``setup`` says what each game plays until the
+                next reset: records (B,) that `GameSpec.new_states` and `GameSpec.apply_setup` made.
 
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
@@ -194,9 +195,12 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         options = dict(options or {})
         chosen = self._reset_mask(options.pop("reset_mask", None))
+        setup = self._each(options.pop("setup", None), options)
         runs = self._seeded(seed, chosen)
         self._change(options)
         self._runs = runs
+        if setup is not None:
+            self._setup = setup
         return self._started(chosen)
 
     def _check_free(self, call: str) -> None:
@@ -207,6 +211,25 @@ class Batch(VectorEnv[Any, Any, Any]):
         first = self._begin(chosen)
         self._players = max(self._most_players, int(self.states["players"].max()))  # columns of what is reported
         return first
+
+    def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
+        """Return a copy of what each game is to play, if it is said for each, and can be played."""
+        if setup is None:
+            return None
+        if set(options) & set(self.game_spec.options):
+            raise ValueError("options['setup']: says what each game plays; leave out the options that say it for all")
+        if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
+            raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
+        different: set[bytes] = set()
+        for b, state in enumerate(setup):
+            key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup)
+            if key not in different:
+                different.add(key)
+                try:
+                    self.game_spec.config_of(self.config, state)
+                except ValueError as problem:
+                    raise ValueError(f"options['setup']: game {b}: {problem}") from None
+        return copy_states(np.ascontiguousarray(setup))
 
     def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
         if mask is None:
@@ -287,6 +310,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             final[name] = np.zeros((self.num_envs, self._players), column.dtype)
             final[name][games] = column[games, : self._players]
             final[f"_{name}"] = ended.copy()
+        final |= {"rounds": np.where(ended, self._reports["rounds"], 0), "_rounds": ended.copy()}
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)

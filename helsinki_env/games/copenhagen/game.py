@@ -15,12 +15,17 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from helsinki_env.drawing import drawn
 from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
+from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.redeal import SCRATCH
@@ -83,6 +88,13 @@ def _describe(action: int, config: CopenhagenConfig) -> str:
     return describe(action)
 
 
+def _used(
+    config: CopenhagenConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int16]:
+    owned = observation.LAYOUT["abilities"]
+    return sets_by_seat_of(observations[:, owned.slice], owned.shape, viewers, config.num_players)
+
+
 def _draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
     from helsinki_env.games.copenhagen import render  # who draws nothing need not wait for it
 
@@ -109,6 +121,8 @@ COPENHAGEN = GameSpec(
     episodes=RandomEpisodes,
     check=_check,
     draw=_draw,
+    deniable=dict(enumerate(ABILITIES[1:], 1)),
+    used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),
     from_dict=lambda data: Game.from_dict(data),
 )

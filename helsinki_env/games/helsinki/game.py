@@ -17,14 +17,19 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from helsinki_env.drawing import drawn
 from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.games.helsinki import observation, sound
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
+from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
@@ -123,12 +128,20 @@ def _from_dict(data: Mapping[str, Any]) -> Game:
     return position.from_dict(data)
 
 
+def _used(
+    config: GameConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int16]:
+    used = observation.layout(config.loaded.types)["used"]
+    return sets_by_seat_of(observations[:, used.slice], used.shape, viewers, config.num_players)
+
+
 def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
     return tuple(zip(KINDS, action_table(config.loaded.types).sizes, strict=True))
 
 
 HELSINKI = GameSpec(
     name="helsinki",
+    unnamed=True,
     version=VERSION,
     config=GameConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
@@ -146,6 +159,8 @@ HELSINKI = GameSpec(
     episodes=RandomEpisodes,
     check=sound.check,
     draw=_draw,
+    deniable=dict(enumerate(ACTIONS)),
+    used=_used,
     to_dict=_to_dict,
     from_dict=_from_dict,
 )

@@ -12,7 +12,6 @@ sits on are zero. Nothing is negative: codes are shifted by one so that 0 means 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from helsinki_env.data import Entry
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.layout import Layout, Piece, layout_of
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS
 from helsinki_env.games.helsinki.state import NARROW, PAID, PHASES, SEATS, UNSEEN, WIDE, game_dtype
@@ -93,53 +93,11 @@ _PIECES: tuple[tuple[str, tuple[int, ...], str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A named part of the observation: where it starts, its shape, and what it holds."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        """Number of entries."""
-        return int(np.prod(self.shape))
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The pieces of the observation for a number of card types, in order; `size` is F, the whole length."""
-
-    pieces: tuple[Piece, ...]
-    size: int
-
-    def __getitem__(self, name: str) -> Piece:
-        """Return a piece by name; KeyError if there is none."""
-        for piece in self.pieces:
-            if piece.name == name:
-                return piece
-        raise KeyError(f"{name!r}: the pieces are {', '.join(piece.name for piece in self.pieces)}")
-
-    def markdown(self) -> str:
-        """Return the table of the pieces for the documentation."""
-        lines = ["| piece | entries | shape | meaning |", "| --- | --- | --- | --- |"]
-        for piece in self.pieces:
-            where = f"{piece.start} to {piece.start + piece.size - 1}"
-            lines.append(f"| `{piece.name}` | {where} | {piece.shape} | {piece.meaning} |")
-        return "\n".join(lines) + "\n"
-
-
 @lru_cache(maxsize=8)
 def layout(types: int = 51) -> Layout:
     """Return the layout for a number of card types (51 with the default components)."""
-    pieces, start = [], 0
-    for name, shape, meaning in _PIECES:
-        filled = tuple(types if n == _T else n for n in shape)
-        pieces.append(Piece(name, start, filled, meaning))
-        start += pieces[-1].size
-    return Layout(tuple(pieces), start)
+    filled = ((name, tuple(types if n == _T else n for n in shape), meaning) for name, shape, meaning in _PIECES)
+    return layout_of(filled)
 
 
 def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -160,8 +118,7 @@ def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDAr
         raise ValueError(
             f"observation: found shape {obs.shape}, expected (..., {layout().size}) with the default components"
         )
-    lead = obs.shape[:-1]
-    return {p.name: obs[..., p.start : p.start + p.size].reshape(*lead, *p.shape) for p in chosen.pieces}
+    return chosen.split(obs)
 
 
 # Where the pieces start; those that depend on the number of card types come last.
