@@ -34,7 +34,7 @@ def _cells_gain(t, w, v, cells, bricks):
         gain -= v.gap[lowest(lonely)]
         lonely &= lonely - 1
     touched = count(neighbours(cells) & v.filled) + count(cells & LEFT) + count(cells & _RIGHT) + count(cells & GROUND)
-    gain += v.later * (w.snug * touched - w.overhang * count(empty & cells >> 5))
+    gain += v.later * (w.snug * touched - w.overhang * (count(empty & after >> 5) - v.overhangs))
     if v.points + _REACH >= t.goal and v.points + line_points(t, v.filled, after, v.bricks | bricks) >= t.goal:
         gain += WIN
     return gain
@@ -62,12 +62,19 @@ def placement_gain(t, p, w, v, kind, piece, corner):
 
 
 @kernel
+def _reopened(w, gain, now):
+    """What a cell adds to a line that had been written off for it."""
+    return (gain + now) / max(w.closed, 0.01) - now
+
+
+@kernel
 def white_gain(t, w, v, cell):
     """What a white tile adds to the worth of the board."""
     cells = np.int64(1) << cell
-    gain = v.row_gain[cell // 5, 1, 0] + v.column_gain[cell % 5, 1, 0] + _cells_gain(t, w, v, cells, np.int64(0))
-    if v.lonely & cells:  # what nothing else fits in: the lines had been written off for it
-        gain += 0.5 * (1.0 - w.closed)
+    row, column = v.row_gain[cell // 5, 1, 0], v.column_gain[cell % 5, 1, 0]
+    if v.lonely & cells:  # what nothing else fits in: its lines were written off for it
+        row, column = _reopened(w, row, v.row_now[cell // 5]), _reopened(w, column, v.column_now[cell % 5])
+    gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
     for colour in range(5):
         if v.near[colour] & cells:
             near = count(v.near[colour])

@@ -35,14 +35,39 @@ FALLBACK = 0.1 * NOTHING
 
 
 @kernel
-def _value_first(t, w, g, v, mask, values):
+def _after_card(t, w, g, v, slot):
+    """What the hand is worth with a card of the display."""
+    colour = np.int64(g.display[slot])
+    v.hand[colour] += 1
+    value = limited_value(t, w, v)
+    v.hand[colour] -= 1
+    return value
+
+
+@kernel
+def _and_more(t, p, w, g, v, slot, more):
+    """What the hand with two new cards is worth if another one is taken, or a tile built, in the same turn."""
+    best = NOTHING
+    if (more >> a.ADDITIONAL_CARD) & 1:
+        for third in range(7):
+            if abs(third - slot) > 1 and g.display[third] >= 0:
+                best = max(best, _after_card(t, w, g, v, third) - price(w, v, a.ADDITIONAL_CARD))
+    if (more >> a.BOTH_ACTIONS) & 1:
+        usable = active(g)
+        best = max(best, best_build(t, p, w, g, v, usable) + w.tempo * v.later - price(w, v, a.BOTH_ACTIONS))
+    return best
+
+
+@kernel
+def _value_first(t, p, w, g, v, mask, values):
     """MAIN: the first of two cards, by the best second one."""
     take = t.offset[a.TAKE]
     any_cards = (active(g) >> a.ANY_CARDS) & 1
+    more = active(g) & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
     for slot in range(6):
         if not mask[take + slot]:
             continue
-        first, best = np.int64(g.display[slot]), FALLBACK
+        first, best, with_it = np.int64(g.display[slot]), FALLBACK, np.int64(-1)
         v.hand[first] += 1
         for other in range(slot + 1, 7):
             second = np.int64(g.display[other])
@@ -53,7 +78,12 @@ def _value_first(t, w, g, v, mask, values):
             v.hand[second] -= 1
             if other > slot + 1:
                 value -= price(w, v, a.ANY_CARDS)
-            best = max(best, value)
+            if value > best:
+                best, with_it = value, second
+        if with_it >= 0 and more:
+            v.hand[with_it] += 1
+            best = max(best, _and_more(t, p, w, g, v, slot, more))
+            v.hand[with_it] -= 1
         v.hand[first] -= 1
         values[take + slot] = best
 
@@ -65,16 +95,6 @@ def _value_builds(t, p, w, g, v, mask, values):
     for kind in range(20):
         if mask[build + kind]:
             values[build + kind] = max(FALLBACK, build_value(t, p, w, v, kind, usable))
-
-
-@kernel
-def _after_card(t, w, g, v, slot):
-    """What the hand is worth with a card of the display."""
-    colour = np.int64(g.display[slot])
-    v.hand[colour] += 1
-    value = limited_value(t, w, v)
-    v.hand[colour] -= 1
-    return value
 
 
 @kernel
@@ -235,7 +255,7 @@ def value_all(t, p, w, g, v, mask, values, every):
     judge(t, w, g, g.seat, v)
     look(t, p, w, g, g.seat, v)
     if phase == phases.MAIN:
-        _value_first(t, w, g, v, mask, values)
+        _value_first(t, p, w, g, v, mask, values)
         _value_builds(t, p, w, g, v, mask, values)
     elif phase == phases.TAKE:
         _value_second(t, w, g, v, mask, values)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.bits import bit, count
+from helsinki_env.core.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours
@@ -53,9 +53,12 @@ VIEW = np.dtype(
             ("chance", np.float64, (2, 10)),  # of a row, of a column, with so many empty cells to be full in the end
             ("short", np.float64, (6,)),  # what remains of a plan for which so many cards are missing
             ("expected", np.float64),  # points of lines that are not full yet
+            ("row_now", np.float64, (ROWS,)),  # expected points of lines as they are
+            ("column_now", np.float64, (COLUMNS,)),
             ("row_gain", np.float64, (ROWS, ADDED, 2)),  # what so many cells, a brick among them or not, add to a row
             ("column_gain", np.float64, (COLUMNS, ADDED, 2)),
             ("lonely", np.int64),  # empty cells without an empty neighbour: only a white tile fits there
+            ("overhangs", np.int64),  # how many empty cells lie directly beneath a filled one
             ("gap", np.float64, (45,)),  # what is lost when an empty cell becomes such a one
             ("near", np.int64, (5,)),  # empty cells beside a colour
             ("touch", np.float64, (46,)),  # what so many of those are worth
@@ -160,6 +163,7 @@ def judge(t, w, g, seat, v):
     v.points = g.points[seat]
     empty = BOARD & ~v.filled
     v.lonely = empty & ~neighbours(empty)
+    v.overhangs = count(empty & v.filled >> 5)
     for colour in range(5):
         v.coloured[colour] = g.coloured[seat, colour]
         v.near[colour] = neighbours(v.coloured[colour]) & empty
@@ -221,35 +225,34 @@ def _judge_lines(t, w, v):
         missing, brick = 5 - count(v.filled & line), v.bricks & line != 0
         high = max(0, y - top)
         now = _row_worth(t, w, v, y, missing, brick, high)
-        for _ in range(count(v.lonely & line)):
-            now *= w.closed
+        written_off = w.closed ** count(v.lonely & line)
+        now *= written_off
         if missing:
             v.expected += now
+        v.row_now[y] = now
         for x in range(5):
             v.gap[5 * y + x] += (1.0 - w.closed) * now
         for more in range(ADDED):
             for bricked in range(2):
                 gain = 0.0
                 if 0 < more <= missing:
-                    gain = _row_worth(t, w, v, y, missing - more, brick or bricked != 0, high) - now + w.cell * more
+                    then = _row_worth(t, w, v, y, missing - more, brick or bricked != 0, high)
+                    gain = written_off * then - now + w.cell * more
                 v.row_gain[y, more, bricked] = gain
     for x in range(5):
         line = LEFT << x
         missing, brick = 9 - count(v.filled & line), v.bricks & line != 0
         now = _column_worth(t, w, v, missing, brick)
-        for _ in range(count(v.lonely & line)):
-            now *= w.closed
+        written_off = w.closed ** count(v.lonely & line)
+        now *= written_off
         if missing:
             v.expected += now
+        v.column_now[x] = now
         for y in range(9):
             v.gap[5 * y + x] += (1.0 - w.closed) * now
         for more in range(ADDED):
             for bricked in range(2):
                 gain = 0.0
                 if 0 < more <= missing:
-                    gain = _column_worth(t, w, v, missing - more, brick or bricked != 0) - now
+                    gain = written_off * _column_worth(t, w, v, missing - more, brick or bricked != 0) - now
                 v.column_gain[x, more, bricked] = gain
-    rest = v.lonely
-    for cell in range(45):
-        if rest & bit(cell):
-            v.gap[cell] = 0.0

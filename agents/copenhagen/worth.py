@@ -25,6 +25,7 @@ __all__ = ["board_worth", "win_shares", "worth"]
 def board_worth(w, g, seat, v):
     """Points made and expected, with what the board is good for later, of a seat whose board has been judged."""
     total = np.float64(g.points[seat]) + v.expected + w.cell * count(v.filled)
+    total -= w.overhang * v.later * v.overhangs
     for colour in range(5):
         total += v.touch[count(v.near[colour])]
     return total + owned_worth(w, g, seat, v)
