@@ -183,6 +183,41 @@ def _places_ahead(t, p, w, g, v, u, work, mask, values):
 
 
 @kernel
+def _rewards_ahead(t, p, w, g, v, u, work, mask, values):
+    """COAT: what the next turn makes of a reward. Others are corrected like none at all."""
+    white, ability, seat = t.offset[a.WHITE], t.offset[a.ABILITY], g.seat
+    usual = _with_next_turn(t, p, w, g, v, 0)
+    highest = NOTHING
+    for action in range(len(mask)):
+        highest = max(highest, values[action])
+    for cell in range(a.CELLS):
+        plain = values[white + cell]
+        if not mask[white + cell]:
+            continue
+        values[white + cell] += usual
+        cells = np.int64(1) << cell
+        points = g.points[seat] + line_points(t, v.filled, v.filled | cells, v.bricks)
+        if plain < highest - w.doubt or points >= t.goal:
+            continue
+        work[0] = g
+        later = work[0]
+        later.filled[seat] |= cells
+        later.points[seat] = points
+        judge(t, w, later, seat, u)
+        look(t, p, w, later, seat, u)
+        values[white + cell] = plain + _with_next_turn(t, p, w, later, u, 0)
+    for number in range(5):
+        if mask[ability + number]:
+            work[0] = g
+            work[0].owned[seat] |= 1 << number
+            values[ability + number] += _with_next_turn(t, p, w, work[0], v, 0)
+    if mask[t.offset[a.REACTIVATE]]:
+        work[0] = g
+        work[0].used[seat] = 0
+        values[t.offset[a.REACTIVATE]] += _with_next_turn(t, p, w, work[0], v, 0)
+
+
+@kernel
 def decide_ahead(t, p, w, g, v, u, work, mask, values):
     """Return the best legal decision of the seat to move, the next turn considered, and write the values of decisions.
 
@@ -198,4 +233,6 @@ def decide_ahead(t, p, w, g, v, u, work, mask, values):
             _second_ahead(t, p, w, g, v, mask, values)
         elif phase == phases.PLACE and g.recolour < 0:
             _places_ahead(t, p, w, g, v, u, work, mask, values)
+        elif phase == phases.COAT:
+            _rewards_ahead(t, p, w, g, v, u, work, mask, values)
     return best_of(mask, values)

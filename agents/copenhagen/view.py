@@ -143,7 +143,7 @@ def turns_left(t, w, g):
     lead = np.int64(0)
     for seat in range(g.players):
         lead = max(lead, np.int64(g.points[seat]))
-    turns = min(w.last_turn + cards / (w.cards_a_turn * g.players), w.goal_pace * (t.goal - lead))
+    turns = min(w.last_turn + cards / (max(0.1, w.cards_a_turn) * g.players), w.goal_pace * (t.goal - lead))
     return np.floor(2.0 * turns + 0.5) * 0.5
 
 
@@ -186,7 +186,8 @@ def _judge_turns(w, v, turns):
     v.chance[0, 0] = v.chance[1, 0] = 1.0
     for missing in range(6):
         v.short[missing] = w.short**missing
-    for cells in range(46):
+    v.touch[0] = 0.0
+    for cells in range(1, 46):
         v.touch[cells] = w.touch * v.later * cells / (cells + w.touch_half)
 
 

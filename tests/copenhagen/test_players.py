@@ -168,11 +168,11 @@ def share(player: Player, other: Player, decks: int, players: int = 2) -> float:
 
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
 def test_greedy_beats_random_play() -> None:
-    assert share(PLAYERS["greedy"], RandomPlayer(), 100) > 0.93
+    assert share(PLAYERS["greedy"], RandomPlayer(), 100) > 0.95
 
 
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.7), (4, 0.6)])
+@pytest.mark.parametrize(("players", "least"), [(2, 0.75), (3, 0.6), (4, 0.6)])
 def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
     assert share(PLAYERS["heuristic"], PLAYERS["greedy"], 60, players) > least
 
@@ -205,8 +205,8 @@ def test_two_cards_of_the_colour_in_hand_are_taken(player: Player) -> None:
 
 def test_a_hole_that_nothing_else_fits_in_gets_the_white_tile() -> None:
     """The row is full then, in the last turn but one: no ability is worth a point."""
-    under = [tile(0, [0, 1], 0), tile(1, [2, 3], 2), tile(2, [5, 6], 5), tile(3, [7, 8], 8)]
-    own = seat(tiles=[*under, tile(3, [9, 14], 14)], hand=(1, 1, 1, 0, 0), points=4)
+    tiles = [*row(0), tile(1, [5, 6], 5), tile(2, [7, 8, 9], 7)]
+    own = seat(tiles=tiles, hand=(1, 1, 1, 0, 0), points=4)
     made = position(own, pile=[0, 1, 5], phase="COAT", pending={"rewards": 1})
     game = Game.from_dict(made)
     assert answer(PLAYERS["heuristic"], game) == act("WHITE", 4)
