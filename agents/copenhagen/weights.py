@@ -1,0 +1,108 @@
+"""What the heuristic's evaluation is made of; tuned by play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["QUICK", "WEIGHTS", "Weights", "weights_record"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the evaluation; points if nothing else is said.
+
+    What counts "later" is multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
+
+    Attributes:
+        cards_a_turn: cards that a turn takes from the draw pile: how the pile tells the turns that are left.
+        reuse: share of the cards of a first draw pile that are discarded before it is used up (three and four players).
+        goal_pace: turns that the leader needs for each point that is missing to the goal.
+        last_turn: turns that are left when the draw pile is as good as empty.
+        cell_chance: chance that an empty cell is filled in the end, early in the game.
+        line_patience: turns left at which that chance is halved.
+        line_onset: how suddenly it rises with the turns left.
+        line_depth: how much worse several missing cells are than one; 1: each lowers the chance by the same factor.
+        column_pace: what a missing cell of a column counts, in missing cells of a row.
+        clean_row: factor for each missing cell of a row that it will still show windows only.
+        clean_column: the same for a column.
+        height: factor for the chance of a row for each row between it and the highest filled cell.
+        closed: share of the expected points of its lines that an empty cell without an empty neighbour keeps.
+        overhang: later loss for each empty cell directly beneath a tile.
+        snug: later worth of each filled cell, and of each edge of the board, that a tile touches.
+        cell: worth of each cell that is filled.
+        touch: later worth of places beside tiles of a colour, where the next one of it costs a card less.
+        touch_half: so many empty cells beside a colour are worth half of that.
+        coat: worth of a coat of arms early in the game.
+        coat_patience: turns left at which it is halved.
+        later_patience: turns left at which the later worth of things is halved.
+        later_onset: how suddenly it rises with the turns left.
+        card: later worth of a card in hand.
+        best_plan: later share of the best build in hand that counts before it is built.
+        other_plans: the same for the best build of each other colour.
+        short: factor for each card that is missing for a build.
+        any_cards: later worth of this ability, active.
+        additional_card: the same for this one.
+        construction_discount: the same for this one.
+        change_of_colours: the same for this one.
+        both_actions: the same for this one.
+        used: share of its worth that a used ability keeps, for it can be flipped back.
+        tempo: later worth of building without using up a turn.
+        ahead: share that counts of what the next turn changes in the worth of a turn; 0: no look at it.
+        display: share of a pair of cards in the display that counts for the next turn, for others take some first.
+        doubt: points by which a decision may look worse than the best one and still be looked at again.
+    """
+
+    cards_a_turn: float = 2.08
+    reuse: float = 0.271
+    goal_pace: float = 1.93
+    last_turn: float = 0.561
+    cell_chance: float = 0.985
+    line_patience: float = 1.07
+    line_onset: float = 0.585
+    line_depth: float = 0.597
+    column_pace: float = 0.592
+    clean_row: float = 0.743
+    clean_column: float = 0.382
+    height: float = 0.462
+    closed: float = 0.567
+    overhang: float = 0.387
+    snug: float = 0.0614
+    cell: float = 0.0744
+    touch: float = 0.322
+    touch_half: float = 2.46
+    coat: float = 0.522
+    coat_patience: float = 0.931
+    later_patience: float = 2.47
+    later_onset: float = 1.67
+    card: float = 0.224
+    best_plan: float = 0.402
+    other_plans: float = 0.106
+    short: float = 0.215
+    any_cards: float = 0.195
+    additional_card: float = 0.314
+    construction_discount: float = 0.711
+    change_of_colours: float = 0.83
+    both_actions: float = 2.48
+    used: float = 0.298
+    tempo: float = 0.705
+    ahead: float = 0.5
+    display: float = 0.5
+    doubt: float = 1.0
+
+
+QUICK = replace(Weights(), ahead=0.0)
+"""The weights of playouts: without a look at the next turn."""
+WEIGHTS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Weights)]))
+"""The weights as kernels see them."""
+
+
+def weights_record(weights: Weights) -> npt.NDArray[Any]:
+    """Return weights as an array of one record, shape (1,), dtype `WEIGHTS`."""
+    record = np.zeros(1, WEIGHTS)
+    for item in fields(Weights):
+        record[item.name] = getattr(weights, item.name)
+    return record
