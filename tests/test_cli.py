@@ -205,7 +205,7 @@ def test_where_nothing_can_be_written_nothing_is_done(
 
 
 def test_wrong_options_are_explained(capsys: Output) -> None:
-    assert main(["simulate", "--game", "3"]) == 2
+    assert main(["simulate", "--gamez", "3"]) == 2
     assert "--games" in capsys.readouterr().err
     assert main(["simulate", "--games", "many"]) == 2
     assert "Traceback" not in capsys.readouterr().err

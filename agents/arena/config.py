@@ -78,8 +78,8 @@ def _table(data: Entry, name: str) -> TablePlan:
         players, lineups = _lineups(data["lineups"], config.num_players)
     games = data.get("games", _GAMES).integer(1, MOST_GAMES)
     barred = {key: data[key].build(part) for key, part in DESIGNS.items() if data[key].given}
-    for name, design in barred.items():
-        _check_design(data[name], design, config)
+    for key, design in barred.items():
+        _check_design(data[key], design, config)
     for one, other in combinations(barred, 2):
         if {one, other} != {"cover", "screen"} and {one, other} != {"cover", "handicap"}:
             data.fail("one of them: both say which actions may not be used", found=str([one, other]))

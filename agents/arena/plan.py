@@ -310,10 +310,11 @@ class Plan:
         remedy = "read it with the version that played it, or play in another folder"
         if data["arena"].value != _FORMAT:
             data["arena"].fail(repr(_FORMAT), remedy)
-        told = data["environment"].text("the names of environments").split(", ")
-        known = {_environment(spec_named(name)) for name in game_names()}
-        if not set(told) <= known:
-            data["environment"].fail(one_of(sorted(known), None), remedy)
+        known = {name: _environment(spec_named(name)) for name in game_names()}
+        for told in data["environment"].text("the names of environments").split(", "):
+            if told not in known.values():
+                ours = known.get(told.rpartition("_v")[0])
+                data["environment"].fail(one_of(known.values(), None) if ours is None else repr(ours), remedy)
         data.intact("the plan of a run")
         tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
         if data["environment"].value != environment_of(tables):

@@ -4,7 +4,6 @@
 turn is carried out, and the best next turn from there is looked for: the tiles that still fit beside the new one, the
 cards that still lie in the display. What others do in between is left out, but for the cards that they may take.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 """What tiles add to a board, and where they add most."""
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
 
 from agents.copenhagen.view import NOTHING
-from helsinki_env.core.bits import count, lowest
+from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours, supported

@@ -1,5 +1,4 @@
 """The heuristic's decisions: each is the best for the rest of the turn, by the board and the hand that it leaves."""
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from agents.copenhagen.hand import (
     recoloured,
 )
 from agents.copenhagen.view import NOTHING, judge
-from helsinki_env.core.bits import bit
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen import state as phases

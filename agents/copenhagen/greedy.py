@@ -4,14 +4,13 @@ It counts points, how far lines have come (a power of the share that is filled, 
 coats of arms as the abilities that they buy, and cards, the more of one colour the better. There are no plans: what the
 next turn needs is no concern of it.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.bits import count
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.games.copenhagen.actions import SIZE
@@ -92,7 +91,7 @@ def choose(t, g, work, legal, mask):
 
 
 @kernel
-def _choose_batch(tables, states, work, masks, mask, actions):
+def choose_batch(tables, states, work, masks, mask, actions):
     for b in range(len(states)):
         actions[b] = choose(tables[0], states[b], work, masks[b], mask)
 
@@ -115,5 +114,5 @@ class GreedyPlayer:
         """Return the decision for each row; see `agents.base.Player`."""
         states = restore(self.config, observation)
         actions, tried = np.zeros(len(mask), np.int64), np.zeros(SIZE, np.int8)
-        _choose_batch(self.config.tables, states, new_states(2), np.ascontiguousarray(mask), tried, actions)
+        choose_batch(self.config.tables, states, new_states(2), np.ascontiguousarray(mask), tried, actions)
         return actions

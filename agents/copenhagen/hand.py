@@ -1,5 +1,4 @@
 """What a hand is worth: cards, and the builds that they are collected for."""
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ Here and in the other kernels of this folder `t` is the record of the component 
 `pieces`, `w` the weights (`agents.copenhagen.weights`), `g` a game restored from the observation of the seat that
 thinks, or a deal of it that is being played out, `v` a scratch record of the dtype `VIEW`.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.bits import count
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
-__all__ = ["QUICK", "WEIGHTS", "Weights", "weights_record"]
+__all__ = ["QUICK", "Weights"]
 
 
 @dataclass(frozen=True)
@@ -96,13 +92,3 @@ class Weights:
 
 QUICK = replace(Weights(), ahead=0.0)
 """The weights of playouts: without a look at the next turn."""
-WEIGHTS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Weights)]))
-"""The weights as kernels see them."""
-
-
-def weights_record(weights: Weights) -> npt.NDArray[Any]:
-    """Return weights as an array of one record, shape (1,), dtype `WEIGHTS`."""
-    record = np.zeros(1, WEIGHTS)
-    for item in fields(Weights):
-        record[item.name] = getattr(weights, item.name)
-    return record

@@ -4,7 +4,6 @@ The worth is the sum that the decisions of `agents.copenhagen.decide` add to: po
 turns the hand, abilities and places. Shares of the win follow from it by a logistic model (Bradley and Terry 1952; Luce
 1959 for more than two): what a lead is worth grows as the turns run out.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from agents.copenhagen.hand import hand_value, look, owned_worth
 from agents.copenhagen.view import judge
-from helsinki_env.core.bits import count
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.score import place_of, score
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.helsinki import lookahead
+from agents.helsinki.lookahead import VIEW, choose_batch
 from helsinki_env import GameConfig
 from helsinki_env.games.helsinki import observation
 
@@ -101,6 +101,6 @@ class GreedyPlayer:
                 "from games with other components?"
             )
         actions = np.zeros(len(mask), np.int64)
-        scratch = np.zeros(1, lookahead.VIEW)  # its own for each call: several threads may ask one player
-        lookahead.choose_batch(self._tables, self._record[0], scratch[0], observation, mask, actions)
+        scratch = np.zeros(1, VIEW)  # its own for each call: several threads may ask one player
+        choose_batch(self._tables, self._record[0], scratch[0], observation, mask, actions)
         return actions

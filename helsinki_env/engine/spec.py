@@ -192,9 +192,11 @@ def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
     Raises:
         ConfigError: for a game that is none, an unknown key or a value that cannot be used.
     """
-    data = Entry.of(data, ConfigError, "the configuration").mapping()
-    usual = next(spec.name for spec in _BY_NAME.values() if spec.unnamed)
-    name = data.get("game", usual).choice(game_names())
+    data = Entry.of(data, ConfigError, "the configuration")
+    usual = next(spec for spec in _BY_NAME.values() if spec.unnamed)
+    if not isinstance(data.value, Mapping):
+        data.mapping(("game", *usual.config.keys()))
+    name = data.get("game", usual.name).choice(game_names())
     data.value = {key: value for key, value in data.value.items() if key != "game"}
     return spec_named(name).config.from_dict(data)
 

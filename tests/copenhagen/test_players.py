@@ -14,19 +14,20 @@ import pytest
 from agents.base import Player
 from agents.copenhagen.decide import decide
 from agents.copenhagen.greedy import GreedyPlayer
-from agents.copenhagen.player import HeuristicPlayer
-from agents.copenhagen.playouts import play_out_guided
 from agents.copenhagen.view import NOTHING, forget, new_views, pieces
-from agents.copenhagen.weights import QUICK, Weights, weights_record
+from agents.copenhagen.weights import QUICK, Weights
 from agents.copenhagen.worth import win_shares, worth
+from agents.guide import weights_record
+from agents.heuristic.player import HeuristicPlayer
+from agents.heuristic.playouts import play_out_guided
 from agents.random import RandomPlayer
 from helsinki_env.engine import loops
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.actions import SIZE
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game, apply_setup
 from helsinki_env.games.copenhagen.observation import SIZE as FEATURES
-from helsinki_env.games.copenhagen.redeal import redeal
 from helsinki_env.games.copenhagen.state import SEATS, new_states
 from tests.copenhagen.positions import act, position, row, seat, tile
 from tests.copenhagen.support import built_position
@@ -39,7 +40,7 @@ ODD = {
     "nothing counts": Weights(**{item.name: 0.0 for item in fields(Weights)}),
     "all three times as much": Weights(**{item.name: 3.0 * getattr(Weights(), item.name) for item in fields(Weights)}),
 }
-PLAYERS: dict[str, Player] = {"greedy": GreedyPlayer(), "heuristic": HeuristicPlayer()}
+PLAYERS: dict[str, Player] = {"greedy": GreedyPlayer(), "heuristic": HeuristicPlayer(CopenhagenConfig())}
 
 
 @cache
