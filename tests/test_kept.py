@@ -455,7 +455,7 @@ def test_what_somebody_else_is_compiling_is_waited_for(elsewhere: Path, load: Ca
 
 
 TYPED_IN = """
-from helsinki_env.games.helsinki import bits
+from helsinki_env.engine import bits
 from helsinki_env.engine.kernel import JIT, kernel
 assert JIT
 @kernel
