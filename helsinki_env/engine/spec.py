@@ -31,6 +31,7 @@ __all__ = [
     "game_names",
     "spec_named",
     "spec_of",
+    "usual_spec",
 ]
 
 
@@ -174,6 +175,11 @@ def spec_named(name: object) -> GameSpec:
     return _BY_NAME[name]
 
 
+def usual_spec() -> GameSpec:
+    """Return the game that is meant where none is named."""
+    return next(spec for spec in _BY_NAME.values() if spec.unnamed)
+
+
 def game_names() -> list[str]:
     """Return the names of all games that are known."""
     return list(_BY_NAME)
@@ -193,7 +199,7 @@ def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
         ConfigError: for a game that is none, an unknown key or a value that cannot be used.
     """
     data = Entry.of(data, ConfigError, "the configuration")
-    usual = next(spec for spec in _BY_NAME.values() if spec.unnamed)
+    usual = usual_spec()
     if not isinstance(data.value, Mapping):
         data.mapping(("game", *usual.config.keys()))
     name = data.get("game", usual.name).choice(game_names())
