@@ -160,7 +160,7 @@ def openings(source: str) -> list[str]:
     Records of one's own are free to be made (`restore`, `deals`, `new_states`) and named (`states`, `self.state`), and
     so are games (`spec_of(config).game(config)`).
     """
-    found = []
+    found: list[ast.expr] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
             own = ast.unparse(node.value) == "self"
