@@ -773,8 +773,8 @@ def truncate(path: Path, rest: int) -> None:
             lambda p: rewrite(p, game={"components": "alternative"}),
             "types: found 51, expected 46, which its",
         ),
-        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 6 to 91"),
-        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 6 to 91"),
+        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 5 to 91"),
+        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 5 to 91"),
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),

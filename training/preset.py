@@ -132,13 +132,15 @@ class Preset:
 
     def check(self) -> None:
         """Check that the game has what is to be played, and that every player can be made; PresetError if not."""
+        at = ""
         try:
             game = self.game
-            for table in self.tables:
-                table.episodes(game)
             inputs_of(game)
+            for i, table in enumerate(self.tables):
+                at = f"tables[{i}]."
+                table.episodes(game)
         except ValueError as problem:
-            raise PresetError(str(problem)) from None
+            raise PresetError(f"{at}{problem}") from None
         self._check_players()
 
     def _check_players(self) -> None:

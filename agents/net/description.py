@@ -28,7 +28,7 @@ KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
 FORMAT = 2
 #: Card types that component files can have.
-_TYPES = (1, 91)
+_TYPES = (5, 91)
 
 
 class CheckpointError(ValueError):
