@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
-from helsinki_env.commands.options import out_folder
+from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.files import replacing, write_json
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
 
-__all__ = ["main", "report", "run"]
+__all__ = ["denied", "main", "report", "run"]
 
 
 def run(
@@ -125,4 +125,36 @@ def report(
     return 0
 
 
-main = {"run": run, "report": report}
+def denied(
+    run: Annotated[Path, tyro.conf.Positional] = Path("runs/arena"),
+    out: Path | None = None,
+    title: str = "What is worth how much",
+) -> int:
+    """Tell what each thing is worth that a tournament denied to its seats at random, of any game.
+
+    Example: helsinki arena --config configs/arena/abilities.yaml --out runs/abilities
+    Example: helsinki balance denied runs/abilities --out docs/abilities.md --title "What abilities are worth"
+
+    Args:
+        run: folder of the tournament; the file that it was played from says boards with denied.
+        out: the page, a file name that ends in .md; default: denied.md in the folder of the run.
+        title: of the page.
+    """
+    with needs("arena"):
+        from agents.balance.denied import denied_files
+    from agents.arena.load import load_run
+
+    page = out or run / "denied.md"
+    if page.suffix != ".md":
+        raise ValueError(f"--out: found {page}, expected a file name that ends in .md")
+    out_file(page)
+    files, data = denied_files(load_run(run), page.stem, title)
+    for path, content in files.items():
+        with replacing(page.parent / path) as file:
+            file.write(content)
+    write_json(page.with_suffix(".json"), data)
+    plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg", highlight=False, soft_wrap=True)
+    return 0
+
+
+main = {"run": run, "report": report, "denied": denied}

@@ -22,9 +22,7 @@ TABLES["lines"] = _LINES
 
 _NAMES = ("players", "seat", "phase", "done", "round_number")
 #: A cell holds the number of its seat, from 1, or 0.
-STATE = np.dtype(
-    (np.record, [("chance", np.uint64), ("board", np.int8, (9,)), *((name, np.int8) for name in _NAMES)])
-)
+STATE = np.dtype((np.record, [("chance", np.uint64), ("board", np.int8, (9,)), *((name, np.int8) for name in _NAMES)]))
 
 
 @kernel
