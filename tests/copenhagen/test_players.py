@@ -122,11 +122,7 @@ def test_search_gets_a_value_for_every_decision() -> None:
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
 def test_a_playout_takes_the_decisions_of_the_player() -> None:
     """Whatever its views remember from one decision to the next, and though it sees whole games."""
-    games = [
-        Game(CopenhagenConfig(num_players=players), seed=seed)
-        for players in (2, 3, 4)
-        for seed in range(6)
-    ]
+    games = [Game(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)]
     states = np.concatenate([game._states for game in games])
     play_out_guided(CONFIG, states, [Weights()] * SEATS)
     while playing := [game for game in games if not game.done]:
