@@ -116,7 +116,8 @@ def test_search_gets_a_value_for_every_decision() -> None:
         assert (values[mask == 1] > 0.5 * NOTHING).all()
         quick = values.copy()
         forget(v)
-        assert decide(CONFIG.tables[0], p, w, g, v, mask, quick, False) == chosen
+        again = decide(CONFIG.tables[0], p, w, g, v, mask, quick, False)
+        assert values[again] == values[chosen]  # of equals it may be another one
 
 
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
@@ -169,7 +170,7 @@ def test_greedy_beats_random_play() -> None:
 
 
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-@pytest.mark.parametrize(("players", "least"), [(2, 0.75), (3, 0.6), (4, 0.6)])
+@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.75), (4, 0.7)])
 def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
     assert share(PLAYERS["heuristic"], PLAYERS["greedy"], 60, players) > least
 
