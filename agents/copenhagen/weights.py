@@ -1,8 +1,8 @@
-"""What the heuristic's evaluation is made of; tuned by play."""
+"""What the heuristic's evaluation is made of; tuned by `agents.heuristic.tune`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 __all__ = ["QUICK", "Weights"]
 
@@ -47,9 +47,6 @@ class Weights:
         both_actions: the same for this one.
         used: share of its worth that a used ability keeps, for it can be flipped back.
         tempo: later worth of building without using up a turn.
-        ahead: share that counts of what the next turn changes in the worth of a turn; 0: no look at it.
-        display: share of a pair of cards in the display that counts for the next turn, for others take some first.
-        doubt: points by which a decision may look worse than the best one and still be looked at again.
     """
 
     cards_a_turn: float = 1.46
@@ -85,10 +82,7 @@ class Weights:
     both_actions: float = 3.14
     used: float = 0.432
     tempo: float = 0.58
-    ahead: float = 0.45
-    display: float = 0.5
-    doubt: float = 1
 
 
-QUICK = replace(Weights(), ahead=0.0)
-"""The weights of playouts: without a look at the next turn."""
+QUICK = Weights()
+"""The weights of playouts: those of the player."""

@@ -48,13 +48,13 @@ def some_games() -> list[Game]:
     """Positions of games by the heuristic, which now and then does anything, and of turns that are rich in choice."""
     found: list[Game] = []
     rng = random.Random("players")
-    for number in range(12 if JIT else 1):
+    for number in range(12 if JIT else 0):
         game = Game(CopenhagenConfig(num_players=2 + number % 3), seed=number)
         while not game.done:
             found.append(game.clone())
             rash = rng.random() < 0.15
             game.step(rng.choice(game.legal_actions().tolist()) if rash else answer(PLAYERS["heuristic"], game))
-    for _ in range(150 if JIT else 10):
+    for _ in range(150 if JIT else 3):
         game = Game.from_dict(built_position(random_config(rng, ["copenhagen"]), rng))
         for _ in range(4):
             if not game.done:
@@ -98,7 +98,7 @@ def test_a_decision_depends_on_its_row_alone(player: Player) -> None:
 
 @pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
 def test_a_decision_depends_on_what_the_seat_may_see(player: Player) -> None:
-    games = some_games()[:: 7 if JIT else 20]
+    games = some_games()[:: 7 if JIT else 3]
     dealt = [redeal(game, seed=number) for number, game in enumerate(games)]
     assert any(one != other for one, other in zip(games, dealt, strict=True))
     for one, other in zip(games, dealt, strict=True):
@@ -107,7 +107,7 @@ def test_a_decision_depends_on_what_the_seat_may_see(player: Player) -> None:
 
 def test_search_gets_a_value_for_every_decision() -> None:
     p, w, v = pieces(CONFIG)[0], weights_record(QUICK)[0], new_views(1)[0]
-    for game in some_games()[:: 1 if JIT else 20]:
+    for game in some_games()[:: 1 if JIT else 3]:
         mask, values = game.legal_mask(), np.full(SIZE, 7.0)
         g = game._states[0]
         chosen = decide(CONFIG.tables[0], p, w, g, v, mask, values, True)
@@ -117,16 +117,14 @@ def test_search_gets_a_value_for_every_decision() -> None:
         assert (values[mask == 1] > 0.5 * NOTHING).all()
         quick = values.copy()
         forget(v)
-        assert decide(CONFIG.tables[0], p, w, g, v, mask, quick, False) == chosen
+        again = decide(CONFIG.tables[0], p, w, g, v, mask, quick, False)
+        assert values[again] == values[chosen]  # of equals it may be another one
 
 
+@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
 def test_a_playout_takes_the_decisions_of_the_player() -> None:
     """Whatever its views remember from one decision to the next, and though it sees whole games."""
-    games = [
-        Game(CopenhagenConfig(num_players=players), seed=seed)
-        for players in (2, 3, 4)
-        for seed in range(6 if JIT else 1)
-    ]
+    games = [Game(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)]
     states = np.concatenate([game._states for game in games])
     play_out_guided(CONFIG, states, [Weights()] * SEATS)
     while playing := [game for game in games if not game.done]:
@@ -173,7 +171,7 @@ def test_greedy_beats_random_play() -> None:
 
 
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-@pytest.mark.parametrize(("players", "least"), [(2, 0.75), (3, 0.6), (4, 0.6)])
+@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.75), (4, 0.7)])
 def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
     assert share(PLAYERS["heuristic"], PLAYERS["greedy"], 60, players) > least
 
@@ -237,7 +235,7 @@ def test_a_finished_game_is_worth_its_points_and_the_winners_share_it() -> None:
 def test_shares_of_the_win_add_up_to_one_and_go_with_the_worth() -> None:
     views, weights, shares = new_views(SEATS), np.repeat(weights_record(QUICK), SEATS), np.zeros(SEATS)
     p = pieces(CONFIG)[0]
-    for game in some_games()[:: 5 if JIT else 50]:
+    for game in some_games()[:: 5 if JIT else 3]:
         t, g = game.config.tables[0], game._states[0]
         for view in views:
             forget(view)
