@@ -35,7 +35,7 @@ import numpy.typing as npt
 from agents.search.settings import Settings
 from helsinki_env.engine.contract import place_of
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.playout import pick
+from helsinki_env.engine.playout import pick, player_words
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.rule import Rule
 from helsinki_env.engine.spec import spec_of
@@ -100,13 +100,13 @@ class NoWeights:
     nothing: float = 0.0
 
 
-#: What a seat that plays by chance keeps: where its random numbers stand.
-_CHANCE = np.dtype((np.record, [("word", np.uint64), ("turns", np.float64)]))
+#: What a seat that plays by chance keeps: where its random numbers begin and stand.
+_CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("turns", np.float64)]))
 
 
 @kernel
 def _start_anew(v):
-    v.word = np.uint64(0)
+    v.word = v.first
 
 
 @kernel
@@ -135,6 +135,13 @@ def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
 forget.belongs_to(_CHANCE, _start_anew)
 
 
+def _chance_views(count: int) -> npt.NDArray[Any]:
+    """Views with random numbers of their own: seats that had the same would all play alike."""
+    views = np.zeros(count, _CHANCE)
+    views["first"] = views["word"] = player_words(count)
+    return views
+
+
 @lru_cache(maxsize=8)
 def _by_chance(dtype: np.dtype[Any]) -> Guide:
     """Return the guide for records of a type whose game has none of its own."""
@@ -145,9 +152,9 @@ def _by_chance(dtype: np.dtype[Any]) -> Guide:
     ):
         rule.belongs_to(dtype, stated)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
-    return Guide(
-        NoWeights(), NoWeights(), lambda config: nothing, lambda count: np.zeros(count, _CHANCE), Settings(turns=1e9)
-    )
+    # Chance tells no decision from another: all of them enter, and what is tried little counts for more.
+    settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0)
+    return Guide(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 
 
 def guide_of(config: Any) -> Guide:

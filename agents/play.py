@@ -187,7 +187,8 @@ def _setup(config: Any, barred: Barred, games: int) -> States:
     spec = spec_of(config)
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
-    setup["denied"][:, : config.num_players] = barred.denied
+    if "denied" in spec.setup:
+        setup["denied"][:, : config.num_players] = barred.denied
     if "covered" in spec.setup:
         setup["covered"] = barred.covered
     return setup

@@ -145,16 +145,16 @@ def make_player(spec: str, config: Any = None) -> Player:
     return player
 
 
-def player_files(spec: str) -> tuple[Path, ...]:
+def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is read from: who plays under a name depends on what is in them."""
     name, _, argument = spec.strip().partition(":")
     if name == "forced":
-        return player_files(argument.partition(":")[2])
+        return player_files(argument.partition(":")[2], config)
     if name not in ("net", "net+search"):
         return ()
     from agents.net.make import network_path
 
-    return (network_path(argument.partition(":")[2] if name == "net+search" else argument),)
+    return (network_path(argument.partition(":")[2] if name == "net+search" else argument, config),)
 
 
 def _factory(name: str) -> Callable[[str, Any], Any]:

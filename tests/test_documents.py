@@ -91,7 +91,7 @@ def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
         if "pip install" not in whole:
             run_shell("pip install -c constraints.txt -e .", folder)
         if "train --preset quick" not in whole:
-            run_shell("mkdir -p runs/quick; cp agents/net/shipped.safetensors runs/quick/best.safetensors", folder)
+            run_shell("mkdir -p runs/quick; cp agents/helsinki/shipped.safetensors runs/quick/best.safetensors", folder)
         for commands in SHELL[page]:
             run_shell(shortened(commands), folder)
 

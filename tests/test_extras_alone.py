@@ -46,7 +46,7 @@ ENOUGH = {
         "python -c \"from training.curve import draw_curve; assert '<svg' in draw_curve('run')\"",
     ],
     "export": [
-        "helsinki export agents/net/shipped.safetensors --out exported.onnx --positions 200",
+        "helsinki export agents/helsinki/shipped.safetensors --out exported.onnx --positions 200",
         "helsinki simulate --players net:exported.onnx,net --games 4",
     ],
     "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
@@ -90,7 +90,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "training.yaml").write_text(TRAINING)
     (folder / "study.yaml").write_text(STUDY)
     write_records(folder / "games.jsonl", play_match(["random", "greedy"], games=4).records())
-    export_onnx(ROOT / "agents" / "net" / "shipped.safetensors", folder / "model.onnx", positions=50)
+    export_onnx(ROOT / "agents" / "helsinki" / "shipped.safetensors", folder / "model.onnx", positions=50)
     return folder
 
 

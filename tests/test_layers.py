@@ -143,17 +143,57 @@ def test_a_planted_import_is_found(planted: str) -> None:
     assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
 
 
-#: What a game or an environment keeps its records in.
+#: What a game or an environment keeps its records in, and what hands them out.
 HOLDERS = {"state", "states", "_states"}
+HANDS_OUT = {"get_state", "__dict__", "__getstate__"}
+#: Names that stand for a game or an environment.
+A_GAME = re.compile(r"(^|[._])(game|games|env|envs|environment|trial|batch)$")
 
 
 def openings(source: str) -> list[str]:
-    """Expressions that open what a game or an environment holds: `game.state`, `env.states`, `self.game._states`.
+    """Expressions that open what a game or an environment holds, in any of the ways there are.
 
-    Records of one's own are free to be made (`restore`, `deals`, `new_states`) and named (`states`, `self.state`).
+    Attributes (`game.state`, `env.states`, `env.get_state()`, `game.__dict__`), the same by name (`getattr(game,
+    "state")`, `vars(game)`), whole games from an environment (`env.game(0)`, `env.unwrapped.game`), and all cards of a
+    game as data (`game.to_dict()`, `position.to_dict(game)`: neither says which seat looks).
+
+    Records of one's own are free to be made (`restore`, `deals`, `new_states`) and named (`states`, `self.state`), and
+    so are games (`spec_of(config).game(config)`).
     """
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and node.attr in HOLDERS]
-    return [ast.unparse(node) for node in nodes if ast.unparse(node.value) != "self"]
+    found: list[ast.expr] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            own = ast.unparse(node.value) == "self"
+            if (
+                node.attr in HANDS_OUT
+                or (node.attr in HOLDERS and not own)
+                or (node.attr == "game" and ast.unparse(node.value).endswith("unwrapped"))
+            ):
+                found.append(node)
+        elif isinstance(node, ast.Call) and _opens(node):
+            found.append(node)
+    return [ast.unparse(node) for node in found]
+
+
+def _opens(call: ast.Call) -> bool:
+    """Whether a call hands out what a game holds."""
+    function, words = call.func, [one.value for one in call.args if isinstance(one, ast.Constant)]
+    if isinstance(function, ast.Name):
+        by_name = function.id == "getattr" and bool({*words} & (HOLDERS | HANDS_OUT | {"game"}))
+        return by_name or (function.id == "vars" and bool(call.args) and _is_game(call.args[0]))
+    if not isinstance(function, ast.Attribute):
+        return False
+    if function.attr == "game":
+        return _is_game(function.value)
+    if function.attr == "to_dict":
+        seats = len(call.args) + len(call.keywords) - (0 if _is_game(function.value) else 1)
+        games = _is_game(function.value) or (bool(call.args) and _is_game(call.args[0]))
+        return games and seats < 1
+    return False
+
+
+def _is_game(node: ast.expr) -> bool:
+    return A_GAME.search(ast.unparse(node)) is not None
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith("agents")], ids=name_of)
@@ -170,6 +210,8 @@ from helsinki_env.games.helsinki.restore import restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]
 game = Game.from_state(config, deals(config, observation, 2)[0])
+mine = spec_of(config).game(config, seed=0)
+seen = game.to_dict(seat), position.to_dict(game, seat), config.to_dict()
 self.state = game.observation()
 """
     assert openings(allowed) == []
@@ -179,8 +221,18 @@ self.state = game.observation()
         "self.env.states['pile']",
         "game._states",
         "env.unwrapped.state",
+        "env.get_state()",
+        "self.env.game(0)",
+        "env.unwrapped.game",
+        "game.to_dict()",
+        "self.game.to_dict()",
+        "position.to_dict(game)",
+        "getattr(game, 'state')",
+        "getattr(env, 'get_state')",
+        "vars(game)",
+        "game.__dict__",
     ):
-        assert len(openings(f"x = f({forbidden})")) == 1, forbidden
+        assert len(openings(f"def f():\n    return g({forbidden})")) == 1, forbidden
 
 
 #: What takes seconds to import or belongs to an extra. Numba itself looks whether there is a scipy, so its parts count.

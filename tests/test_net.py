@@ -22,11 +22,13 @@ import torch
 from safetensors.torch import save_file
 
 from agents.base import Player, decide, first_words, next_words
+from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
 from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
 from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
-from agents.net.inputs import MOST, Inputs, Part, Writer, places, seat_parts, table_parts
+from agents.net.inputs import MOST, Inputs, Writer
 from agents.net.network import Network, NetworkConfig, Tensors
+from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
@@ -207,7 +209,7 @@ class Described:
     """The described positions of some inputs, by name of the part."""
 
     def __init__(self, inputs: Inputs, types: int) -> None:
-        self.inputs, at = inputs, places(types)
+        self.inputs, at = inputs, places_of(INPUTS, types)
         self.of_seats, self.of_table = (
             self._slices(seat_parts(types), at.seat),
             self._slices(table_parts(types), at.table),
@@ -771,8 +773,8 @@ def truncate(path: Path, rest: int) -> None:
             lambda p: rewrite(p, game={"components": "alternative"}),
             "types: found 51, expected 46, which its",
         ),
-        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 6 to 91"),
-        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 6 to 91"),
+        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 5 to 91"),
+        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 5 to 91"),
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),

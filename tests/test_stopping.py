@@ -17,7 +17,7 @@ import pytest
 
 from agents.helsinki.forced import ForcedPlayer
 from agents.match import Match
-from agents.net.make import SHIPPED
+from agents.net.make import shipped
 from agents.registry import make_player
 from helsinki_env import cli, stopping
 from helsinki_env.cli import main
@@ -300,7 +300,7 @@ def test_slow_players_play_few_games_side_by_side() -> None:
     ],
 )
 def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -> None:
-    places = {"OUT": tmp_path / "out", "NET": SHIPPED, "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
+    places = {"OUT": tmp_path / "out", "NET": shipped(), "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
     places["GAMES"] = tmp_path / "games.jsonl"
     if "RUN" in words:
         assert main(["arena", "--games", "60", "--out", str(places["RUN"])]) == 0

@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from agents.base import Player
 from agents.net.network import Assessment, Network, Tensors
+from helsinki_env.engine.contract import SEATS
 from helsinki_env.extras import needs
-from helsinki_env.games.helsinki.state import SEATS
 from training.checks import check_numbers
 from training.progress import Progress
 from training.rollout import Rollout, Stage, from_viewer, own_component

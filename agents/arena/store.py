@@ -309,8 +309,8 @@ def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
 def _networks(plan: Plan) -> dict[str, str]:
     """The networks of a plan's players as they are now."""
     found = {}
-    for player in sorted({name for table in plan.tables for name in table.players}):
-        contents = [path.read_bytes() for path in player_files(player) if is_file(path)]
+    for player, config in sorted({name: table.config for table in plan.tables for name in table.players}.items()):
+        contents = [path.read_bytes() for path in player_files(player, config) if is_file(path)]
         if contents:
             found[player] = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
     return found

@@ -17,6 +17,7 @@ from agents.arena.designs import as_sets
 from agents.arena.load import Table
 from agents.balance.study import Confirmation, Suspect
 from agents.rating.sequential import Hypotheses, State, evaluate, log_ratios
+from agents.standing import win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["WAYS", "Confirmed", "confirmed"]
@@ -59,7 +60,7 @@ def _worth_by_block(table: Table, suspect: Suspect, way: str) -> Array:
         special = table.seating == 0
     else:
         special = as_sets(table.denied)[..., ACTIONS.index(suspect.action)] == (way == "denied")
-    won = ((table.places == 0) & special).sum(axis=1) - special.sum(axis=1) / seats
+    won = (win_shares(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
     _, of_block = np.unique(table.block, return_inverse=True)
     means: Array = np.bincount(of_block.ravel(), won) / np.bincount(of_block.ravel())
     return -means if way == "denied" else means

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from agents.arena.designs import as_sets, subsets
 from agents.arena.load import Table
 from agents.balance.replay import Course
+from agents.standing import win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 
@@ -64,7 +65,7 @@ def _of_games(table: Table) -> dict[str, Array]:
     seats = table.places.shape[1]
     scores = table.scores.astype(np.float64)
     stronger = table.seating == 0
-    won = ((table.places == 0) & stronger).sum(axis=1) - stronger.sum(axis=1) / seats
+    won = (win_shares(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
     return {
         "rounds": table.rounds.astype(np.float64),
         "points": scores.mean(axis=1),
@@ -142,7 +143,7 @@ def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
 
 def fairness(table: Table) -> dict[str, list[float]]:
     """Return the share of games won by each seat with its standard error, of a hundred, from the rounds of blocks."""
-    won = 100.0 * (table.places == 0)
+    won = 100.0 * win_shares(table.places)
     blocks, of_block = np.unique(table.block, return_inverse=True)
     size = np.bincount(of_block.ravel())
     means = np.stack([np.bincount(of_block.ravel(), won[:, seat]) / size for seat in range(won.shape[1])], axis=1)

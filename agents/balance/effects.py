@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit
+from agents.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit, orders_of_finish
 from helsinki_env.extras import needs
 
 with needs("arena"):
@@ -38,7 +38,7 @@ class Study:
 
     Attributes:
         denied: what each seat could not use, bool (G, S, A).
-        places: 0 is first, (G, S), every row a permutation.
+        places: 0 is first, (G, S); shared ones as in `agents.rating.plackett_luce`.
         block: which games may depend on each other, int64 (G,).
     """
 
@@ -93,11 +93,10 @@ def win_chances(features: Array, theta: Array) -> Array:
 
 
 def _rankings(study: Study, features: Array) -> Rankings:
-    order = np.argsort(study.places, axis=1)
-    sorted_features = np.take_along_axis(features, order[:, :, None], axis=1)
+    game, order, part = orders_of_finish(study.places)
+    sorted_features = np.take_along_axis(features[game], order[:, :, None], axis=1)
     _, unit = np.unique(study.block, return_inverse=True)
-    games = len(unit)
-    counts = sparse.csr_array((np.ones(games), (unit.ravel(), np.arange(games))), dtype=np.float64)
+    counts = sparse.csr_array((part, (unit.ravel()[game], np.arange(len(game)))), dtype=np.float64)
     return Rankings(sorted_features, counts)
 
 

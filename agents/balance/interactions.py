@@ -42,6 +42,7 @@ from agents.balance.effects import Study
 from agents.balance.margins import contrasts, least_squares
 from agents.balance.multiplicity import benjamini_hochberg
 from agents.rating.errors import RatingError
+from agents.standing import win_shares
 from helsinki_env.extras import needs
 
 with needs("arena"):
@@ -115,7 +116,7 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     games, seats, actions = study.denied.shape
     one, two = np.triu_indices(actions, 1)
     features = contrasts(np.concatenate([study.denied, study.denied[:, :, one] & study.denied[:, :, two]], axis=2))
-    outcome = 100.0 * ((study.places == 0) - 1.0 / seats)
+    outcome = 100.0 * (win_shares(study.places) - 1.0 / seats)
     found = least_squares(features, outcome, study.block)
     if found is None:
         raise RatingError(_what_lacks(study))

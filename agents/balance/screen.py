@@ -11,6 +11,7 @@ from agents.arena.designs import as_sets
 from agents.arena.load import Table
 from agents.balance import margins
 from agents.balance.effects import Effects, Study, estimate
+from agents.standing import win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["Screened", "naive", "screened", "study_of"]
@@ -66,11 +67,11 @@ def naive(table: Table) -> tuple[Array, Array]:
     """Return the naive figure of each action and how often it was used by those who had it, float64 (15,) each."""
     used = as_sets(table.used)
     had = ~as_sets(table.denied) & ~as_sets(table.covered)[:, None]
-    won = np.broadcast_to((table.places == 0)[..., None], used.shape)
+    won = win_shares(table.places)[..., None]
     with_it, without = used, had & ~used
     share = np.full(len(ACTIONS), np.nan)
     some = (with_it.sum(axis=(0, 1)) > 0) & (without.sum(axis=(0, 1)) > 0)
     counts = [kind.sum(axis=(0, 1)) for kind in (with_it, without)]
-    wins = [(won & kind).sum(axis=(0, 1)) for kind in (with_it, without)]
+    wins = [(won * kind).sum(axis=(0, 1)) for kind in (with_it, without)]
     share[some] = 100 * (wins[0][some] / counts[0][some] - wins[1][some] / counts[1][some])
     return share, used.sum(axis=(0, 1)) / np.maximum(1, had.sum(axis=(0, 1)))

@@ -52,42 +52,42 @@ class Weights:
         doubt: points by which a decision may look worse than the best one and still be looked at again.
     """
 
-    cards_a_turn: float = 2.08
-    reuse: float = 0.271
-    goal_pace: float = 1.93
-    last_turn: float = 0.561
-    cell_chance: float = 0.985
-    line_patience: float = 1.07
-    line_onset: float = 0.585
-    line_depth: float = 0.597
-    column_pace: float = 0.592
-    clean_row: float = 0.743
-    clean_column: float = 0.382
-    height: float = 0.462
-    closed: float = 0.567
-    overhang: float = 0.387
-    snug: float = 0.0614
-    cell: float = 0.0744
-    touch: float = 0.322
-    touch_half: float = 2.46
-    coat: float = 0.522
-    coat_patience: float = 0.931
-    later_patience: float = 2.47
-    later_onset: float = 1.67
-    card: float = 0.224
-    best_plan: float = 0.402
-    other_plans: float = 0.106
-    short: float = 0.215
-    any_cards: float = 0.195
-    additional_card: float = 0.314
-    construction_discount: float = 0.711
-    change_of_colours: float = 0.83
-    both_actions: float = 2.48
-    used: float = 0.298
-    tempo: float = 0.705
-    ahead: float = 0.5
+    cards_a_turn: float = 1.46
+    reuse: float = 0.204
+    goal_pace: float = 1.2
+    last_turn: float = 0.602
+    cell_chance: float = 0.831
+    line_patience: float = 0.749
+    line_onset: float = 0.779
+    line_depth: float = 0.902
+    column_pace: float = 0.559
+    clean_row: float = 0.702
+    clean_column: float = 0.812
+    height: float = 0.359
+    closed: float = 0.805
+    overhang: float = 0.25
+    snug: float = 0.0853
+    cell: float = 0.0817
+    touch: float = 0.458
+    touch_half: float = 2.9
+    coat: float = 0.679
+    coat_patience: float = 1.44
+    later_patience: float = 1.82
+    later_onset: float = 1.65
+    card: float = 0.295
+    best_plan: float = 0.452
+    other_plans: float = 0.125
+    short: float = 0.238
+    any_cards: float = 0.263
+    additional_card: float = 0.439
+    construction_discount: float = 1.01
+    change_of_colours: float = 0.772
+    both_actions: float = 3.14
+    used: float = 0.432
+    tempo: float = 0.58
+    ahead: float = 0.45
     display: float = 0.5
-    doubt: float = 1.0
+    doubt: float = 1
 
 
 QUICK = replace(Weights(), ahead=0.0)

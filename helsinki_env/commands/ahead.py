@@ -79,6 +79,7 @@ def _player(name: str, config: Any) -> None:
 
 
 def _training(config: Any) -> None:
+    from agents.net.parts import places
     from agents.search.desk import new_desk
     from helsinki_env.engine.playout import player_words
     from helsinki_env.envs.vector import GameVectorEnv
@@ -86,7 +87,7 @@ def _training(config: Any) -> None:
 
     env = GameVectorEnv(1, config)
     env.reset(seed=0)
-    play_lessons(new_desk(config), env.states, player_words(1), 0.5, 0.5)
+    play_lessons(new_desk(config), places(config), env.states, player_words(1), 0.5, 0.5)
 
 
 class Part(NamedTuple):

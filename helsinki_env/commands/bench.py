@@ -23,21 +23,20 @@ import helsinki_env
 from agents.base import decide
 from agents.heuristic.playouts import play_out_guided
 from agents.registry import make_player
-from helsinki_env.commands.options import out_file
+from helsinki_env.commands.options import game_text, out_file
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
+from helsinki_env.engine.spec import spec_named, spec_of, usual_spec
 from helsinki_env.engine.states import copy_states
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.files import write_json
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game, action_table, apply_setup
-from helsinki_env.games.helsinki.state import new_states
-from helsinki_env.helsinki_v0 import HelsinkiVectorEnv
 
 __all__ = ["Measurement", "main", "run_benchmark"]
 
-_YARD_BYTES = 1024
+_YARD_BYTES, _YARD_MASK = 1024, 554
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,9 @@ def _median_rate(run: Callable[[], int], seconds: float) -> float:
 
 
 def yardstick(batch: int, seconds: float) -> float:
-    """Return steps per second of the yardstick on one thread."""
+    """Return steps per second of the yardstick on one thread; it is the same for every game."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
-    masks = np.zeros((batch, action_table(51).size), np.int8)
+    masks = np.zeros((batch, _YARD_MASK), np.int8)
 
     def run() -> int:
         _write_rows(observations, masks, 1)
@@ -118,14 +117,13 @@ def _split_rates(choose: Callable[[], None], step: Callable[[], int], seconds: f
     return statistics.median(alone), statistics.median(both)
 
 
-def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]:
+def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
     """Step and mask only, on bare records; games that end are dealt anew in the same pass."""
-    config = GameConfig()
-    table, slices = action_table(config.loaded.types), Slices(threads)
-    tables, states = config.tables[0], new_states(batch, config.loaded.types)
-    apply_setup(states, config)
+    spec, slices = spec_of(config), Slices(threads)
+    tables, states = config.tables[0], spec.new_states(config, batch)
+    spec.apply_setup(states, config)
     seeds, streams = np.zeros(batch, np.uint64), np.arange(batch, dtype=np.uint64)
-    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, table.size), np.int8)
+    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, spec.ids(config)), np.int8)
     loops.batch_deal(tables, states, seeds, streams, episodes)
     loops.batch_mask(tables, states, masks)
     words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
@@ -155,8 +153,8 @@ def _kernel_row(batch: int, threads: int, seconds: float) -> tuple[float, float]
         slices.close()
 
 
-def _vector_row(batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
-    env = HelsinkiVectorEnv(batch, num_threads=threads, copy=copy)
+def _vector_row(config: Any, batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
+    env = GameVectorEnv(batch, config, num_threads=threads, copy=copy)
     words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
@@ -173,10 +171,8 @@ def _vector_row(batch: int, threads: int, seconds: float, copy: bool = True) -> 
         env.close()
 
 
-def _aec_row(wrapped: bool, seconds: float) -> tuple[float, float]:
-    from helsinki_env import helsinki_v0
-
-    env: Any = helsinki_v0.env() if wrapped else helsinki_v0.raw_env()
+def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
+    env: Any = OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config)
     env.reset(seed=0)
     rng = np.random.default_rng(0)
     uniform = rng.random(4096).tolist()
@@ -216,9 +212,9 @@ def _aec_row(wrapped: bool, seconds: float) -> tuple[float, float]:
     return statistics.median(alone), statistics.median(both)
 
 
-def _clone_row(batch: int, seconds: float) -> tuple[float, float]:
+def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
     """Return games cloned per second, and the bytes per second of that as a share of a plain copy of as many bytes."""
-    env = HelsinkiVectorEnv(batch)
+    env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     target = copy_states(env.states)
     raw, plain = np.zeros(target.nbytes, np.uint8), np.zeros(target.nbytes, np.uint8)
@@ -235,20 +231,20 @@ def _clone_row(batch: int, seconds: float) -> tuple[float, float]:
     return rate, rate / _median_rate(copy, seconds)
 
 
-def _playout_row(batch: int, seconds: float) -> float:
-    env = HelsinkiVectorEnv(batch)
+def _playout_row(config: Any, batch: int, seconds: float) -> float:
+    env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     words, tables = player_words(batch, 1), env.config.tables[0]
 
     def run() -> int:
-        return play_out(tables, copy_states(env.states), words, action_table(51).size)
+        return play_out(tables, copy_states(env.states), words, spec_of(config).ids(config))
 
     return _median_rate(run, seconds)
 
 
-def _guided_row(batch: int, seconds: float) -> float:
+def _guided_row(config: Any, batch: int, seconds: float) -> float:
     """Decisions per second of games that the heuristic plays to the end in the kernel, as the search players do."""
-    env = HelsinkiVectorEnv(batch)
+    env = GameVectorEnv(batch, config)
     env.reset(seed=0)
 
     def run() -> int:
@@ -257,9 +253,9 @@ def _guided_row(batch: int, seconds: float) -> float:
     return _median_rate(run, seconds)
 
 
-def _heuristic_row(batch: int, seconds: float) -> float:
+def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
     """Decisions per second of the heuristic alone, in games that it plays against itself on the vector environment."""
-    env = HelsinkiVectorEnv(batch)
+    env = GameVectorEnv(batch, config)
     player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
@@ -277,10 +273,10 @@ def _heuristic_row(batch: int, seconds: float) -> float:
         env.close()
 
 
-def _search_row(name: str) -> float:
+def _search_row(config: Any, name: str) -> float:
     """Decisions per second of a player in a whole game against itself, over those in which it has a choice."""
-    game = Game(seed=0)
-    player = make_player(name, game.config)
+    game = spec_of(config).game(config, seed=0)
+    player = make_player(name, config)
     decide(player, game)  # compiles
     spent, count, word = 0.0, 0, 0
     while not game.done:
@@ -300,6 +296,7 @@ def run_benchmark(
     seconds: float = 1.0,
     players: tuple[str, ...] = ("mc:200", "ismcts:400"),
     report: Callable[[Measurement], None] | None = None,
+    config: Any = None,
 ) -> dict[str, Any]:
     """Measure everything; return machine, versions, yardstick and rows as plain data for JSON.
 
@@ -309,7 +306,9 @@ def run_benchmark(
         seconds: time for each row.
         players: who plays a whole game each, however long it takes.
         report: called with each row as soon as it is there.
+        config: what is played; default: the usual game.
     """
+    config = usual_spec().config() if config is None else config
     yard = yardstick(4096, seconds)
     rows: list[Measurement] = []
 
@@ -322,28 +321,29 @@ def run_benchmark(
         for batch in batches:
             for count in threads:
                 if batch >= 2 * count or count == 1:
-                    add(name, batch, count, *row(batch, count, seconds))
+                    add(name, batch, count, *row(config, batch, count, seconds))
     for count in threads:
         if (largest := max(batches)) >= 2 * count:
-            add("vector env, copy=False", largest, count, *_vector_row(largest, count, seconds, copy=False))
-    add("AEC, raw", 1, 1, *_aec_row(False, seconds))
-    add("AEC, wrapped", 1, 1, *_aec_row(True, seconds))
+            add("vector env, copy=False", largest, count, *_vector_row(config, largest, count, seconds, copy=False))
+    add("AEC, raw", 1, 1, *_aec_row(config, False, seconds))
+    add("AEC, wrapped", 1, 1, *_aec_row(config, True, seconds))
     for batch in batches:
-        rate, share = _clone_row(batch, seconds)
+        rate, share = _clone_row(config, batch, seconds)
         add(f"clone ({share:.0%} of a plain memory copy)", batch, 1, rate, None)
     for batch in batches:
-        add("random playout in the kernel", batch, 1, _playout_row(batch, seconds), None)
+        add("random playout in the kernel", batch, 1, _playout_row(config, batch, seconds), None)
     largest = max(batches)
-    add("playout by the heuristic in the kernel", largest, 1, _guided_row(largest, seconds), None)
-    add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(largest, seconds), None)
+    add("playout by the heuristic in the kernel", largest, 1, _guided_row(config, largest, seconds), None)
+    add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
     for player in players:
-        rate = _search_row(player)
+        rate = _search_row(config, player)
         add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
     return {
         "helsinki_env": helsinki_env.__version__,
         "machine": _machine(),
-        "state_bytes": Game().state.dtype.itemsize,
-        "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + action_table(51).size, "threads": 1},
+        "game": spec_of(config).name,
+        "state_bytes": spec_of(config).new_states(config, 0).dtype.itemsize,
+        "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + _YARD_MASK, "threads": 1},
         "rows": [asdict(row) for row in rows],
     }
 
@@ -383,10 +383,12 @@ def main(
     batches: tuple[int, ...] = (1, 64, 1024, 4096),
     threads: tuple[int, ...] = (1, 2),
     players: tuple[str, ...] = ("mc:200", "ismcts:400"),
+    game: str | None = None,
 ) -> None:
     """Measure the environment's speed on this machine, with a yardstick in the same run.
 
     Example: helsinki bench --seconds 2 --json bench.json
+    Example: helsinki bench --game copenhagen
 
     Args:
         json: also write all figures to this file.
@@ -394,21 +396,23 @@ def main(
         batches: numbers of games side by side.
         threads: numbers of threads.
         players: who plays a whole game each, however long it takes; nobody: --players without a name.
+        game: which game, such as copenhagen; default: helsinki.
     """
     from rich.table import Table
 
-    from helsinki_env.commands.ahead import make_ahead, parts_of
+    from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
     from helsinki_env.terminal import plain_console
 
     if not batches or not threads:
         raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
     if json is not None:
         out_file(json, "--json")
+    config = (usual_spec() if game is None else spec_named(game)).config()
     for player in players:
-        make_player(player)
-    make_ahead(["game", *parts_of(["greedy", "heuristic", *players])])
+        make_player(player, config)
+    make_ahead([of_game("game", config), *parts_of(["greedy", "heuristic", *players], config)])
     console = plain_console()
-    table = Table(title="Two players, uniformly random legal play but for the last rows; medians")
+    table = Table(title=f"{game_text(config)}: uniformly random legal play but for the last rows; medians")
     for name in ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick"):
         table.add_column(name, justify="left" if name == "measured" else "right")
 
@@ -419,7 +423,7 @@ def main(
             console.print(f"{row.name}, {row.batch} games, {row.threads} threads: {_rounded(row.per_second)}/s")
 
     with console.status("measuring ..."):
-        result = run_benchmark(tuple(batches), tuple(threads), seconds, tuple(players), report)
+        result = run_benchmark(tuple(batches), tuple(threads), seconds, tuple(players), report, config)
     console.print(table)
     yard, machine = result["yardstick"], result["machine"]
     console.print(

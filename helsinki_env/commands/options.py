@@ -12,9 +12,8 @@ from typing import Annotated, Any, get_args
 import tyro
 
 from helsinki_env.data import Entry, brief
-from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of
+from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
 from helsinki_env.files import check_folder, check_writable
-from helsinki_env.games.helsinki.config import GameConfig
 
 __all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
 
@@ -101,7 +100,7 @@ def game_config(
     Raises:
         ConfigError, ComponentError: for values that cannot be played.
     """
-    kind = GameConfig if game is None else spec_named(game).config
+    kind = (usual_spec() if game is None else spec_named(game)).config
     chosen = kind(num_players=default_players) if config is None else config_from_yaml(config)
     if game is not None and not isinstance(chosen, kind):
         raise ValueError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")

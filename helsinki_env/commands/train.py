@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 def main(
     preset: str = "quick",
+    game: str | None = None,
     out: Path | None = None,
     seed: int = 0,
     resume: bool = False,
@@ -30,13 +31,15 @@ def main(
 
     Example: helsinki train --preset quick --out runs/first --seed 1
     Example: helsinki train --preset standard --resume
+    Example: helsinki train --game copenhagen --preset quick
 
     A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
     tensorboard --logdir runs.
 
     Args:
         preset: a name in configs/training (quick, standard, strong) or the path of a YAML file.
-        out: folder of the run; default runs/PRESET.
+        game: which game, such as copenhagen; default: that of the preset.
+        out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.
         resume: go on with the run in the folder.
         minutes: stop after so many minutes of training in all instead of the preset's.
@@ -46,8 +49,7 @@ def main(
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # What commands share stands above training, so it is imported only when this is called as one.
-    from helsinki_env.commands.ahead import make_ahead, parts_of
+    from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
     from helsinki_env.commands.options import out_folder
 
     with needs("train"):
@@ -57,6 +59,9 @@ def main(
         from training.run import Report, Training
 
     chosen = Preset.from_yaml(preset)
+    if game is not None and game != chosen.rules:
+        chosen = replace(chosen, rules=game)
+        chosen.check()
     if minutes is not None:
         chosen = replace(chosen, minutes=minutes)
     if device == "auto":
@@ -66,14 +71,14 @@ def main(
             "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
         )
     torch.set_num_threads(threads)
-    folder = out or Path("runs") / Path(preset).stem
+    folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
     console = plain_console()
     console.print(
         f"Training {preset} on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
         f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
-    make_ahead(["training", *parts_of(["net", "heuristic", "greedy"])])
+    make_ahead([of_game("training", chosen.game), *parts_of(["net", "heuristic", "greedy"], chosen.game)])
     training = Training(chosen, folder, seed, device, resume)
 
     def keep() -> str:
@@ -102,7 +107,8 @@ def main(
     if not summary["finished"]:
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
-            f"--preset {preset} --out {folder} --seed {seed} --resume --minutes {2 * chosen.minutes:g}",
+            f"{'' if game is None else f'--game {game} '}--preset {preset} --out {folder} --seed {seed} --resume "
+            f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )
 

@@ -33,8 +33,8 @@ class Configuration:
     """
 
     #: Reads a component file, given its name; and makes the kernels' tables of it.
-    read_components: ClassVar[Callable[[str], Any]]
-    build_tables: ClassVar[Callable[[Any], Any]]
+    read_components: ClassVar[Any]
+    build_tables: ClassVar[Any]
 
     num_players: int
     denied: tuple[tuple[int, ...], ...]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import SEATS
-from helsinki_env.engine.spec import GameSpec
+from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 
@@ -184,7 +184,8 @@ class BoardGame:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle configuration and state: the game goes on where it was."""
-        return _restored, (type(self), self.config, self._states.tobytes())
+        plain = type(self).__module__ == __name__  # made by `class_of`, and found again by the configuration alone
+        return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
         """Whether configuration and state are the same, byte for byte."""
@@ -208,7 +209,8 @@ def class_of(spec: GameSpec) -> type[BoardGame]:
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 
-def _restored(kind: type[BoardGame], config: Any, state: bytes) -> BoardGame:
+def _restored(kind: type[BoardGame] | None, config: Any, state: bytes) -> BoardGame:
+    kind = kind or class_of(spec_of(config))
     dtype = kind.spec.new_states(config, 0).dtype
     if len(state) != dtype.itemsize:
         raise ValueError(f"state: found {len(state)} bytes, expected {dtype.itemsize}: from another version?")

@@ -31,6 +31,7 @@ __all__ = [
     "game_names",
     "spec_named",
     "spec_of",
+    "usual_spec",
 ]
 
 
@@ -79,7 +80,8 @@ class GameSpec:
         episodes: the type of what random episodes draw; its `record()` is what `contract.draw_setup` reads, and None in
             `num_players` leaves the number of players as configured.
         check: raises ValueError for records that cannot be played, naming record and field.
-        draw: a drawing of a game for a render mode; takes the last decision and the viewer as well. None: only text.
+        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, so that who
+            draws nothing need not wait for it. None: there are none.
         deniable: what can be denied to a seat, names by number, 0 to 14.
         used: which of the things that can be denied each seat had used or taken by the end, int16 (B, seats), bit i for
             number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
@@ -104,7 +106,7 @@ class GameSpec:
     scratch: np.dtype[Any] | None = None
     episodes: type[Any] = NoEpisodes
     check: Callable[[States, Any], None] = _anything
-    draw: Callable[..., Any] | None = None
+    render: Callable[[], Any] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
@@ -130,7 +132,32 @@ class GameSpec:
     @property
     def render_modes(self) -> tuple[str, ...]:
         """What a game can be drawn as."""
-        return () if self.draw is None else ("ansi", "rgb_array", "svg")
+        return () if self.render is None else ("ansi", "rgb_array", "svg")
+
+    def draw(self, game: Any, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
+        """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
+
+        Args:
+            game: what is drawn.
+            mode: one of `render_modes`, or "human".
+            last: the decision taken last, which is named too.
+            viewer: the seat that looks; None shows all cards.
+
+        Raises:
+            ValueError: if the game has no drawings.
+        """
+        if self.render is None or self.to_dict is None:
+            raise ValueError(f"render_mode: found {mode!r}, but {self.name} has no drawings")
+        render, position, components = self.render(), self.to_dict(game), game.config.loaded
+        decision = None if last is None else self.describe(last, game.config)
+        if mode in ("human", "ansi"):
+            text = render.ansi(position, components, last_decision=decision, viewer=viewer)
+            if mode == "human":
+                print(text, flush=True)
+                return None
+            return text
+        picture = render.svg(position, components, last_decision=decision, viewer=viewer)
+        return render.rgb_array(picture) if mode == "rgb_array" else picture
 
     def ids(self, config: Any) -> int:
         """Return how many decisions there are, A."""
@@ -174,6 +201,11 @@ def spec_named(name: object) -> GameSpec:
     return _BY_NAME[name]
 
 
+def usual_spec() -> GameSpec:
+    """Return the game that is meant where none is named."""
+    return next(spec for spec in _BY_NAME.values() if spec.unnamed)
+
+
 def game_names() -> list[str]:
     """Return the names of all games that are known."""
     return list(_BY_NAME)
@@ -193,7 +225,7 @@ def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
         ConfigError: for a game that is none, an unknown key or a value that cannot be used.
     """
     data = Entry.of(data, ConfigError, "the configuration")
-    usual = next(spec for spec in _BY_NAME.values() if spec.unnamed)
+    usual = usual_spec()
     if not isinstance(data.value, Mapping):
         data.mapping(("game", *usual.config.keys()))
     name = data.get("game", usual.name).choice(game_names())

@@ -234,7 +234,6 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return None if self.render_mode == "human" else self._draw(self.render_mode)
 
     def _draw(self, mode: str) -> Any:
-        assert self.spec.draw is not None  # or there are no render modes
         return self.spec.draw(self.game, mode, self._last_action)
 
     def close(self) -> None:

@@ -334,7 +334,6 @@ class Batch(VectorEnv[Any, Any, Any]):
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
         draw = self.game_spec.draw
-        assert draw is not None  # or there are no render modes
         return tuple(draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs))
 
     def _viewer(self, b: int) -> int | None:

@@ -452,9 +452,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         return self._draw(self.render_mode)
 
     def _draw(self, mode: str) -> Any:
-        draw = self._batch.game_spec.draw
-        assert draw is not None  # or there are no render modes
-        return draw(self.game, mode, viewer=self._batch._viewer(0))
+        return self._batch.game_spec.draw(self.game, mode, viewer=self._batch._viewer(0))
 
     # beyond Gymnasium
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
 from helsinki_env.engine.playout import pick
 from helsinki_env.engine.rng import GOLDEN, first_word, mix
 from helsinki_env.envs.kernels import NEXT_STEP, SAME_STEP, begin_episode, finish
-from helsinki_env.games.helsinki.state import SEATS
 
 NO_DECISION = -1
 ROTATE, RANDOM = -1, -2

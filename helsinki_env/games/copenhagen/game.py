@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.drawing import drawn
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
@@ -95,11 +94,10 @@ def _used(
     return sets_by_seat_of(observations[:, owned.slice], owned.shape, viewers, config.num_players)
 
 
-def _draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
-    from helsinki_env.games.copenhagen import render  # who draws nothing need not wait for it
+def _render() -> Any:
+    from helsinki_env.games.copenhagen import render
 
-    decision = None if last is None else _describe(last, game.config)
-    return drawn(render, game.to_dict(), game.config.loaded, decision, mode, viewer)
+    return render
 
 
 COPENHAGEN = GameSpec(
@@ -120,7 +118,7 @@ COPENHAGEN = GameSpec(
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=_check,
-    draw=_draw,
+    render=_render,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),

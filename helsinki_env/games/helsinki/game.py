@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.drawing import drawn
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
@@ -109,11 +108,10 @@ def _describe(action: int, config: GameConfig) -> str:
     return notation.describe(action, config.loaded)
 
 
-def _draw(game: Game, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
-    from helsinki_env.games.helsinki import render  # who draws nothing need not wait for it
+def _render() -> Any:
+    from helsinki_env.games.helsinki import render
 
-    decision = None if last is None else _describe(last, game.config)
-    return drawn(render, _to_dict(game), game.config.loaded, decision, mode, viewer)
+    return render
 
 
 def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
@@ -158,7 +156,7 @@ HELSINKI = GameSpec(
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=sound.check,
-    draw=_draw,
+    render=_render,
     deniable=dict(enumerate(ACTIONS)),
     used=_used,
     to_dict=_to_dict,
