@@ -3,6 +3,19 @@
 Seats of different games move side by side, and one seat may move several times in a row: `info["seat"]` says whose
 decision is due in each game, and the observation is seen from that seat. Decks come from the seed, one stream for each
 game: game `b` is the same whatever the size of the batch and the number of threads.
+
+Each game has its own batch, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any by its configuration:
+
+    >>> from helsinki_env import CopenhagenConfig
+    >>> from helsinki_env.engine.playout import choose_uniformly, player_words
+    >>> env = GameVectorEnv(64, CopenhagenConfig(num_players=3))
+    >>> obs, info = env.reset(seed=0)
+    >>> words = player_words(64, seed=1)
+    >>> for _ in range(10):
+    ...     actions = choose_uniformly(obs["action_mask"], words)
+    ...     obs, reward, terminated, truncated, info = env.step(actions)
+    >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
+    ((64, 923), (64, 459), (64,))
 """
 
 from __future__ import annotations

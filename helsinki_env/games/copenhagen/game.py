@@ -6,7 +6,7 @@
 <Phase.MAIN: 'MAIN'>
 >>> game.step(3)
 >>> game.phase, game.legal_actions().tolist()
-(<Phase.TAKE: 'TAKE'>, [4, 402])
+(<Phase.TAKE: 'TAKE'>, [4, 397])
 """
 
 from __future__ import annotations
