@@ -7,7 +7,7 @@ both seats share the first place.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,9 +22,7 @@ TABLES["lines"] = _LINES
 
 _NAMES = ("players", "seat", "phase", "done", "round_number")
 #: A cell holds the number of its seat, from 1, or 0.
-STATE = np.dtype(
-    (np.record, [("chance", np.uint64), ("board", np.int8, (9,)), *((name, np.int8) for name in _NAMES)])
-)
+STATE = np.dtype((np.record, [("chance", np.uint64), ("board", np.int8, (9,)), *((name, np.int8) for name in _NAMES)]))
 
 
 @kernel
@@ -115,8 +113,8 @@ class Board:
 
 @dataclass(frozen=True)
 class TicTacToeConfig(Configuration):
-    read_components = staticmethod(lambda name: Board())
-    build_tables = staticmethod(lambda board: TABLES)
+    read_components: ClassVar[Any] = staticmethod(lambda name: Board())
+    build_tables: ClassVar[Any] = staticmethod(lambda board: TABLES)
 
     num_players: int = 2
     denied: tuple[tuple[int, ...], ...] = ((), ())
