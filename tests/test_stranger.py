@@ -18,6 +18,7 @@ from agents.arena.load import Table, load_run
 from agents.arena.run import run_arena
 from agents.base import Player, decide
 from agents.match import play_match
+from agents.random import RandomPlayer
 from agents.rating.ratings import rate
 from agents.registry import PlayerError, make_player
 from helsinki_env.engine.game import IllegalActionError
@@ -126,7 +127,7 @@ def test_a_batch_plays_it() -> None:
 def test_one_seat_can_learn_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        gymnasium.utils.env_checker.check_env(GameSeatEnv(CONFIG, "ismcts:8" if JIT else "random", "rotate"))
+        gymnasium.utils.env_checker.check_env(GameSeatEnv(CONFIG, RandomPlayer(), "rotate"), skip_render_check=True)
 
 
 def test_games_are_made_of_observations() -> None:
@@ -177,23 +178,18 @@ def test_a_quick_search_beats_random_play() -> None:
     assert results.standing(0).share + results.standing(1).share == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["mc:50", "ismcts:50"])
-def test_searches_see_what_is_one_decision_ahead(name: str) -> None:
-    """Whatever its number: nothing tells decisions apart before they have been tried."""
-    player = make_player(name, CONFIG)
+@slow
+@pytest.mark.parametrize(("name", "least"), [("mc:50", 0.75), ("ismcts:50", 0.9)])
+def test_searches_find_the_decision_that_wins_whatever_its_number(name: str, least: float) -> None:
+    """Nothing tells decisions apart before they have been tried, so all of them must be."""
+    player, found = make_player(name, CONFIG), []
     for line in tictactoe.TABLES["lines"][0].tolist():
-        own, others = line[:2], [cell for cell in range(9) if cell not in line]
-        for x, y in ((0, 1), (1, 2), (0, 3)):
-            if not any({others[x], others[y], cell} == set(other) for cell in range(9) for other in [line]):
-                game = after(own[0], others[x], own[1], others[y])
-                rivals = [cell for cell in game.legal_actions().tolist() if wins_by(game, cell)]
-                assert decide(player, game, 7) in rivals
-
-
-def wins_by(game: Any, cell: int) -> bool:
-    other = game.clone()
-    other.step(cell)
-    return bool(other.done and other.places()[game.seat] == 0)
+        for last in line:
+            own, others = [cell for cell in line if cell != last], [cell for cell in range(9) if cell not in line]
+            game = after(own[0], others[0], own[1], others[1])
+            game.step(decide(player, game))
+            found.append(game.done)
+    assert sum(found) >= least * len(found)
 
 
 def test_players_that_only_a_game_of_its_own_has_are_refused_by_name() -> None:

@@ -7,7 +7,7 @@ both seats share the first place.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -113,8 +113,8 @@ class Board:
 
 @dataclass(frozen=True)
 class TicTacToeConfig(Configuration):
-    read_components = staticmethod(lambda name: Board())
-    build_tables = staticmethod(lambda board: TABLES)
+    read_components: ClassVar[Any] = staticmethod(lambda name: Board())
+    build_tables: ClassVar[Any] = staticmethod(lambda board: TABLES)
 
     num_players: int = 2
     denied: tuple[tuple[int, ...], ...] = ((), ())
