@@ -29,7 +29,7 @@ _METHOD = (
     "Every seat was denied a set of its own, drawn at random; who finishes where depends on it. The power of a thing "
     "says by how many points of a hundred a seat that has it wins more of its games than one that is denied it, over "
     "all seats of all games, from a Plackett-Luce model of whole rankings with seat effects. Points are those of the "
-    "margin to the mean of the others. All intervals of a table hold together with 95 %; games of one deck count as one."
+    "margin to the mean of the others. All intervals of a table hold together with 95 %; a deck counts as one game."
 )
 
 
