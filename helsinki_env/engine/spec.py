@@ -82,6 +82,8 @@ class GameSpec:
         check: raises ValueError for records that cannot be played, naming record and field.
         render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, so that who
             draws nothing need not wait for it. None: there are none.
+        scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
+            (F,); None for a length that no observation of the game has. None: nothing is said.
         deniable: what can be denied to a seat, names by number, 0 to 14.
         used: which of the things that can be denied each seat had used or taken by the end, int16 (B, seats), bit i for
             number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
@@ -107,6 +109,7 @@ class GameSpec:
     episodes: type[Any] = NoEpisodes
     check: Callable[[States, Any], None] = _anything
     render: Callable[[], Any] | None = None
+    scales: Callable[[int], npt.NDArray[np.float32] | None] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None

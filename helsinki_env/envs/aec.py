@@ -66,19 +66,19 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         super().__init__()
         if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
-        self.spec = spec_of(config)
+        self.game_spec = spec_of(config)
         self.config = config
-        self.metadata = metadata_of(self.spec)
+        self.metadata = metadata_of(self.game_spec)
         self.render_mode = check_mode(render_mode, tuple(self.metadata["render_modes"]))
         self.illegal = illegal
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
-        self._size, self._ids = self.spec.features(config), self.spec.ids(config)
+        self._size, self._ids = self.game_spec.features(config), self.game_spec.ids(config)
         both = {agent: spaces(self._ids, self._size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._tables = config.tables
-        self._states = self.spec.new_states(config, 1)
+        self._states = self.game_spec.new_states(config, 1)
         self._legal = np.zeros(self._ids, np.int8)
         self._seed = np.uint64(0)
         self._episode: np.uint64 | None = None  # None: nothing dealt yet
@@ -91,7 +91,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     @property
     def options(self) -> tuple[str, ...]:
         """What `reset` can change."""
-        return tuple(name for name in self.spec.options if name not in ("num_players", "reward"))
+        return tuple(name for name in self.game_spec.options if name not in ("num_players", "reward"))
 
     def __getattr__(self, name: str) -> Any:
         if name in _AFTER_RESET:
@@ -131,8 +131,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         else:
             self._episode += np.uint64(1)
         self.config = config
-        setup = self.spec.new_states(config, 1)
-        self.spec.apply_setup(setup, config)
+        setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(setup, config)
         obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
         kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
         self._over = False
@@ -185,7 +185,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._draw("human")
 
     def _refuse(self, agent: str, action: object) -> None:
-        why = self.spec.why_illegal(self.game, action)
+        why = self.game_spec.why_illegal(self.game, action)
         if self.illegal == "raise":
             raise IllegalActionError(why)
         penalty = PENALTIES[self.config.reward]
@@ -234,7 +234,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return None if self.render_mode == "human" else self._draw(self.render_mode)
 
     def _draw(self, mode: str) -> Any:
-        return self.spec.draw(self.game, mode, self._last_action)
+        return self.game_spec.draw(self.game, mode, self._last_action)
 
     def close(self) -> None:
         """Release nothing: no window, no thread."""
@@ -245,7 +245,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def game(self) -> Any:
         """A copy of the game as it stands, to look at, to search or to save."""
         self.agents  # noqa: B018  # says so if nothing is dealt yet
-        return self.spec.game.from_state(self.config, self._states[0])
+        return self.game_spec.game.from_state(self.config, self._states[0])
 
     def clone(self) -> Self:
         """Return an independent copy in the same state, chance included (only the spaces are shared)."""
@@ -282,7 +282,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Go on where the game was."""
         self.__dict__.update(state)
         self._tables = self.config.tables
-        self._states = self._states.view(self.spec.new_states(self.config, 0).dtype)  # that very object
+        self._states = self._states.view(self.game_spec.new_states(self.config, 0).dtype)  # that very object
 
     def get_state(self) -> dict[str, Any]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
@@ -303,7 +303,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         if not isinstance(state, Mapping) or set(state) != set(_CHANGING):
             found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
             raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(_CHANGING)}")
-        states = self._checked_states(self.spec.checked(state["config"]), state["_states"])
+        states = self._checked_states(self.game_spec.checked(state["config"]), state["_states"])
         self._check_agents(state, states[0])
         self.__dict__.update(state)
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
@@ -319,14 +319,14 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
                 f"state: found one of {config.num_players} players with components {config.components!r}, expected "
                 f"{self.config.num_players} players with components {self.config.components!r}"
             )
-        states = self.spec.new_states(config, 1)
+        states = self.game_spec.new_states(config, 1)
         if not isinstance(found, np.ndarray) or found.dtype != states.dtype or found.shape != (1,):
             raise ValueError(f"_states: found {type(found).__name__}, expected one record of the environment's layout")
         copy_states(np.ascontiguousarray(found), out=states)
-        self.spec.check(states, config)
-        setup = self.spec.new_states(config, 1)
-        self.spec.apply_setup(setup, config)
-        for name in self.spec.setup:
+        self.game_spec.check(states, config)
+        setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(setup, config)
+        for name in self.game_spec.setup:
             if (states[name] != setup[name]).any():
                 raise ValueError(f"states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
         return states

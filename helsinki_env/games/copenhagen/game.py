@@ -29,6 +29,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.redeal import SCRATCH
 from helsinki_env.games.copenhagen.restore import restore
+from helsinki_env.games.copenhagen.scales import scales
 from helsinki_env.games.copenhagen.state import PHASES, new_states
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
@@ -119,6 +120,7 @@ COPENHAGEN = GameSpec(
     episodes=RandomEpisodes,
     check=_check,
     render=_render,
+    scales=scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),

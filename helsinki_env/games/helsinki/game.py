@@ -34,6 +34,7 @@ from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.redeal import SCRATCH
 from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.scales import scales
 from helsinki_env.games.helsinki.state import PHASES, new_states
 
 __all__ = [
@@ -157,6 +158,7 @@ HELSINKI = GameSpec(
     episodes=RandomEpisodes,
     check=sound.check,
     render=_render,
+    scales=scales,
     deniable=dict(enumerate(ACTIONS)),
     used=_used,
     to_dict=_to_dict,
