@@ -69,6 +69,7 @@ class GameSpec:
         draw: a drawing of a game for a render mode; takes the last decision and the viewer as well. None: only text.
         to_dict: a game as plain data, or what one seat may see of it.
         from_dict: the game that `to_dict` wrote.
+        shared_places: whether places may be shared at the end; if not, `contract.place_of` gives each seat its own.
     """
 
     name: str
@@ -91,6 +92,7 @@ class GameSpec:
     draw: Callable[..., Any] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
+    shared_places: bool = False
 
     def __post_init__(self) -> None:
         """Make the game known."""

@@ -111,6 +111,7 @@ COPENHAGEN = GameSpec(
     draw=_draw,
     to_dict=lambda game, seat=None: game.to_dict(seat),
     from_dict=lambda data: Game.from_dict(data),
+    shared_places=True,
 )
 """Copenhagen, as what is written for any game sees it."""
 
