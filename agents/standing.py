@@ -105,7 +105,8 @@ def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Arra
 
 def _sharing(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Return how many seats share the place of each, itself among them, int64 (..., S)."""
-    return np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
+    sharing: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
+    return sharing
 
 
 def win_shares(places: npt.NDArray[np.integer]) -> Array:

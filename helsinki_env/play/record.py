@@ -315,8 +315,8 @@ def _read_config(game: str, text: str, digest: str) -> Any:
 # replay
 
 
-def deal(record: Record) -> BoardGame:
-    """Return the game of a record before its first decision."""
+def deal(record: Record) -> Any:
+    """Return the game of a record before its first decision, of the class that its game has (`BoardGame`)."""
     game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
         word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
@@ -324,7 +324,7 @@ def deal(record: Record) -> BoardGame:
     return game
 
 
-def positions(record: Record) -> Iterator[tuple[BoardGame, int | None]]:
+def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
     """Yield the game before each decision together with that decision, and last the game at the end with None.
 
     Every game is a copy of its own.
@@ -352,8 +352,8 @@ def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
     return len(decisions)
 
 
-def replay(record: Record) -> BoardGame:
-    """Return the game at the end of a record.
+def replay(record: Record) -> Any:
+    """Return the game at the end of a record, as `deal` does.
 
     Raises:
         RecordError: if a decision is not legal, or the result is not that of the record.
