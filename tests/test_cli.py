@@ -380,6 +380,27 @@ def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
     assert (tmp_path / "end.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_replay_says_who_shares_a_place(tmp_path: Path, capsys: Output) -> None:
+    from helsinki_env import CopenhagenConfig
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.engine.spec import spec_of
+    from helsinki_env.play.record import Record
+
+    config = CopenhagenConfig(num_players=3)
+    game = spec_of(config).game(config, seed=4)
+    words, decisions = player_words(1, 4), []
+    while not game.done:
+        decisions.append(int(choose_uniformly(game.legal_mask()[None], words)[0]))
+        game.step(decisions[-1])
+    assert game.places().tolist() == [0, 0, 2]
+    write_records(tmp_path / "games.jsonl", [Record.of(game, 4, ["a", "b", "c"], decisions)])
+    assert main(["replay", str(tmp_path / "games.jsonl"), "--each", "game"]) == 0
+    a, b, c = game.scores().tolist()
+    assert f"Result: a (0) {a} = b (1) {b}, c (2) {c}\n" in capsys.readouterr().out
+    assert main(["replay", str(tmp_path / "games.jsonl"), "--svg", str(tmp_path / "end.svg")]) == 0
+    assert (tmp_path / "end.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Output) -> None:
     from helsinki_env.play.record import Record
 

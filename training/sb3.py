@@ -29,7 +29,7 @@ from gymnasium.vector import AutoresetMode
 
 from agents.match import play_match
 from agents.registry import make_player
-from agents.standing import Standing
+from agents.standing import Standing, win_shares
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry
 from helsinki_env.engine.spec import spec_of
@@ -75,9 +75,9 @@ class GamesVecEnv(VecEnv):
     is new at each step.
 
     The info of a game is empty until the game ends. Then it holds ``terminal_observation`` float32 (F,), the finished
-    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, whether the learner won, which
-    Stable-Baselines3 logs as ``rollout/success_rate``; ``seat``, the learner's; and ``rewards``, ``scores`` and
-    ``places`` of all seats. `make_sb3_env` adds ``episode``.
+    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, what part of the win
+    the learner has (1 / k if k share the first place), whose mean Stable-Baselines3 logs as ``rollout/success_rate``;
+    ``seat``, the learner's; and ``rewards``, ``scores`` and ``places`` of all seats. `make_sb3_env` adds ``episode``.
 
     The games are one environment: seeds, options, attributes and methods other than ``action_masks`` are for all of
     them at once. After ``seed(n)`` the next reset deals stream b of seed n to game b, so that runs with different seeds
@@ -124,14 +124,21 @@ class GamesVecEnv(VecEnv):
         Raises:
             IllegalActionError: naming game, decision, phase and what is legal.
         """
+        players = self.env.states["players"].copy()  # of games that end now, others may be dealt by the step
         obs, reward, ended, _, info = self.env.step(self._chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         games = np.flatnonzero(ended)
         if len(games):
-            self._report(infos, info, games)
+            self._report(infos, info, games, players)
         return features(obs["observation"]), reward, ended, infos
 
-    def _report(self, infos: list[dict[str, Any]], info: dict[str, Any], games: npt.NDArray[np.int64]) -> None:
+    def _report(
+        self,
+        infos: list[dict[str, Any]],
+        info: dict[str, Any],
+        games: npt.NDArray[np.int64],
+        players: npt.NDArray[np.integer],
+    ) -> None:
         final = info["final_info"]
         last = features(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
         for row, b in zip(last, games.tolist(), strict=True):
@@ -139,7 +146,7 @@ class GamesVecEnv(VecEnv):
             infos[b] = {name: final[name][b].copy() for name in ("rewards", "scores", "places")} | {
                 "terminal_observation": row,
                 "TimeLimit.truncated": False,
-                "is_success": bool(final["places"][b, seat] == 0),
+                "is_success": float(win_shares(final["places"][b, : players[b]])[seat]),
                 "seat": seat,
             }
 

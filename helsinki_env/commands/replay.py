@@ -105,10 +105,20 @@ def _print(record: Record, views: list[View], seat: int | None, step: bool, colo
             except EOFError:
                 return
     if record.finished:
-        names = [f"{record.players[i]} ({i}) {(record.scores or ())[i]}" for i in record.ranking or ()]
-        print("Result: " + ", ".join(names))
+        print("Result: " + _result(record))
     else:
         print("The record ends here; the game was not played to its end.")
+
+
+def _result(record: Record) -> str:
+    """Return who scored what, best first; between those who share a place stands an equals sign."""
+    places, scores = record.places or (), record.scores or ()
+    text, before = "", None
+    for seat in sorted(range(len(places)), key=places.__getitem__):
+        text += "" if before is None else " = " if places[seat] == before else ", "
+        text += f"{record.players[seat]} ({seat}) {scores[seat]}"
+        before = places[seat]
+    return text
 
 
 def _check(path: Path, suffix: str) -> None:

@@ -89,6 +89,7 @@ class GameSpec:
             number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
         to_dict: a game as plain data, or what one seat may see of it.
         from_dict: the game that `to_dict` wrote.
+        shared_places: whether places may be shared at the end; if not, `contract.place_of` gives each seat its own.
     """
 
     name: str
@@ -115,6 +116,7 @@ class GameSpec:
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
     unnamed: bool = False
+    shared_places: bool = False
 
     def __post_init__(self) -> None:
         """Make the game known."""

@@ -125,6 +125,7 @@ COPENHAGEN = GameSpec(
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),
     from_dict=lambda data: Game.from_dict(data),
+    shared_places=True,
 )
 """Copenhagen, as what is written for any game sees it."""
 
