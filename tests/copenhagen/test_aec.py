@@ -10,14 +10,14 @@ import numpy as np
 import pettingzoo
 import pytest
 
-from helsinki_env import ConfigError, CopenhagenConfig, IllegalActionError, copenhagen_v0
+from helsinki_env import ConfigError, CopenhagenConfig, IllegalActionError, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.game import Game
 from tests.test_aec import choose, copies, play, record
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
-    {"num_players": 3, "denied": [["discount"], [], [1, 4]], "reward": "rank"},
+    {"num_players": 3, "denied": [["construction_discount"], [], [1, 4]], "reward": "rank"},
     {"num_players": 4, "reward": "margin"},
 )
 DECISIONS = 30
@@ -112,7 +112,7 @@ def test_a_seed_means_a_series_of_games() -> None:
 
 def test_options_hold_for_later_games_and_others_are_ignored() -> None:
     env = copenhagen_v0.env(num_players=3)
-    denied: Any = [["discount"], [], [2]]
+    denied = [["construction_discount"], [], [2]]
     env.reset(seed=1, options={"denied": denied, "covered": [1], "num_players": 4})
     expected = CopenhagenConfig(3, denied=denied)
     assert env.unwrapped.options == ("denied",)
@@ -124,7 +124,7 @@ def test_options_hold_for_later_games_and_others_are_ignored() -> None:
     assert env.unwrapped.game == Game(CopenhagenConfig(3), seed=1)
 
 
-@pytest.mark.parametrize("options", [{"denied": [[]]}, {"denied": [[0], []]}, {"denied": [["discounts"], []]}], ids=str)
+@pytest.mark.parametrize("options", [{"denied": [[]]}, {"denied": [[0], []]}, {"denied": [["discount"], []]}], ids=str)
 def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
     env = copenhagen_v0.raw_env()
     env.reset(seed=1)
@@ -255,8 +255,6 @@ def test_a_record_that_cannot_be_changes_nothing(name: str, value: int) -> None:
 
 
 def test_a_state_of_the_other_game_is_refused() -> None:
-    from helsinki_env import helsinki_v0
-
     env, other = copenhagen_v0.raw_env(), helsinki_v0.raw_env()
     env.reset(seed=1)
     other.reset(seed=1)
