@@ -76,7 +76,7 @@ class Results:
                 players=tuple(self.players[i] for i in self.seating[g].tolist()),
                 decisions=tuple(decisions.tolist()),
                 scores=tuple(self.scores[g].tolist()),
-                ranking=tuple(np.argsort(self.places[g]).tolist()),
+                places=tuple(self.places[g].tolist()),
             )
 
     def standing(self, player: int, seat: int | None = None) -> Standing:
@@ -239,7 +239,6 @@ class Match:
         parts = []
         for number, record in records:
             game = replay(record)
-            ranking = np.array([record.ranking], np.int64)
             parts.append(
                 Results(
                     config=self.config,
@@ -248,7 +247,7 @@ class Match:
                     seating=(np.arange(seats)[None] + number) % seats,
                     seeds=np.array([record.seed], np.uint64),
                     scores=np.array([record.scores], np.int16),
-                    places=np.argsort(ranking, axis=1).astype(np.int8),
+                    places=np.array([record.places], np.int8),
                     rounds=np.array([game.round], np.int16),
                     decisions=(np.array(record.decisions, np.int16),),
                 )

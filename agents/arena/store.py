@@ -285,7 +285,7 @@ def _joined(parts: Sequence[Outcome]) -> Outcome:
 def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
-        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places
+        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places.tolist()
         for g, seed in enumerate(planned.seeds.tolist()):
             yield Record(
                 config=_config_of(table, int(planned.barred.covered[g]), tuple(denied[g])),
@@ -293,7 +293,7 @@ def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator
                 players=tuple(table.players[i] for i in planned.seating[g].tolist()),
                 decisions=tuple(played.decisions[g].tolist()),
                 scores=tuple(scores[g]),
-                ranking=tuple(np.argsort(places[g]).tolist()),
+                places=tuple(places[g]),
             )
 
 
