@@ -31,7 +31,7 @@ from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
-from agents.balance.replay import replay_run
+from agents.helsinki.balance.replay import replay_run
 from agents.play import Outcome
 from helsinki_env import GameConfig
 from helsinki_env.cli import main

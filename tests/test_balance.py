@@ -16,13 +16,13 @@ from agents.arena.designs import DesignError, Handicap, as_sets
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
-from agents.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
-from agents.balance.figures import figures
-from agents.balance.report import report_files
-from agents.balance.results import _Played, read_results, results, verdicts_of
-from agents.balance.run import open_study, play_part, read_study
-from agents.balance.screen import naive
-from agents.balance.study import PARTS, StudyConfig, StudyError, screen_table
+from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
+from agents.helsinki.balance.figures import figures
+from agents.helsinki.balance.report import report_files
+from agents.helsinki.balance.results import _Played, read_results, results, verdicts_of
+from agents.helsinki.balance.run import open_study, play_part, read_study
+from agents.helsinki.balance.screen import naive
+from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
 from agents.match import play_match
 from agents.rating.report import read_report
 from agents.rating.report import report_files as ladder_files

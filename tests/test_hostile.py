@@ -23,10 +23,10 @@ from agents.arena.files import packed, read_note, unpacked
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
-from agents.balance.report import _sections
-from agents.balance.results import _results_in, read_results
-from agents.balance.run import read_study
-from agents.balance.study import StudyConfig, StudyError
+from agents.helsinki.balance.report import _sections
+from agents.helsinki.balance.results import _results_in, read_results
+from agents.helsinki.balance.run import read_study
+from agents.helsinki.balance.study import StudyConfig, StudyError
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
 from agents.registry import PlayerError, make_player

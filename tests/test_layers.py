@@ -40,7 +40,7 @@ FLOORS = (
         *(f"helsinki_env.{name}" for name in OLD_NAMES),
     ),
     ("agents",),
-    ("agents.balance",),
+    ("agents.balance", "agents.helsinki.balance"),
     ("training",),
     ("helsinki_command", "helsinki_env.cli", "helsinki_env.commands", "helsinki_env.pages"),
 )

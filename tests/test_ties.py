@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents.balance.covers import fairness
 from agents.balance.effects import Study, estimate
+from agents.helsinki.balance.covers import fairness
 from agents.rating.bootstrap import resample
 from agents.rating.errors import RatingError
 from agents.rating.model import Model, build_model

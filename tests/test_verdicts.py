@@ -12,7 +12,7 @@ import pytest
 
 from agents.arena.designs import ACTIONS, Screen
 from agents.balance.effects import Study, estimate
-from agents.balance.verdicts import (
+from agents.helsinki.balance.verdicts import (
     Finding,
     Measured,
     Verdict,

@@ -42,8 +42,8 @@ def run(
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
     with needs("arena" if ray is None else "ray"):
-        from agents.balance.run import open_study, play_part
-    from agents.balance.study import PARTS, StudyConfig, StudyError
+        from agents.helsinki.balance.run import open_study, play_part
+    from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError
 
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
@@ -103,9 +103,9 @@ def report(
         out: folder of the report; default: report in the folder of the study, or the one of --from.
         source: instead of reading games, make the report again from the balance.json of an earlier one.
     """
-    from agents.balance.report import report_files
-    from agents.balance.results import read_results, results
-    from agents.balance.run import read_study
+    from agents.helsinki.balance.report import report_files
+    from agents.helsinki.balance.results import read_results, results
+    from agents.helsinki.balance.run import read_study
 
     if source is not None:
         out = out or source.parent

@@ -1,4 +1,4 @@
-"""The figures of a study of balance as SVG, each from the data of the report (`agents.balance.results`).
+"""The figures of a study of balance as SVG, each from the data of the report (`agents.helsinki.balance.results`).
 
 Actions stand in rows, from the strongest down, wherever each of them is told: names beside points hide each other.
 """
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.balance.covers import MEASURES
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
+from agents.helsinki.balance.covers import MEASURES
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["figures"]

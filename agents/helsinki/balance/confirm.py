@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from agents.arena.designs import as_sets
 from agents.arena.load import Table
-from agents.balance.study import Confirmation, Suspect
+from agents.helsinki.balance.study import Confirmation, Suspect
 from agents.rating.sequential import Hypotheses, State, evaluate, log_ratios
 from agents.standing import win_shares
 from helsinki_env.games.helsinki.components import ACTIONS

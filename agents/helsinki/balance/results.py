@@ -20,8 +20,9 @@ from agents.arena.designs import as_sets
 from agents.arena.load import Table, load_run
 from agents.arena.store import RunFolder, has_games
 from agents.balance import interactions
-from agents.balance.confirm import WAYS, confirmed
-from agents.balance.covers import (
+from agents.balance.effects import estimate
+from agents.helsinki.balance.confirm import WAYS, confirmed
+from agents.helsinki.balance.covers import (
     FIRST_GAME,
     Averages,
     by_set,
@@ -29,11 +30,10 @@ from agents.balance.covers import (
     fairness,
     measures,
 )
-from agents.balance.effects import estimate
-from agents.balance.replay import Course, replay_run
-from agents.balance.run import suspects
-from agents.balance.screen import Screened, screened, study_of
-from agents.balance.study import (
+from agents.helsinki.balance.replay import Course, replay_run
+from agents.helsinki.balance.run import suspects
+from agents.helsinki.balance.screen import Screened, screened, study_of
+from agents.helsinki.balance.study import (
     GAMES_AS_THEY_ARE,
     PARTS,
     StudyConfig,
@@ -45,8 +45,8 @@ from agents.balance.study import (
     skill_table,
     variant_table,
 )
-from agents.balance.verdicts import Finding, Measured, findings, judge, summary
-from agents.balance.written import check_written
+from agents.helsinki.balance.verdicts import Finding, Measured, findings, judge, summary
+from agents.helsinki.balance.written import check_written
 from agents.rating.errors import RatingError
 from agents.rating.ratings import rate
 from helsinki_env.data import Entry, brief, read_json, sealed

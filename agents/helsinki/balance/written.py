@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.balance.confirm import WAYS
-from agents.balance.covers import MEASURES
-from agents.balance.study import GAMES_AS_THEY_ARE
+from agents.helsinki.balance.confirm import WAYS
+from agents.helsinki.balance.covers import MEASURES
+from agents.helsinki.balance.study import GAMES_AS_THEY_ARE
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import ACTIONS
 
@@ -27,7 +27,7 @@ def check_written(data: Entry) -> None:
     """Make sure that everything is there that reports are made of, and of the right kind.
 
     Args:
-        data: what was found, as `agents.balance.results.results` returns it.
+        data: what was found, as `agents.helsinki.balance.results.results` returns it.
 
     Raises:
         ValueError: of the kind that `data` raises; it names the key, what stands there and what is expected.

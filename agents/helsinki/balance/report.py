@@ -1,6 +1,6 @@
 """The report of a study: one page of HTML that needs nothing else, the same as Markdown, and all numbers as JSON.
 
-Everything is made from the data (`agents.balance.results`): the same data, the same bytes. The JSON file holds
+Everything is made from the data (`agents.helsinki.balance.results`): the same data, the same bytes. The JSON file holds
 all of it, so the report can be made again without the games.
 """
 
@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from agents.balance.figures import figures
+from agents.helsinki.balance.figures import figures
 from helsinki_env.markdown import all_printable, link, marked, row, text
 
 __all__ = ["report_files"]
@@ -37,7 +37,7 @@ def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
     """Return the files of the report by their path in the folder that it goes to.
 
     Args:
-        data: everything that was found, from `agents.balance.results`.
+        data: everything that was found, from `agents.helsinki.balance.results`.
         name: what the files' names begin with.
     """
     shown = all_printable(data)

@@ -10,10 +10,10 @@ import numpy as np
 from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
 from agents.arena.run import run_arena
-from agents.balance.covers import ends
 from agents.balance.effects import estimate
-from agents.balance.screen import study_of
-from agents.balance.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
+from agents.helsinki.balance.covers import ends
+from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
 from helsinki_env.data import brief, read_json, shown
 from helsinki_env.files import is_file, write_json
 from helsinki_env.games.helsinki.components import ACTIONS

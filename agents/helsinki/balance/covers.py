@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from agents.arena.designs import as_sets, subsets
 from agents.arena.load import Table
-from agents.balance.replay import Course
+from agents.helsinki.balance.replay import Course
 from agents.standing import win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
