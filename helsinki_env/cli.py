@@ -104,7 +104,7 @@ COMMANDS = {
 
 def _help() -> str:
     width = max(len(name) for name in COMMANDS)
-    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "The board game Helsinki for self-play agents and studies.", ""]
+    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "Board games for self-play agents and studies.", ""]
     lines += ["commands:", *(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items()), ""]
     lines += ["examples:", *(f"  {command.example}" for command in COMMANDS.values()), ""]
     lines += ["helsinki COMMAND --help lists a command's options; helsinki --version the version."]

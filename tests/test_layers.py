@@ -143,6 +143,78 @@ def test_a_planted_import_is_found(planted: str) -> None:
     assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
 
 
+#: Folders that are a game's own, and modules of public names.
+OF_A_GAME = ("helsinki_env.games.", "agents.helsinki", "agents.copenhagen")
+#: Texts in which the package or its program is meant, not the game of the same name.
+OF_THE_PACKAGE = re.compile(
+    r"helsinki[-_](env|command)|HELSINKI_[A-Z]+|`?helsinki (?=[a-zA-Z{-]|$)|helsinki\.(players|opponents)"
+    r"|helsinki_(digest|preferences)|^helsinki(?=$|:)"
+)
+
+
+def named(source: str) -> list[str]:
+    """Where a source names a game: identifiers, imports and texts, docstrings apart."""
+    tree = ast.parse(source)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            found += [name for name in names if _is_named(name, identifier=True)]
+        elif isinstance(node, ast.Name) and _is_named(node.id, identifier=True):
+            found.append(node.id)
+        elif isinstance(node, ast.Attribute) and _is_named(node.attr, identifier=True):
+            found.append(node.attr)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_named(node.name, identifier=True):
+            found.append(node.name)
+    texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return found + [n.value for n in texts if n not in _documentation(tree) and _is_named(n.value)]
+
+
+def _documentation(tree: ast.Module) -> list[ast.expr]:
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    return [
+        statement.value
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+        for statement in node.body
+        if isinstance(statement, ast.Expr)
+    ]
+
+
+def _is_named(text: str, identifier: bool = False) -> bool:
+    rest = re.sub("helsinki_(env|command)", "", text) if identifier else OF_THE_PACKAGE.sub("", text)
+    return re.search("helsinki|copenhagen", rest, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if not name_of(p).startswith(OF_A_GAME) and floor_of(name_of(p)) != floor_of("helsinki_env")],
+    ids=name_of,
+)
+def test_what_is_written_for_any_game_names_none(path: Path) -> None:
+    assert named(path.read_text(encoding="utf-8")) == []
+
+
+def test_what_naming_a_game_means() -> None:
+    for fine in (
+        "import helsinki_env",
+        "x = 'helsinki train'",
+        "from helsinki_env.engine import spec",
+        "'helsinki-env'",
+    ):
+        assert named(fine) == [], fine
+    for planted in (
+        "from helsinki_env.games.helsinki import bits",
+        "from helsinki_env import HelsinkiVectorEnv",
+        "def f():\n    from helsinki_env.copenhagen_v0 import env",
+        "env = HelsinkiVectorEnv(3)",
+        "x = module.HELSINKI",
+        "x = spec_named('copenhagen')",
+        "class CopenhagenPlayer: pass",
+    ):
+        assert named(planted), planted
+
+
 #: What a game or an environment keeps its records in, and what hands them out.
 HOLDERS = {"state", "states", "_states"}
 HANDS_OUT = {"get_state", "__dict__", "__getstate__"}

@@ -23,6 +23,7 @@ from agents.net.pytorch import TorchAssessor
 from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
+from agents.standing import win_shares
 from helsinki_env.engine.spec import spec_of
 from training.checks import check_numbers, player_counts
 
@@ -145,6 +146,6 @@ class _Table:
             as_bits(denied & other_boards[:, None, None]).repeat(times, axis=0),
         )
         played = play_games(self.players, self.game, seating, deck_seeds(self.seed, deck), streams, barred=barred)
-        won = ((played.places == 0) & (seating == 0)).any(axis=1)
+        won = (win_shares(played.places) * (seating == 0)).sum(axis=1)
         shares: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
         return shares

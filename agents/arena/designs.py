@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import Entry
-from helsinki_env.games.helsinki.components import ACTIONS as NAMES
+from helsinki_env.engine.spec import usual_spec
 
 __all__ = [
     "ACTIONS",
@@ -278,9 +278,10 @@ DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover
 
 
 def _action(data: Entry) -> int:
+    names = tuple(usual_spec().deniable.values())
     if isinstance(data.value, str):
-        return NAMES.index(data.choice(NAMES, f"an id from 0 to {ACTIONS - 1} or "))
-    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {NAMES[0]!r}")
+        return names.index(data.choice(names, f"an id from 0 to {ACTIONS - 1} or "))
+    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {names[0]!r}")
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:
