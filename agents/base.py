@@ -16,7 +16,7 @@ A player of one's own takes ten lines:
     ...
     ...     def act(self, observation, mask, words):
     ...         actions = choose_uniformly(mask, words.copy())
-    ...         builds = mask[:, 15:65]  # BUILD; see helsinki_env.core.actions.ActionTable
+    ...         builds = mask[:, 15:65]  # BUILD; see docs/actions.md
     ...         can = builds.any(axis=1)
     ...         actions[can] = 15 + builds[can].argmax(axis=1)
     ...         return actions

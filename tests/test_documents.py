@@ -38,9 +38,9 @@ INTERNAL = re.compile(
     r"|helsinki_env\.envs\.(?!(aec|registration|seat|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi)$)"
-    r"|agents\.(drawing|arena\.(checks|chunk)|balance\.written|heuristic\.playouts"
+    r"|agents\.(drawing|arena\.(checks|chunk)|(helsinki\.)?balance\.written|heuristic\.playouts"
     r"|net\.(choices|description|inputs|parts)|search\.(desk|flat|playout|tree))$"
-    r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
+    r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
     r"|training\.(board|checks|progress)$"
 )
 REFERENCE = re.findall(

@@ -1,4 +1,4 @@
-"""One game, for people, search and tests: the kernels of `core` behind an object.
+"""One game, for people, search and tests: the kernels behind an object.
 
     >>> from helsinki_env import Game, GameConfig
     >>> game = Game(GameConfig(num_players=2), seed=0)
@@ -177,7 +177,7 @@ class Game(BoardGame):
 
     Attributes:
         config: the configuration.
-        state: the game's record (dtype `core.state.GAME`), a view: for tools; agents use `observation()`.
+        state: the game's record (its dtype is in `state`), a view: for tools; agents use `observation()`.
     """
 
     __slots__ = ()
