@@ -166,8 +166,10 @@ def named(source: str) -> list[str]:
             found.append(node.attr)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_named(node.name, identifier=True):
             found.append(node.name)
-    texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return found + [n.value for n in texts if n not in _documentation(tree) and _is_named(n.value)]
+    texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    documented = _documentation(tree)
+    words = [n.value for n in texts if n not in documented and isinstance(n.value, str)]
+    return found + [word for word in words if _is_named(word)]
 
 
 def _documentation(tree: ast.Module) -> list[ast.expr]:

@@ -112,7 +112,7 @@ def test_a_seed_means_a_series_of_games() -> None:
 
 def test_options_hold_for_later_games_and_others_are_ignored() -> None:
     env = copenhagen_v0.env(num_players=3)
-    denied = [["construction_discount"], [], [2]]
+    denied: Any = [["construction_discount"], [], [2]]
     env.reset(seed=1, options={"denied": denied, "covered": [1], "num_players": 4})
     expected = CopenhagenConfig(3, denied=denied)
     assert env.unwrapped.options == ("denied",)

@@ -218,7 +218,7 @@ def test_options_and_episodes_hold_for_later_games() -> None:
 
 
 def test_the_learner_is_drawn_its_own_cards_only() -> None:
-    drawn = []
+    drawn: list[Any] = []
     for _ in range(2):
         env = CopenhagenSeatVectorEnv(1, render_mode="ansi", seat=0)
         env.reset(seed=1)
