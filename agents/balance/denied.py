@@ -17,7 +17,7 @@ import numpy as np
 from agents.arena.load import Table
 from agents.balance import effects, margins
 from agents.balance.effects import Study, simultaneous_quantile
-from agents.drawing import OF_PLAYERS, drawing, svg
+from agents.drawing import LINES, drawing, svg
 from agents.rating.errors import RatingError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.markdown import code, row
@@ -128,7 +128,7 @@ def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) 
         yield ""
         yield f"{len(table):,} games, {names} in all seats."
         yield ""
-        yield row(("thing", "power", "95 %", "points", "95 %", "used by those who had it"))
+        yield row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
         yield row(("---", "---:", "---:", "---:", "---:", "---:"))
         for one in sorted(found[table.name], key=lambda one: -one.power[0]):
             cells = (
@@ -155,7 +155,7 @@ def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
             shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
             for one in found[table.name]:
                 y = names.index(one.name) - shift
-                colour = OF_PLAYERS[table.config.num_players]
+                colour = LINES[i % len(LINES)]
                 axis.plot(one.power[1:], [y, y], color=colour, linewidth=1.5)
                 first = one is found[table.name][0]
                 axis.plot(one.power[0], y, "o", color=colour, markersize=4, label=table.name if first else None)
