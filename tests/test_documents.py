@@ -33,7 +33,8 @@ PACKAGES = ("agents", "helsinki_env", "training")
 #: that only say once more, under a short name, what is shown at its place.
 INTERNAL = re.compile(
     r"helsinki_env\.(cli|commands|data|drawing|extras|files|markdown|pages|stopping|terminal|yaml_files)\b"
-    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render|restore)$"
+    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
+    r"|restore)$"
     r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states)$)"
     r"|helsinki_env\.envs\.(?!(aec|registration|seat|vector)$)"
     r"|helsinki_env\.games\.\w+\."
