@@ -29,11 +29,12 @@ from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
-#: Modules that serve others: commands and their options, files, drawing, kernels that the public ones call; and those
-#: that only say once more, under a short name, what is shown at its place.
+#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call; and
+#: those that only say once more, under a short name, what is shown at its place.
 INTERNAL = re.compile(
     r"helsinki_env\.(cli|commands|data|drawing|extras|files|markdown|pages|stopping|terminal|yaml_files)\b"
-    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render|restore)$"
+    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
+    r"|restore)$"
     r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states)$)"
     r"|helsinki_env\.envs\.(?!(aec|registration|seat|vector)$)"
     r"|helsinki_env\.games\.\w+\."

@@ -37,7 +37,7 @@ def write(path: Path, text: str = "") -> Path:
 
 
 def test_the_digest_of_the_sources_changes_with_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = write(tmp_path / "core" / "rules.py")
+    rules = write(tmp_path / "engine" / "rules.py")
     monkeypatch.setattr(kept, "_PACKAGE", tmp_path)
     digests = {kept.source_digest()}
     for text in ("a = 1\n", "a = 2\n"):

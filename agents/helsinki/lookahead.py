@@ -40,7 +40,7 @@ VIEW = np.dtype(
             ("coats", np.int64),  # coats of arms still lying
             ("open", np.int64, (4,)),  # empty cells that are reached from a side in a straight line
             ("reach", np.int64),  # the same from any side
-            ("packed", np.int64, (4,)),  # see core.shapes.profile
+            ("packed", np.int64, (4,)),  # see games.helsinki.shapes.profile
             ("height", np.int64, (4, 7)),  # empty cells before the first built one, by side and lane
             # the table
             ("token", np.int64),

@@ -70,7 +70,7 @@ VIEW = np.dtype(
             ("open", np.int64, (4,)),  # empty cells that are reached from a side in a straight line
             ("reach", np.int64),  # the same from any side
             ("lonely", np.int64),  # empty cells that no side closes off and that have no empty neighbour
-            ("packed", np.int64, (4,)),  # see core.shapes.profile
+            ("packed", np.int64, (4,)),  # see games.helsinki.shapes.profile
             ("height", np.int64, (4, PADDED)),  # empty cells before the first built one, by side and lane
             ("road", np.float64),  # the bonus card that the crosswalks would earn; 0: none
             # judgement
