@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,10 +22,12 @@ from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig, load_components
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.reference import ReferenceGame
+from tests.games import EACH_GAME, TestedGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved
@@ -222,3 +225,66 @@ def _assert_seen_by_all(before: Position, after: Position) -> None:
     data = load_components("default")
     pairs = zip(observations(before, data), observations(after, data), strict=True)
     assert all(one != other for one, other in pairs)
+
+
+# what is the same for every game
+
+
+@EACH_GAME
+def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
+    rng, compared, changed = random.Random(f"views {game.name}"), 0, 0
+    for one in some_games(game, rng):
+        viewer = rng.randrange(one.num_players)
+        other = redeal(one, viewer, rng.getrandbits(63))
+        assert other.observation(viewer).tobytes() == one.observation(viewer).tobytes()
+        assert other.config == one.config
+        assert (other.seat, other.round, other.phase) == (one.seat, one.round, one.phase)
+        if viewer == one.seat:
+            assert np.array_equal(other.legal_mask(), one.legal_mask())
+        assert other.places().tolist() == one.places().tolist()
+        compared += 1
+        changed += other.state.tobytes() != one.state.tobytes()
+    assert compared > (100 if JIT else 5)
+    assert changed > 0.9 * compared
+
+
+@EACH_GAME
+def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
+    """Or the comparisons here would be of the same games."""
+    rng, differed, asked = random.Random(f"hands {game.name}"), 0, 0
+    for one in some_games(game, rng):
+        other = redeal(one, seed=rng.getrandbits(63))
+        asked += 1
+        differed += one.state.hand.tobytes() != other.state.hand.tobytes()
+    assert differed > 0.3 * asked
+
+
+@EACH_GAME
+@pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:8", "ismcts:8"])
+def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
+    rng, players, asked = random.Random(f"{name} {game.name}"), {}, 0
+    if ":" in name and not JIT:
+        pytest.skip("too slow without the compiler")
+    for number, one in enumerate(some_games(game, rng)):
+        player = players.setdefault(one.config.components, make_player(name, one.config))
+        chosen = decide(player, one, number)
+        assert one.legal_mask()[chosen]
+        for _ in range(2):
+            assert decide(player, redeal(one, seed=rng.getrandbits(63)), number) == chosen
+        asked += 1
+    assert asked > (100 if JIT else 5)
+
+
+def some_games(game: TestedGame, rng: random.Random) -> Iterator[Any]:
+    """Games at some of their decisions: from the deal on, and from positions in which rare things are near."""
+    for number in range(3 if JIT else 1):
+        config = game.configs[number]
+        one = game.spec.game(config, seed=number)
+        while not one.done:
+            if rng.random() < (0.2 if JIT else 0.05):
+                yield one.clone()
+            one.step(int(rng.choice(one.legal_actions())))
+    for _ in range(50 if JIT else 5):
+        one = game.built(rng)
+        if not one.done:
+            yield one
