@@ -338,7 +338,7 @@ FROM_DATA: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], type[ValueEr
     "drawing": (drawing, draw, PositionError),
     "record": (record, read_record, RecordError),
     "description": (
-        lambda: json.loads(describe(51, {"network": {"width": 8}})),
+        lambda: json.loads(describe(GameConfig(), {"network": {"width": 8}})),
         lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
         CheckpointError,
     ),

@@ -47,7 +47,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, brief, parse_json
+from helsinki_env.data import Entry, brief, parse_json, shown
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.game import BoardGame, IllegalActionError
@@ -284,7 +284,7 @@ def _game_of(data: Entry) -> GameSpec:
     known = sorted(game_names())
     named = [name for name in known if data[name].given]
     if len(named) != 1:
-        found = f"the keys {', '.join(map(str, named or data.value))}" if data.value else "no keys"
+        found = f"the keys {', '.join(map(shown, named or data.value))}" if data.value else "no keys"
         remedy = "a record is of one game" if named else "this is no record of a game"
         data.fail(f"one that names the game: {' or '.join(known)}", remedy, brief(found))
     return spec_named(named[0])
