@@ -262,7 +262,8 @@ def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
 @EACH_GAME
 @pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
-    rng, players, asked = random.Random(f"{name} {game.name}"), {}, 0
+    rng, asked = random.Random(f"{name} {game.name}"), 0
+    players: dict[Any, Player] = {}
     if ":" in name and not JIT:
         pytest.skip("too slow without the compiler")
     for number, one in enumerate(some_games(game, rng)):
