@@ -187,7 +187,7 @@ def with_digest(data: dict[str, Any]) -> dict[str, Any]:
         (change(GAME=False), "GAME: found False"),
         (without("GAME"), "expected one that names the game: copenhagen or helsinki"),
         (change(oslo=0), "oslo: no such key (found 0), expected one of GAME, config"),
-        (change(helsinki=0, copenhagen=0), "record: found the keys 'copenhagen', 'helsinki', expected one that names the"),
+        (change(helsinki=0, copenhagen=0), "record: found the keys 'copenhagen', 'helsinki', expected one that"),
         (change(colour="red"), "colour: no such key (found 'red'), expected one of GAME, config"),
         (without("seed"), "seed: found nothing, expected this key (write records"),
         (change(seed=-1), "seed: found -1, expected a whole number from 0 to 18446744073709551615"),
