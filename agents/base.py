@@ -16,7 +16,7 @@ A player of one's own takes ten lines:
     ...
     ...     def act(self, observation, mask, words):
     ...         actions = choose_uniformly(mask, words.copy())
-    ...         builds = mask[:, 15:65]  # BUILD; see helsinki_env.core.actions.ActionTable
+    ...         builds = mask[:, 15:65]  # BUILD; see docs/actions.md
     ...         can = builds.any(axis=1)
     ...         actions[can] = 15 + builds[can].argmax(axis=1)
     ...         return actions
@@ -32,7 +32,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import Game
+from helsinki_env.engine.game import BoardGame
 
 __all__ = ["Player", "decide", "first_words", "next_words"]
 
@@ -101,7 +101,7 @@ def next_words(
     return _mix(streams[rows])
 
 
-def decide(player: Player, game: Game, word: int = 0) -> int:
+def decide(player: Player, game: BoardGame, word: int = 0) -> int:
     """Return a player's decision in one game that is not over.
 
     Args:

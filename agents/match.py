@@ -29,7 +29,7 @@ from agents.standing import Standing, standing
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry
 from helsinki_env.envs.threads import Slices
-from helsinki_env.record import Record, replay
+from helsinki_env.play.record import Record, replay
 
 __all__ = ["Match", "Results", "Standing", "play_match"]
 
@@ -53,7 +53,7 @@ class Results:
         decisions: ids of the action table in order, int16, for each game.
     """
 
-    config: GameConfig
+    config: Any
     players: tuple[str, ...]
     numbers: npt.NDArray[np.int64]
     seating: npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ class Results:
                 players=tuple(self.players[i] for i in self.seating[g].tolist()),
                 decisions=tuple(decisions.tolist()),
                 scores=tuple(self.scores[g].tolist()),
-                ranking=tuple(np.argsort(self.places[g]).tolist()),
+                places=tuple(self.places[g].tolist()),
             )
 
     def standing(self, player: int, seat: int | None = None) -> Standing:
@@ -125,7 +125,7 @@ class Match:
         ValueError: for arguments that do not fit together.
     """
 
-    def __init__(self, players: Sequence[str | Player], config: GameConfig | None = None, seed: int = 0) -> None:
+    def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
         config = config or GameConfig(num_players=len(players))
         if len(players) != config.num_players:
             raise ValueError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
@@ -136,7 +136,7 @@ class Match:
 
     def whole(self, games: int) -> int:
         """Return a number of games made up to whole blocks."""
-        seats = self.config.num_players
+        seats: int = self.config.num_players
         return -(-games // seats) * seats
 
     def play(
@@ -239,7 +239,6 @@ class Match:
         parts = []
         for number, record in records:
             game = replay(record)
-            ranking = np.array([record.ranking], np.int64)
             parts.append(
                 Results(
                     config=self.config,
@@ -248,7 +247,7 @@ class Match:
                     seating=(np.arange(seats)[None] + number) % seats,
                     seeds=np.array([record.seed], np.uint64),
                     scores=np.array([record.scores], np.int16),
-                    places=np.argsort(ranking, axis=1).astype(np.int8),
+                    places=np.array([record.places], np.int8),
                     rounds=np.array([game.round], np.int16),
                     decisions=(np.array(record.decisions, np.int16),),
                 )
@@ -281,7 +280,7 @@ class Match:
 
 def play_match(
     players: Sequence[str | Player],
-    config: GameConfig | None = None,
+    config: Any = None,
     *,
     games: int = 100,
     seed: int = 0,

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.designs import as_bits
 from agents.base import Player, first_words, next_words
 from agents.registry import PlayerError
-from helsinki_env import GameConfig, HelsinkiVectorEnv, IllegalActionError
-from helsinki_env.components import ACTIONS
-from helsinki_env.observation import TABLE_FACTS, layout
+from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.states import States
+from helsinki_env.envs.vector import GameVectorEnv
 
 __all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
 
@@ -35,10 +35,10 @@ class Stopped(Exception):  # noqa: N818  # nothing went wrong
 
 @dataclass(frozen=True)
 class Barred:
-    """Actions that may not be used in G games with S seats; bit i stands for action i.
+    """What may not be used in G games with S seats (actions, abilities); bit i stands for number i.
 
     Attributes:
-        covered: by anybody, int16 (G,).
+        covered: by anybody, int16 (G,); zero in games in which nothing is covered.
         denied: by each seat, int16 (G, S).
     """
 
@@ -54,7 +54,7 @@ class Outcome:
         scores: points by seat, int16 (G, S).
         places: places by seat, 0 is first, int8 (G, S).
         rounds: rounds played, int16 (G,).
-        used: the actions that each seat had used at the end, int16 (G, S), bit i for action i.
+        used: what each seat had used at the end, int16 (G, S), bit i for number i.
         seat_decisions: decisions that each seat took, int16 (G, S).
         decisions: ids of the action table in order, int16, for each game.
     """
@@ -92,7 +92,7 @@ def deck_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
 
 def play_games(
     players: Sequence[Player],
-    config: GameConfig,
+    config: Any,
     seating: npt.NDArray[np.int64],
     decks: npt.NDArray[np.uint64],
     streams: npt.NDArray[np.uint64],
@@ -139,15 +139,10 @@ def play_games(
             asked=asked.copy(),
         )
 
-    pieces = layout(config.loaded.types)
-    round_at = pieces["table"].start + TABLE_FACTS.index("round")
-    env = HelsinkiVectorEnv(n, config=config, copy=False)
-    obs, info = env.reset(seed=decks.tolist())
-    if barred is not None:
-        state = env.get_state()
-        state["states"]["covered"] = barred.covered
-        state["states"]["denied"][:, :seats] = barred.denied
-        obs, info = env.set_state(state)
+    spec = spec_of(config)
+    env = GameVectorEnv(n, config, copy=False)
+    options = {} if barred is None else {"setup": _setup(config, barred, n)}
+    obs, info = env.reset(seed=decks.tolist(), options=options)
     playing = np.ones(n, np.bool_)
     taken, steps = np.zeros((_STEPS, n), np.int16), 0
     while playing.any():
@@ -175,8 +170,9 @@ def play_games(
         if len(now):
             final = obs["observation"][now]
             scores[now], places[now] = info["scores"][now], info["places"][now]
-            rounds[now] = final[:, round_at]
-            used[now] = _used(final, pieces["used"].start, info["seat"][now], seats)
+            rounds[now] = info["rounds"][now]
+            if spec.used is not None:
+                used[now] = spec.used(config, final, info["seat"][now])
             for g in now.tolist():
                 decisions[g] = taken[:steps, g].copy()
             playing[now] = False
@@ -186,13 +182,16 @@ def play_games(
     return result(every)
 
 
-def _used(
-    observation: npt.NDArray[np.int8], start: int, viewer: npt.NDArray[np.int64], seats: int
-) -> npt.NDArray[np.int16]:
-    """Return the actions used by seat, int16 (B, S), from what the seats `viewer`, int64 (B,), see at the end."""
-    seen = as_bits(observation[:, start : start + seats * len(ACTIONS)].reshape(-1, seats, len(ACTIONS)) > 0)
-    from_viewer = (np.arange(seats) - viewer[:, None]) % seats
-    return np.take_along_axis(seen, from_viewer, axis=1)
+def _setup(config: Any, barred: Barred, games: int) -> States:
+    """Return what each game plays, (games,)."""
+    spec = spec_of(config)
+    setup = spec.new_states(config, games)
+    spec.apply_setup(setup, config)
+    if "denied" in spec.setup:
+        setup["denied"][:, : config.num_players] = barred.denied
+    if "covered" in spec.setup:
+        setup["covered"] = barred.covered
+    return setup
 
 
 def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.playout import choose_uniformly
+from helsinki_env.engine.playout import choose_uniformly
 
 __all__ = ["RandomPlayer"]
 

@@ -5,7 +5,8 @@ A player of one's own gets a name by an entry point of the group ``helsinki.play
     [project.entry-points."helsinki.players"]
     mine = "my_package.players:make"
 
-where ``make(argument: str, config: GameConfig)`` returns the player; the argument is what follows the colon.
+where ``make(argument: str, config)`` returns the player; the argument is what follows the colon, and the configuration
+says which game it shall play.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from agents.base import Player
 from helsinki_env import GameConfig
-from helsinki_env.components import ACTIONS
 from helsinki_env.data import one_of, shown
+from helsinki_env.engine.spec import spec_of
 
 __all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
 
@@ -45,51 +47,50 @@ class PlayerError(ValueError):
     """A player that cannot be made; the message says which names there are."""
 
 
-def _make_random(argument: str, config: GameConfig) -> Player:
+def _make_random(argument: str, config: Any) -> Player:
     from agents.random import RandomPlayer
 
     _no_argument("random", argument)
     return RandomPlayer()
 
 
-def _make_greedy(argument: str, config: GameConfig) -> Player:
-    from agents.greedy import GreedyPlayer
-
+def _make_greedy(argument: str, config: Any) -> Player:
     _no_argument("greedy", argument)
-    return GreedyPlayer(config)
+    player: Player = _of_game("greedy", config).GreedyPlayer(config)
+    return player
 
 
-def _make_heuristic(argument: str, config: GameConfig) -> Player:
+def _of_game(name: str, config: Any) -> Any:
+    """Return the module of a player that only the game of a configuration can have."""
+    game = spec_of(config).name
+    module = f"agents.{game}.{name}"
+    if find_spec(f"agents.{game}") is None or find_spec(module) is None:
+        raise PlayerError(f"player {name!r}: there is none for the game {game}")
+    return import_module(module)
+
+
+def _make_heuristic(argument: str, config: Any) -> Player:
     from agents.heuristic.player import HeuristicPlayer
 
     _no_argument("heuristic", argument)
     return HeuristicPlayer(config)
 
 
-def _make_flat(argument: str, config: GameConfig) -> Player:
+def _make_flat(argument: str, config: Any) -> Player:
     from agents.search.player import FlatPlayer
 
     return FlatPlayer(_budget("mc", argument), config)
 
 
-def _make_tree(argument: str, config: GameConfig) -> Player:
+def _make_tree(argument: str, config: Any) -> Player:
     from agents.search.player import TreePlayer
 
     return TreePlayer(_budget("ismcts", argument), config)
 
 
-def _make_forced(argument: str, config: GameConfig) -> Player:
-    from agents.forced import ForcedPlayer
-
-    action, _, player = argument.partition(":")
-    if action not in ACTIONS or not player:
-        raise PlayerError(
-            f"player {shown('forced:' + argument)}: found {shown(action)}, expected an action, "
-            f"{one_of(ACTIONS, action)}, and after another colon a player, such as forced:two_points:heuristic"
-        )
-    if player.count("forced:") >= len(ACTIONS):
-        raise PlayerError(f"player {shown('forced:' + argument)}: found more actions than there are to be forced")
-    return ForcedPlayer(action, make_player(player, config), config)
+def _make_forced(argument: str, config: Any) -> Player:
+    player: Player = _of_game("forced", config).make(argument, config)
+    return player
 
 
 def _budget(name: str, argument: str) -> int:
@@ -122,7 +123,7 @@ def player_names() -> list[str]:
     return [*_OWN, *sorted(_third_party())]
 
 
-def make_player(spec: str, config: GameConfig | None = None) -> Player:
+def make_player(spec: str, config: Any = None) -> Player:
     """Return the player that ``name`` or ``name:argument`` stands for.
 
     Args:
@@ -144,27 +145,27 @@ def make_player(spec: str, config: GameConfig | None = None) -> Player:
     return player
 
 
-def player_files(spec: str) -> tuple[Path, ...]:
+def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is read from: who plays under a name depends on what is in them."""
     name, _, argument = spec.strip().partition(":")
     if name == "forced":
-        return player_files(argument.partition(":")[2])
+        return player_files(argument.partition(":")[2], config)
     if name not in ("net", "net+search"):
         return ()
     from agents.net.make import network_path
 
-    return (network_path(argument.partition(":")[2] if name == "net+search" else argument),)
+    return (network_path(argument.partition(":")[2] if name == "net+search" else argument, config),)
 
 
-def _factory(name: str) -> Callable[[str, GameConfig], Any]:
+def _factory(name: str) -> Callable[[str, Any], Any]:
     if name in _OWN:
         module, _, attribute = _OWN[name].partition(":")
-        found: Callable[[str, GameConfig], Any] = getattr(import_module(module), attribute)
+        found: Callable[[str, Any], Any] = getattr(import_module(module), attribute)
         return found
     third_party = _third_party()
     if name in third_party:
         try:
-            loaded: Callable[[str, GameConfig], Any] = third_party[name].load()
+            loaded: Callable[[str, Any], Any] = third_party[name].load()
         except (ImportError, AttributeError) as problem:
             raise PlayerError(f"player {name!r}: {third_party[name].value} cannot be loaded: {problem}") from problem
         return loaded

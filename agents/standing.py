@@ -1,6 +1,10 @@
 """How a player did: share of games won with its interval, mean points and mean place.
 
-A share of games has one interval wherever it is told, in matches, tournaments and ratings: `share_interval`.
+A share of games has one interval wherever it is told, in matches, tournaments and ratings: `share_interval`. So have
+places that are shared one meaning: k seats that share the first place have won 1/k of a game each (`win_shares`), and
+who shares any place has the mean of the places that they fill together (`midranks`). Either way a game hands out as
+much as one without ties, one win and the places 1 to S, so that equal players win one game in as many as there are
+seats, and shares of different players can be compared whether or not there were ties.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Standing", "share_interval", "standing", "student_quantile", "wilson"]
+__all__ = ["Standing", "midranks", "share_interval", "standing", "student_quantile", "wilson", "win_shares"]
 
 Array = npt.NDArray[np.float64]
 
@@ -99,6 +103,41 @@ def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Arra
     return share, low, high
 
 
+def _sharing(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return how many seats share the place of each, itself among them, int64 (..., S)."""
+    sharing: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
+    return sharing
+
+
+def win_shares(places: npt.NDArray[np.integer]) -> Array:
+    """Return what part of the win each seat has: 1/k for each of k who share the first place, 0 for the others.
+
+    Args:
+        places: how many seats did better than each, int (..., S).
+
+    Returns:
+        float64 (..., S); every game adds up to 1.
+    """
+    shares: Array = (places == 0) / _sharing(places)
+    return shares
+
+
+def midranks(places: npt.NDArray[np.integer]) -> Array:
+    """Return the place of each seat, 0 is first; who shares one has the mean of those that they fill together.
+
+    These are the midranks of rank statistics (Kendall 1945, "The treatment of ties in ranking problems", Biometrika
+    33): [0, 0, 2] becomes [0.5, 0.5, 2].
+
+    Args:
+        places: how many seats did better than each, int (..., S).
+
+    Returns:
+        float64 (..., S); every game adds up to 0 + 1 + ... + (S - 1).
+    """
+    ranks: Array = places + (_sharing(places) - 1) / 2
+    return ranks
+
+
 @dataclass(frozen=True)
 class Standing:
     """How a player did, in all seats or in one.
@@ -107,11 +146,11 @@ class Standing:
         player: its name.
         seat: the seat, or None for all.
         games: games played; one in which it sat twice counts twice.
-        share: share of games won.
+        share: share of games won; a first place shared by k counts as 1/k of a win.
         low: lower end of the 95 % interval of that share, see `share_interval`.
         high: upper end.
         score: mean points.
-        place: mean place, 1 is first.
+        place: mean place, 1 is first; see `midranks`.
     """
 
     player: str
@@ -144,14 +183,14 @@ def standing(
         player: its name.
         seat: the seat that is meant, or None for all.
         chosen: where it sat, bool (G, S), at least one True.
-        places: by seat, 0 is first, int8 (G, S).
+        places: by seat, 0 is first, int8 (G, S); shared ones as in `win_shares`.
         scores: points by seat, int16 (G, S).
         decks: which deck a game was dealt, int64 (G,).
     """
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (
         np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)
-        for counted in (chosen & (places == 0), chosen)
+        for counted in (chosen * win_shares(places), chosen)
     )
     share, low, high = (float(value[0]) for value in share_interval(happened, possible))
     return Standing(
@@ -162,5 +201,5 @@ def standing(
         low,
         high,
         score=float(scores[chosen].mean()),
-        place=float(places[chosen].mean()) + 1,
+        place=float(midranks(places)[chosen].mean()) + 1,
     )

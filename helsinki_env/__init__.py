@@ -1,4 +1,4 @@
-"""helsinki-env: the board game Helsinki as an environment for reinforcement learning, bots and studies of balance.
+"""helsinki-env: the board games Helsinki and Copenhagen for reinforcement learning, bots and studies of balance.
 
 >>> from helsinki_env import Game, notation
 >>> game = Game(seed=7)
@@ -7,16 +7,16 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
-from helsinki_env import helsinki_v0, notation, observation
-from helsinki_env.components import ComponentError, load_components
-from helsinki_env.config import ConfigError, GameConfig
-from helsinki_env.envs import registration
-from helsinki_env.envs.copenhagen import CopenhagenVectorEnv
-from helsinki_env.envs.episodes import RandomEpisodes
-from helsinki_env.envs.seat import HelsinkiSeatEnv, HelsinkiSeatVectorEnv
-from helsinki_env.envs.vector import HelsinkiVectorEnv
-from helsinki_env.game import Game, IllegalActionError, Phase
+from helsinki_env import copenhagen_v0, helsinki_v0
+from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
+from helsinki_env.envs.registration import register
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.components import ComponentError, load_components
+from helsinki_env.games.helsinki.config import ConfigError, GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
+from helsinki_env.helsinki_v0 import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,8 @@ __all__ = [
     "ComponentError",
     "ConfigError",
     "CopenhagenConfig",
+    "CopenhagenSeatEnv",
+    "CopenhagenSeatVectorEnv",
     "CopenhagenVectorEnv",
     "Game",
     "GameConfig",
@@ -33,10 +35,24 @@ __all__ = [
     "IllegalActionError",
     "Phase",
     "RandomEpisodes",
+    "copenhagen_v0",
     "helsinki_v0",
     "load_components",
     "notation",
     "observation",
 ]
 
-registration.register()
+register(
+    "helsinki/helsinki-v0",
+    "helsinki_env.helsinki_v0:env",
+    "helsinki/Seat-v0",
+    "helsinki_env.helsinki_v0:HelsinkiSeatEnv",
+    "helsinki_env.helsinki_v0:HelsinkiSeatVectorEnv",
+)
+register(
+    "helsinki/copenhagen-v0",
+    "helsinki_env.copenhagen_v0:env",
+    "helsinki/CopenhagenSeat-v0",
+    "helsinki_env.copenhagen_v0:CopenhagenSeatEnv",
+    "helsinki_env.copenhagen_v0:CopenhagenSeatVectorEnv",
+)

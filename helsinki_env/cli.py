@@ -60,7 +60,7 @@ COMMANDS = {
         "helsinki replay games.jsonl --game 3 --svg game.svg",
     ),
     "train": Command(
-        "training.command",
+        "helsinki_env.commands.train",
         "Train a player by self-play.",
         "helsinki train --preset quick --out runs/first",
     ),
@@ -95,7 +95,7 @@ COMMANDS = {
         "helsinki compile",
     ),
     "bench": Command(
-        "helsinki_env.bench",
+        "helsinki_env.commands.bench",
         "Measure how fast the environment is on this machine.",
         "helsinki bench --json bench.json",
     ),
@@ -104,7 +104,7 @@ COMMANDS = {
 
 def _help() -> str:
     width = max(len(name) for name in COMMANDS)
-    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "The board game Helsinki for self-play agents and studies.", ""]
+    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "Board games for self-play agents and studies.", ""]
     lines += ["commands:", *(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items()), ""]
     lines += ["examples:", *(f"  {command.example}" for command in COMMANDS.values()), ""]
     lines += ["helsinki COMMAND --help lists a command's options; helsinki --version the version."]

@@ -80,6 +80,251 @@ Version History
 * v0: first version.
 """
 
-from helsinki_env.envs.aec import env, raw_env
+from __future__ import annotations
 
-__all__ = ["env", "raw_env"]
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, SupportsIndex
+
+from gymnasium.vector import AutoresetMode
+
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
+from helsinki_env.envs.drawing import render_modes
+from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
+from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import HELSINKI, Game
+
+__all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env", "raw_env"]
+
+
+class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
+    """Helsinki as a PettingZoo AEC environment; see the module for what agents see, do and get.
+
+    Args:
+        num_players: 2 to 4.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share as much.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+    """
+
+    metadata = metadata_of(HELSINKI)
+    config: GameConfig
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        render_mode: str | None = None,
+        illegal: Literal["raise", "penalise"] = "raise",
+    ) -> None:
+        config = GameConfig(
+            num_players=num_players,
+            covered=covered,
+            denied=denied,
+            dry_roads=dry_roads,
+            components=components,
+            reward=reward,
+        )
+        super().__init__(config, render_mode, illegal)
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands, to look at, to search or to save."""
+        game: Game = super().game
+        return game
+
+
+def env(*args: Any, **kwargs: Any) -> OrderEnforced:
+    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
+    return OrderEnforced(raw_env(*args, **kwargs))
+
+
+class HelsinkiVectorEnv(GameVectorEnv):
+    """A batch of games for self-play, all seats; see `GameVectorEnv` for what comes back and how it goes on.
+
+    The pieces of the observation are named by `helsinki_env.observation.split`.
+
+    Args:
+        num_envs: number of games B.
+        num_players: 2 to 4.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        autoreset_mode, num_threads, copy, render_mode: see `GameVectorEnv`.
+        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        config: a `GameConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
+    """
+
+    config: GameConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        *,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: RandomEpisodes | None = None,
+        num_threads: int | None = 1,
+        copy: bool = True,
+        render_mode: str | None = None,
+        config: GameConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
+        config = HELSINKI.checked(config)
+        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode)
+
+    def game(self, b: SupportsIndex) -> Game:
+        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        game: Game = super().game(b)
+        return game
+
+
+class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
+    """Many games at once, in each of which one seat learns; see `GameSeatVectorEnv` for what comes back.
+
+    Args:
+        num_envs: number of games B.
+        opponents, seat, illegal, autoreset_mode, copy, render_mode: see `GameSeatVectorEnv`.
+        num_players: 2 to 4.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        config: a `GameConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played; see also `GameSeatVectorEnv`.
+    """
+
+    config: GameConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: Seat = "random",
+        num_players: int = 2,
+        *,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        illegal: Literal["raise", "penalise"] = "penalise",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: RandomEpisodes | None = None,
+        copy: bool = True,
+        render_mode: str | None = None,
+        config: GameConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
+        config = HELSINKI.checked(config)
+        super().__init__(num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode)
+
+    def game(self, b: SupportsIndex) -> Game:
+        """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
+        game: Game = super().game(b)
+        return game
+
+
+class HelsinkiSeatEnv(GameSeatEnv):
+    """One game in which one seat learns; see `GameSeatEnv` for what comes back.
+
+    Args:
+        opponents, seat, illegal, render_mode: see `GameSeatEnv`.
+        num_players: 2 to 4.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        config: a `GameConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+    """
+
+    metadata = {"render_modes": render_modes(HELSINKI), "render_fps": 2}  # noqa: RUF012  # as in the base
+
+    def __init__(
+        self,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: Seat = "random",
+        num_players: int = 2,
+        *,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        illegal: Literal["raise", "penalise"] = "penalise",
+        episodes: RandomEpisodes | None = None,
+        render_mode: str | None = None,
+        config: GameConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
+        super().__init__(HELSINKI.checked(config), opponents, seat, illegal, episodes, render_mode)
+
+    @property
+    def config(self) -> GameConfig:
+        """What is played."""
+        config: GameConfig = super().config
+        return config
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands, with everybody's cards: for tools."""
+        game: Game = super().game
+        return game

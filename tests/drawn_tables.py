@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from helsinki_env.components import COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import COLOURS, ROOFS, Components
 
 SIZE = 7
 Cells = list[tuple[int, int]]

@@ -9,8 +9,18 @@ difference before it is committed. A change of behaviour also asks for a new ver
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from tests.support.golden import TESTS, golden_files
+from tests.copenhagen import golden as copenhagen
+from tests.support import golden as helsinki
+from tests.support.golden import TESTS
+
+
+def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
+    """Every golden file of every game, and what makes its text."""
+    yield from helsinki.golden_files()
+    yield from copenhagen.golden_files()
 
 
 def main() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 import pettingzoo
 import pytest
 
-from helsinki_env import ConfigError, Game, GameConfig, IllegalActionError, helsinki_v0, notation
+from helsinki_env import ConfigError, Game, GameConfig, IllegalActionError, helsinki_v0
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki import notation
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},

@@ -8,14 +8,14 @@ import pytest
 
 import agents.base
 from agents.base import Player, decide, first_words, next_words
-from agents.greedy import GreedyPlayer, Weights
+from agents.helsinki.greedy import GreedyPlayer, Weights
 from agents.match import play_match
 from agents.random import RandomPlayer
 from agents.registry import PlayerError, make_player, player_names
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
-from helsinki_env.redeal import redeal
 
 CONFIGS = [
     GameConfig(),

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from helsinki_env.components import ACTIONS
-from helsinki_env.config import GameConfig
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.reference import ReferenceGame
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.reference import ReferenceGame
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 

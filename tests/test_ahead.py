@@ -45,7 +45,7 @@ def test_a_command_waits_for_the_compiler_once_and_says_so(tmp_path: Path) -> No
     assert again.stderr == ""
     assert "4 games with seed 0" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"} == kept
-    assert run("-m", "helsinki_env.cli", "compile", "--parts", "games").stderr == ""
+    assert run("-m", "helsinki_env.cli", "compile", "--parts", "games", "--game", "helsinki").stderr == ""
 
 
 def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> None:

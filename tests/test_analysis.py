@@ -15,7 +15,7 @@ from agents.arena.designs import (
     random_sets,
     relabelled,
 )
-from helsinki_env.analysis.effects import Effects, Study, estimate, simultaneous_quantile
+from agents.balance.effects import Effects, Study, estimate, simultaneous_quantile
 
 DESIGN = relabelled(8, seed=0)
 

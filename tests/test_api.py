@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
-from helsinki_env import Game, HelsinkiSeatEnv, helsinki_v0, notation, observation
-from helsinki_env.playout import player_words
-from helsinki_env.redeal import redeal, redeal_many
-from helsinki_env.restore import deals
+from helsinki_env import Game
+from helsinki_env.engine.hidden import deals, redeal, redeal_many
+from helsinki_env.engine.playout import player_words
+from helsinki_env.games.helsinki import notation, observation
+from tests.games import EACH_GAME, TestedGame
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {
@@ -32,22 +33,25 @@ def only_dict_warnings(caught: list[warnings.WarningMessage]) -> None:
     assert {str(warning.message) for warning in caught} == DICT_WARNINGS
 
 
+@EACH_GAME
 @PLAYERS
-@pytest.mark.parametrize("make", [helsinki_v0.raw_env, helsinki_v0.env], ids=["raw_env", "env"])
-def test_pettingzoo_api(make: Any, players: int) -> None:
+@pytest.mark.parametrize("make", ["raw_env", "env"])
+def test_pettingzoo_api(game: TestedGame, make: str, players: int) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(make(num_players=players), num_cycles=1000)
+        api_test(getattr(game.module, make)(num_players=players), num_cycles=1000)
     only_dict_warnings(caught)
 
 
+@EACH_GAME
 @PLAYERS
-def test_pettingzoo_seed(players: int) -> None:
-    seed_test(lambda: helsinki_v0.env(num_players=players), num_cycles=200)
+def test_pettingzoo_seed(game: TestedGame, players: int) -> None:
+    seed_test(lambda: game.module.env(num_players=players), num_cycles=200)
 
 
-def test_pettingzoo_render() -> None:
-    render_test(helsinki_v0.env, custom_tests={"svg": lambda drawn: drawn.startswith("<svg")})
+@EACH_GAME
+def test_pettingzoo_render(game: TestedGame) -> None:
+    render_test(game.module.env, custom_tests={"svg": lambda drawn: drawn.startswith("<svg")})
 
 
 @pytest.mark.skip(reason="max_cycles_test steps a parallel environment without masks; here one agent decides at a time")
@@ -58,9 +62,10 @@ def test_pettingzoo_max_cycles() -> None: ...
 def test_pettingzoo_state() -> None: ...
 
 
+@EACH_GAME
 @PLAYERS
-def test_gymnasium_checks(players: int) -> None:
-    made = gymnasium.make("helsinki/Seat-v0", num_players=players)
+def test_gymnasium_checks(game: TestedGame, players: int) -> None:
+    made = gymnasium.make(game.seat_id, num_players=players)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gymnasium.utils.env_checker.check_env(made.unwrapped)
@@ -68,15 +73,17 @@ def test_gymnasium_checks(players: int) -> None:
     made.step(made.get_wrapper_attr("action_masks")().argmax())  # within the passive checker
 
 
-def test_stable_baselines3_checks() -> None:
+@EACH_GAME
+def test_stable_baselines3_checks(game: TestedGame) -> None:
     env_checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    env_checker.check_env(HelsinkiSeatEnv())
+    env_checker.check_env(game.seat_env())
 
 
-def test_maskable_ppo_runs_and_takes_legal_decisions_only() -> None:
+@EACH_GAME
+def test_maskable_ppo_runs_and_takes_legal_decisions_only(game: TestedGame) -> None:
     sb3_contrib = pytest.importorskip("sb3_contrib")
     env_util = pytest.importorskip("stable_baselines3.common.env_util")
-    env = env_util.make_vec_env("helsinki/Seat-v0", n_envs=2, seed=1, env_kwargs={"seat": "rotate", "illegal": "raise"})
+    env = env_util.make_vec_env(game.seat_id, n_envs=2, seed=1, env_kwargs={"seat": "rotate", "illegal": "raise"})
     model = sb3_contrib.MaskablePPO(
         "MultiInputPolicy",
         env,

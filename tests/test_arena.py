@@ -31,13 +31,14 @@ from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
+from agents.helsinki.balance.replay import replay_run
 from agents.play import Outcome
-from helsinki_env import GameConfig, notation
-from helsinki_env.analysis.replay import replay_run
+from helsinki_env import GameConfig
 from helsinki_env.cli import main
-from helsinki_env.components import ACTIONS
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.record import positions, read_records, replay
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.play.record import positions, read_records, replay
 from helsinki_env.yaml_files import configs_folder
 from tests.support.pausing import environment
 

@@ -16,23 +16,23 @@ from agents.arena.designs import DesignError, Handicap, as_sets
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
+from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
+from agents.helsinki.balance.figures import figures
+from agents.helsinki.balance.report import report_files
+from agents.helsinki.balance.results import _Played, read_results, results, verdicts_of
+from agents.helsinki.balance.run import open_study, play_part, read_study
+from agents.helsinki.balance.screen import naive
+from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
 from agents.match import play_match
 from agents.rating.report import read_report
 from agents.rating.report import report_files as ladder_files
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
-from helsinki_env.analysis.covers import FIRST_GAME, by_set, ends, measures, number_of
-from helsinki_env.analysis.figures import figures
-from helsinki_env.analysis.report import report_files
-from helsinki_env.analysis.results import _Played, read_results, results, verdicts_of
-from helsinki_env.analysis.run import open_study, play_part, read_study
-from helsinki_env.analysis.screen import naive
-from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError, screen_table
 from helsinki_env.cli import main
-from helsinki_env.components import ACTIONS
-from helsinki_env.core.actions import USE
-from helsinki_env.game import action_table
-from helsinki_env.record import positions
+from helsinki_env.games.helsinki.actions import USE
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.play.record import positions
 
 TINY: dict[str, Any] = {
     "name": "tiny",

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
-from helsinki_env.record import read_records, write_records
+from helsinki_env.play.record import read_records, write_records
 from helsinki_env.terminal import plain_console
 
 Output = pytest.CaptureFixture[str]
@@ -205,7 +205,7 @@ def test_where_nothing_can_be_written_nothing_is_done(
 
 
 def test_wrong_options_are_explained(capsys: Output) -> None:
-    assert main(["simulate", "--game", "3"]) == 2
+    assert main(["simulate", "--gamez", "3"]) == 2
     assert "--games" in capsys.readouterr().err
     assert main(["simulate", "--games", "many"]) == 2
     assert "Traceback" not in capsys.readouterr().err
@@ -380,8 +380,29 @@ def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
     assert (tmp_path / "end.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_replay_says_who_shares_a_place(tmp_path: Path, capsys: Output) -> None:
+    from helsinki_env import CopenhagenConfig
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.engine.spec import spec_of
+    from helsinki_env.play.record import Record
+
+    config = CopenhagenConfig(num_players=3)
+    game = spec_of(config).game(config, seed=4)
+    words, decisions = player_words(1, 4), []
+    while not game.done:
+        decisions.append(int(choose_uniformly(game.legal_mask()[None], words)[0]))
+        game.step(decisions[-1])
+    assert game.places().tolist() == [0, 0, 2]
+    write_records(tmp_path / "games.jsonl", [Record.of(game, 4, ["a", "b", "c"], decisions)])
+    assert main(["replay", str(tmp_path / "games.jsonl"), "--each", "game"]) == 0
+    a, b, c = game.scores().tolist()
+    assert f"Result: a (0) {a} = b (1) {b}, c (2) {c}\n" in capsys.readouterr().out
+    assert main(["replay", str(tmp_path / "games.jsonl"), "--svg", str(tmp_path / "end.svg")]) == 0
+    assert (tmp_path / "end.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.record import Record
+    from helsinki_env.play.record import Record
 
     full = next(read_records(games))
     part = Record(full.config, full.seed, full.players, full.decisions[:20])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from helsinki_env.components import (
+from helsinki_env.games.helsinki.components import (
     ACTIONS,
     COLOURS,
     ROOFS,

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env.components import ACTIONS, ComponentError, load_components
-from helsinki_env.config import REWARDS, ConfigError, GameConfig
+from helsinki_env import CopenhagenConfig
+from helsinki_env.engine.spec import config_from_yaml
+from helsinki_env.games.helsinki.components import ACTIONS, ComponentError, load_components
+from helsinki_env.games.helsinki.config import REWARDS, ConfigError, GameConfig
 from helsinki_env.yaml_files import configs_folder, list_yaml
 
 VARIED = {
@@ -197,7 +199,8 @@ def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
 
 
 def test_shipped_files() -> None:
-    assert {name: GameConfig.from_yaml(name) for name in list_yaml("game")} == {
+    assert {name: config_from_yaml(name) for name in list_yaml("game")} == {
+        "copenhagen": CopenhagenConfig(),
         "default": GameConfig(),
         "dry_roads": GameConfig(dry_roads=True),
         "first_game": GameConfig(covered="first_game"),

@@ -29,13 +29,20 @@ from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES = ("agents", "helsinki_env", "training")
-#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
+#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call; and
+#: those that only say once more, under a short name, what is shown at its place.
 INTERNAL = re.compile(
-    r"helsinki_env\.(bench|cli|commands|core\.|data|engine\.(?!(contract|kernel|loops|rule|spec|states)$)"
-    r"|envs\.(batch|drawing|helsinki|self_play|sound|spec)|extras|files|games|markdown|pages|position\.|render\.(?!ansi\.)|stopping|terminal|yaml_files|analysis\.written)"
-    r"|agents\.(cells|drawing|arena\.(checks|chunk)|net\.(description|inputs)|search\.(desk|flat|playout|tree)"
-    r"|heuristic\.(ahead|board|cards|decide|playouts|view|worth))"
-    r"|training\.(board|checks|command|progress)"
+    r"helsinki_env\.(cli|commands|data|drawing|extras|files|markdown|pages|stopping|terminal|yaml_files)\b"
+    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
+    r"|restore)$"
+    r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states)$)"
+    r"|helsinki_env\.envs\.(?!(aec|registration|seat|vector)$)"
+    r"|helsinki_env\.games\.\w+\."
+    r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi)$)"
+    r"|agents\.(drawing|arena\.(checks|chunk)|(helsinki\.)?balance\.written|heuristic\.playouts"
+    r"|net\.(choices|description|inputs|parts)|search\.(desk|flat|playout|tree))$"
+    r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
+    r"|training\.(board|checks|progress)$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",
@@ -85,7 +92,7 @@ def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
         if "pip install" not in whole:
             run_shell("pip install -c constraints.txt -e .", folder)
         if "train --preset quick" not in whole:
-            run_shell("mkdir -p runs/quick; cp agents/net/shipped.safetensors runs/quick/best.safetensors", folder)
+            run_shell("mkdir -p runs/quick; cp agents/helsinki/shipped.safetensors runs/quick/best.safetensors", folder)
         for commands in SHELL[page]:
             run_shell(shortened(commands), folder)
 
@@ -153,7 +160,7 @@ def test_the_site_shows_every_public_name(tmp_path: Path) -> None:
     shown = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
     assert shown >= set(REFERENCE)
     for name in REFERENCE:
-        if name == "helsinki_env.render.ansi.ansi":  # a function whose module has its name
+        if name.endswith(".render.ansi.ansi"):  # a function whose module has its name
             continue
         for public in getattr(importlib.import_module(name), "__all__", ()):
             assert f"{name}.{public}" in shown or f"{name}.{public}.{public}" in shown, f"{name}.{public}"
@@ -212,14 +219,22 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
     "module",
     [
         "helsinki_env",
-        "helsinki_env.game",
-        "helsinki_env.notation",
-        "helsinki_env.observation",
-        "helsinki_env.redeal",
-        "helsinki_env.restore",
+        "helsinki_env.games.copenhagen.game",
+        "helsinki_env.games.copenhagen.notation",
+        "helsinki_env.games.copenhagen.observation",
+        "helsinki_env.games.copenhagen.redeal",
+        "helsinki_env.games.copenhagen.restore",
+        "helsinki_env.games.helsinki.game",
+        "helsinki_env.games.helsinki.notation",
+        "helsinki_env.games.helsinki.observation",
+        "helsinki_env.games.helsinki.redeal",
+        "helsinki_env.games.helsinki.restore",
         "helsinki_env.envs.seat",
         "helsinki_env.envs.vector",
+        "helsinki_env.copenhagen_v0",
+        "helsinki_env.engine.rule",
         "helsinki_env.helsinki_v0",
+        "helsinki_env.play.record",
         "agents.base",
     ],
 )

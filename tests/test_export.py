@@ -18,13 +18,14 @@ from agents.net import export
 from agents.net.checkpoint import load_checkpoint, save_checkpoint
 from agents.net.description import KEY, CheckpointError
 from agents.net.export import compare, export_onnx
-from agents.net.inputs import places
 from agents.net.network import Assessment, Network, NetworkConfig
 from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
+from agents.net.parts import places
 from agents.net.player import CHUNK, NetPlayer
 from agents.net.pytorch import TorchAssessor
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.spec import config_from_dict
 
 SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
 Output = pytest.CaptureFixture[str]
@@ -110,7 +111,7 @@ def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None
 
 def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
     from helsinki_env import GameConfig
-    from helsinki_env.observation import split
+    from helsinki_env.games.helsinki.observation import split
 
     batches = list(export._decisions(GameConfig(), 10_000, 0))
     observation, mask = (np.concatenate([batch[i] for batch in batches]) for i in range(2))
@@ -139,7 +140,7 @@ class Recorder:
 def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
     assessor, _ = load_onnx(original)
     recorder = assessor._session = Recorder(assessor._session)
-    at = places(assessor.description["types"])
+    at = places(config_from_dict(assessor.description["game"]))
     rng = np.random.default_rng(0)
     for players in (2, 3, 4):
         seats = rng.integers(0, 3, (600, players, at.seat[-1]), np.int8)

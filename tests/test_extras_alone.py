@@ -46,7 +46,7 @@ ENOUGH = {
         "python -c \"from training.curve import draw_curve; assert '<svg' in draw_curve('run')\"",
     ],
     "export": [
-        "helsinki export agents/net/shipped.safetensors --out exported.onnx --positions 200",
+        "helsinki export agents/helsinki/shipped.safetensors --out exported.onnx --positions 200",
         "helsinki simulate --players net:exported.onnx,net --games 4",
     ],
     "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
@@ -84,13 +84,13 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What commands read."""
     from agents.match import play_match
     from agents.net.export import export_onnx
-    from helsinki_env.record import write_records
+    from helsinki_env.play.record import write_records
 
     folder = tmp_path_factory.mktemp("material")
     (folder / "training.yaml").write_text(TRAINING)
     (folder / "study.yaml").write_text(STUDY)
     write_records(folder / "games.jsonl", play_match(["random", "greedy"], games=4).records())
-    export_onnx(ROOT / "agents" / "net" / "shipped.safetensors", folder / "model.onnx", positions=50)
+    export_onnx(ROOT / "agents" / "helsinki" / "shipped.safetensors", folder / "model.onnx", positions=50)
     return folder
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env import Game
 from helsinki_env.files import check_folder, check_writable, held, remove_leftovers, replacing
-from helsinki_env.record import Record, RecordError, RecordWriter, read_records, write_records
+from helsinki_env.play.record import Record, RecordError, RecordWriter, read_records, write_records
 
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and devices of POSIX")
 

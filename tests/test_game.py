@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, IllegalActionError, Phase, notation, observation
+from helsinki_env import Game, GameConfig, IllegalActionError, Phase
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki import notation, observation
 from tests.support import positions
 
 CONFIGS = (

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import notation
-from helsinki_env.components import ACTIONS
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
 from tests import regenerate
 from tests.support import golden
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from agents.base import decide
-from agents.greedy import GreedyPlayer
+from agents.helsinki.greedy import GreedyPlayer
+from agents.helsinki.weights import Weights
 from agents.heuristic.player import HeuristicPlayer
 from agents.heuristic.playouts import play_out_guided
 from agents.heuristic.tune import lead, tune
-from agents.heuristic.weights import Weights
 from agents.match import play_match
 from helsinki_env import Game, GameConfig
-from helsinki_env.core.state import SEATS
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki.state import SEATS
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.test_restore import built_games, dealt_games, observed

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,9 +21,13 @@ from agents.base import Player, decide
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, load_components, notation
+from helsinki_env import Game, GameConfig, load_components
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.reference import ReferenceGame
+from helsinki_env.engine.positions import PositionError
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.reference import ReferenceGame
+from tests.games import EACH_GAME, TestedGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved
@@ -92,12 +97,23 @@ def _removed_cards(position: Position) -> list[int]:
     return [card for card, left in enumerate(counts) for _ in range(left)]
 
 
+def _playable(position: Position, viewer: int, rng: random.Random, mover: int) -> tuple[Position, Game]:
+    """Deal until the seat to move can go on with what it has begun, if it is another one's hand that is dealt."""
+    for _ in range(10_000):
+        anew = dealt_anew(position, viewer, rng)
+        try:
+            return anew, notation.from_dict(anew)
+        except PositionError:
+            if viewer == mover:
+                raise
+    raise AssertionError("no deal lets the seat to move go on")
+
+
 def check_nothing_hidden_is_seen(position: Position, rng: random.Random) -> int:
     """Compare for every seat; return for how many of them something hidden did change."""
     game, changed = notation.from_dict(position), 0
     for viewer in range(position["players"]):
-        anew = dealt_anew(position, viewer, rng)
-        other = notation.from_dict(anew)
+        anew, other = _playable(position, viewer, rng, game.seat)
         assert other.observation(viewer).tobytes() == game.observation(viewer).tobytes()
         assert notation.to_dict(other, viewer) == notation.to_dict(game, viewer)
         assert ReferenceGame.from_dict(anew).to_dict(viewer) == notation.to_dict(game, viewer)
@@ -209,3 +225,67 @@ def _assert_seen_by_all(before: Position, after: Position) -> None:
     data = load_components("default")
     pairs = zip(observations(before, data), observations(after, data), strict=True)
     assert all(one != other for one, other in pairs)
+
+
+# what is the same for every game
+
+
+@EACH_GAME
+def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
+    rng, compared, changed = random.Random(f"views {game.name}"), 0, 0
+    for one in some_games(game, rng):
+        viewer = rng.randrange(one.num_players)
+        other = redeal(one, viewer, rng.getrandbits(63))
+        assert other.observation(viewer).tobytes() == one.observation(viewer).tobytes()
+        assert other.config == one.config
+        assert (other.seat, other.round, other.phase) == (one.seat, one.round, one.phase)
+        if viewer == one.seat:
+            assert np.array_equal(other.legal_mask(), one.legal_mask())
+        assert other.places().tolist() == one.places().tolist()
+        compared += 1
+        changed += other.state.tobytes() != one.state.tobytes()
+    assert compared > (100 if JIT else 5)
+    assert changed > 0.9 * compared
+
+
+@EACH_GAME
+def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
+    """Or the comparisons here would be of the same games."""
+    rng, differed, asked = random.Random(f"hands {game.name}"), 0, 0
+    for one in some_games(game, rng):
+        other = redeal(one, seed=rng.getrandbits(63))
+        asked += 1
+        differed += one.state.hand.tobytes() != other.state.hand.tobytes()
+    assert differed > 0.3 * asked
+
+
+@EACH_GAME
+@pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:8", "ismcts:8"])
+def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
+    rng, asked = random.Random(f"{name} {game.name}"), 0
+    players: dict[Any, Player] = {}
+    if ":" in name and not JIT:
+        pytest.skip("too slow without the compiler")
+    for number, one in enumerate(some_games(game, rng)):
+        player = players.setdefault(one.config.components, make_player(name, one.config))
+        chosen = decide(player, one, number)
+        assert one.legal_mask()[chosen]
+        for _ in range(2):
+            assert decide(player, redeal(one, seed=rng.getrandbits(63)), number) == chosen
+        asked += 1
+    assert asked > (100 if JIT else 5)
+
+
+def some_games(game: TestedGame, rng: random.Random) -> Iterator[Any]:
+    """Games at some of their decisions: from the deal on, and from positions in which rare things are near."""
+    for number in range(3 if JIT else 1):
+        config = game.configs[number]
+        one = game.spec.game(config, seed=number)
+        while not one.done:
+            if rng.random() < (0.2 if JIT else 0.05):
+                yield one.clone()
+            one.step(int(rng.choice(one.legal_actions())))
+    for _ in range(50 if JIT else 5):
+        one = game.built(rng)
+        if not one.done:
+            yield one

@@ -23,19 +23,20 @@ from agents.arena.files import packed, read_note, unpacked
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
+from agents.helsinki.balance.report import _sections
+from agents.helsinki.balance.results import _results_in, read_results
+from agents.helsinki.balance.run import read_study
+from agents.helsinki.balance.study import StudyConfig, StudyError
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
 from agents.registry import PlayerError, make_player
-from helsinki_env import Game, GameConfig, components, render
-from helsinki_env.analysis.report import _sections
-from helsinki_env.analysis.results import _results_in, read_results
-from helsinki_env.analysis.run import read_study
-from helsinki_env.analysis.study import StudyConfig, StudyError
-from helsinki_env.components import ComponentError, load_components
-from helsinki_env.config import ConfigError
+from helsinki_env import Game, GameConfig
 from helsinki_env.data import Entry, sealed
-from helsinki_env.position import PositionError
-from helsinki_env.record import Record, RecordError, _digest, read_records
+from helsinki_env.games.helsinki import components, render
+from helsinki_env.games.helsinki.components import ComponentError, load_components
+from helsinki_env.games.helsinki.config import ConfigError
+from helsinki_env.games.helsinki.position import PositionError
+from helsinki_env.play.record import Record, RecordError, _digest, read_records
 from helsinki_env.yaml_files import configs_folder
 from tests.drawn_tables import seat_copy, table
 from tests.test_data import BOMB
@@ -337,7 +338,7 @@ FROM_DATA: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], type[ValueEr
     "drawing": (drawing, draw, PositionError),
     "record": (record, read_record, RecordError),
     "description": (
-        lambda: json.loads(describe(51, {"network": {"width": 8}})),
+        lambda: json.loads(describe(GameConfig(), {"network": {"width": 8}})),
         lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
         CheckpointError,
     ),

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 from agents.arena.designs import ACTIONS, Screen
+from agents.balance.effects import Study
+from agents.balance.interactions import Interactions, estimate, reweighted
+from agents.balance.margins import against_others, contrasts
+from agents.balance.multiplicity import benjamini_hochberg, holm
 from agents.rating.errors import RatingError
-from helsinki_env.analysis.effects import Study
-from helsinki_env.analysis.interactions import Interactions, estimate, reweighted
-from helsinki_env.analysis.margins import against_others, contrasts
-from helsinki_env.analysis.multiplicity import benjamini_hochberg, holm
 
 Array = npt.NDArray[np.float64]
 ONE, TWO = np.triu_indices(ACTIONS, 1)

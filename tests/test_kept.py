@@ -37,7 +37,7 @@ def write(path: Path, text: str = "") -> Path:
 
 
 def test_the_digest_of_the_sources_changes_with_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = write(tmp_path / "core" / "rules.py")
+    rules = write(tmp_path / "engine" / "rules.py")
     monkeypatch.setattr(kept, "_PACKAGE", tmp_path)
     digests = {kept.source_digest()}
     for text in ("a = 1\n", "a = 2\n"):
@@ -455,7 +455,7 @@ def test_what_somebody_else_is_compiling_is_waited_for(elsewhere: Path, load: Ca
 
 
 TYPED_IN = """
-from helsinki_env.core import bits
+from helsinki_env.engine import bits
 from helsinki_env.engine.kernel import JIT, kernel
 assert JIT
 @kernel

@@ -14,17 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, RandomEpisodes, load_components, observation
-from helsinki_env.components import ROOFS
-from helsinki_env.core import actions as a
-from helsinki_env.core import bits, deal, legal, score, shapes, state
+from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
+from helsinki_env.engine import bits as sets
 from helsinki_env.engine import draws, loops, rng
+from helsinki_env.engine.hidden import ObservationError, RedealError, batch_redeal, deals
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copies_of, copy_states
-from helsinki_env.game import apply_setup
-from helsinki_env.redeal import RedealError, batch_redeal
-from helsinki_env.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
-from helsinki_env.restore import ObservationError, deals, restore
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import bits, deal, legal, observation, score, shapes, state
+from helsinki_env.games.helsinki.components import ROOFS
+from helsinki_env.games.helsinki.game import apply_setup
+from helsinki_env.games.helsinki.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
+from helsinki_env.games.helsinki.restore import restore
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))
@@ -46,14 +47,14 @@ def as_cells(cells: Any) -> set[int]:
 @FEW
 def test_sets_of_cells(cells: set[int]) -> None:
     board = as_bits(cells)
-    assert bits.count(board) == len(cells)
+    assert sets.count(board) == len(cells)
     assert as_cells(bits.neighbours(board)) == {near for cell in cells for near in neighbours(cell)}
     assert as_cells(bits.neighbours(bits.BOARD)) == set(range(49))
     if cells:
-        assert bits.lowest(board) == min(cells)
+        assert sets.lowest(board) == min(cells)
         assert as_cells(legal._highest(board)) == {max(cells)}
     for cell in cells:
-        assert as_cells(bits.bit(cell)) == {cell}
+        assert as_cells(sets.bit(cell)) == {cell}
 
 
 def in_one_part(cells: set[int], targets: set[int]) -> bool:

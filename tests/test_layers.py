@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,44 +11,43 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-#: From the bottom up: a module may import from its own layer and those below, never from above.
-LAYERS = (
-    ("helsinki_env.engine",),
+#: Modules that users have known under these names.
+OLD_NAMES = (
+    *("components", "config", "game", "notation", "observation", "playout"),
+    *("position", "record", "redeal", "reference", "render", "restore"),
+)
+#: From the bottom up: a module may import from its own floor and those below, never from above.
+FLOORS = (
     (
-        "helsinki_env.components",
-        "helsinki_env.config",
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
-        "helsinki_env.games.copenhagen.components",
-        "helsinki_env.games.copenhagen.config",
         "helsinki_env.markdown",
         "helsinki_env.stopping",
         "helsinki_env.terminal",
         "helsinki_env.yaml_files",
     ),
-    ("helsinki_env.core",),
-    ("helsinki_env.observation", "helsinki_env.playout", "helsinki_env.reference"),
+    ("helsinki_env.engine",),
+    ("helsinki_env.drawing",),
+    ("helsinki_env.games",),
+    ("helsinki_env.play",),
+    ("helsinki_env.envs",),
+    # public names: of a game's environments, and what users have known under other names
     (
-        "helsinki_env.game",
-        "helsinki_env.play",
-        "helsinki_env.games",
-        "helsinki_env.position",
-        "helsinki_env.notation",
-        "helsinki_env.record",
-        "helsinki_env.redeal",
-        "helsinki_env.render",
-        "helsinki_env.pages",
-        "helsinki_env.restore",
+        "helsinki_env",
+        "helsinki_env.copenhagen_v0",
+        "helsinki_env.helsinki_v0",
+        *(f"helsinki_env.{name}" for name in OLD_NAMES),
     ),
-    ("helsinki_env.envs", "helsinki_env.helsinki_v0"),
     ("agents",),
-    ("helsinki_env.analysis",),
+    ("agents.balance", "agents.helsinki.balance"),
     ("training",),
-    ("helsinki_env.bench", "helsinki_env.cli", "helsinki_env.commands"),
+    ("helsinki_command", "helsinki_env.cli", "helsinki_env.commands", "helsinki_env.pages"),
 )
-PACKAGE = ROOT / "helsinki_env" / "__init__.py"  # gathers the public names of several layers
+#: Imports that point up all the same, (module, target), each with its reason: none.
+ALLOWED: set[tuple[str, str]] = set()
 FILES = sorted(path for folder in ("helsinki_env", "agents", "training") for path in (ROOT / folder).rglob("*.py"))
+OURS = ("helsinki_env", "agents", "training", "helsinki_command")
 
 
 def name_of(path: Path) -> str:
@@ -55,45 +55,219 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def layer_of(module: str) -> int | None:
-    for i, prefixes in enumerate(LAYERS):
-        if any(module == prefix or module.startswith(prefix + ".") for prefix in prefixes):
-            return i
-    return None
+def floor_of(module: str) -> int | None:
+    """The floor of a module, by the longest name that it falls under; the package itself stands for no other."""
+    found = [
+        (len(prefix), i)
+        for i, prefixes in enumerate(FLOORS)
+        for prefix in prefixes
+        if module == prefix or (prefix != "helsinki_env" and module.startswith(prefix + "."))
+    ]
+    return max(found)[1] if found else None
 
 
-def imports_at_load(path: Path) -> list[str]:
-    """Names of modules that are imported when this one is: not inside functions, but also under `needs`."""
-    found: list[str] = []
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    for node in [inner for outer in body for inner in (outer.body if isinstance(outer, ast.With) else [outer])]:
+def imports(source: str) -> set[str]:
+    """Names of modules that a source may import anywhere: in functions, in `try`, by `import_module`, by any string.
+
+    For `from a.b import c` both `a.b` and `a.b.c`, as only the file system knows which of them is a module.
+    """
+    found: set[str] = set()
+    tree = ast.parse(source)
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return found
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            word = re.split(r"[:\s]", node.value, maxsplit=1)[0]
+            if (
+                re.fullmatch(r"[a-z_]+(\.\w+)*", word)
+                and word.split(".")[0] in OURS
+                and (word != node.value or "." in word)
+            ):
+                found.add(word)
+    return {name for name in found if name.split(".")[0] in OURS}
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path != PACKAGE], ids=name_of)
+def modules_in(names: set[str]) -> set[str]:
+    """Those of the names that are modules."""
+    known = {name_of(path) for path in FILES} | {"helsinki_command"}
+    return names & known
+
+
+def upwards(path: Path) -> list[str]:
+    own = floor_of(name_of(path))
+    assert own is not None, f"{name_of(path)} stands on no floor: say in FLOORS on which"
+    targets = modules_in(imports(path.read_text(encoding="utf-8")))
+    return sorted(t for t in targets if (floor_of(t) or 0) > own and (name_of(path), t) not in ALLOWED)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_imports_point_down(path: Path) -> None:
-    own = layer_of(name_of(path))
-    assert own is not None, f"{name_of(path)} belongs to no layer: say in LAYERS to which"
-    for target in imports_at_load(path):
-        layer = layer_of(target)
-        assert layer is None or layer <= own, f"{name_of(path)} imports {target}, which stands above it"
+    assert upwards(path) == []
 
 
-#: What a game or an environment keeps its records in.
+@pytest.mark.parametrize("game", sorted(p.name for p in (ROOT / "helsinki_env" / "games").iterdir() if p.is_dir()))
+def test_a_game_knows_no_other(game: str) -> None:
+    for path in (ROOT / "helsinki_env" / "games" / game).rglob("*.py"):
+        others = [
+            t
+            for t in imports(path.read_text(encoding="utf-8"))
+            if t.startswith("helsinki_env.games.") and t.split(".")[2] != game
+        ]
+        assert others == [], name_of(path)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from agents.registry import make_player",
+        "def f():\n    import agents.registry",
+        "def f():\n    from agents import registry",
+        "try:\n    import training.ppo\nexcept ImportError:\n    pass",
+        "from importlib import import_module\nmake = import_module('agents.registry')",
+        "NAME = 'agents.registry:make_player'",
+    ],
+)
+def test_a_planted_import_is_found(planted: str) -> None:
+    own = floor_of("helsinki_env.envs.seat")
+    assert own is not None
+    assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
+
+
+#: Folders that are a game's own, and modules of public names.
+OF_A_GAME = ("helsinki_env.games.", "agents.helsinki", "agents.copenhagen")
+#: Texts in which the package or its program is meant, not the game of the same name.
+OF_THE_PACKAGE = re.compile(
+    r"helsinki[-_](env|command)|HELSINKI_[A-Z]+|`?helsinki (?=[a-zA-Z{-]|$)|helsinki\.(players|opponents)"
+    r"|helsinki_(digest|preferences)|^helsinki(?=$|:)"
+)
+
+
+def named(source: str) -> list[str]:
+    """Where a source names a game: identifiers, imports and texts, docstrings apart."""
+    tree = ast.parse(source)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            found += [name for name in names if _is_named(name, identifier=True)]
+        elif isinstance(node, ast.Name) and _is_named(node.id, identifier=True):
+            found.append(node.id)
+        elif isinstance(node, ast.Attribute) and _is_named(node.attr, identifier=True):
+            found.append(node.attr)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_named(node.name, identifier=True):
+            found.append(node.name)
+    texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    documented = _documentation(tree)
+    words = [n.value for n in texts if n not in documented and isinstance(n.value, str)]
+    return found + [word for word in words if _is_named(word)]
+
+
+def _documentation(tree: ast.Module) -> list[ast.expr]:
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    return [
+        statement.value
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+        for statement in node.body
+        if isinstance(statement, ast.Expr)
+    ]
+
+
+def _is_named(text: str, identifier: bool = False) -> bool:
+    rest = re.sub("helsinki_(env|command)", "", text) if identifier else OF_THE_PACKAGE.sub("", text)
+    return re.search("helsinki|copenhagen", rest, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if not name_of(p).startswith(OF_A_GAME) and floor_of(name_of(p)) != floor_of("helsinki_env")],
+    ids=name_of,
+)
+def test_what_is_written_for_any_game_names_none(path: Path) -> None:
+    assert named(path.read_text(encoding="utf-8")) == []
+
+
+def test_what_naming_a_game_means() -> None:
+    for fine in (
+        "import helsinki_env",
+        "x = 'helsinki train'",
+        "from helsinki_env.engine import spec",
+        "'helsinki-env'",
+    ):
+        assert named(fine) == [], fine
+    for planted in (
+        "from helsinki_env.games.helsinki import bits",
+        "from helsinki_env import HelsinkiVectorEnv",
+        "def f():\n    from helsinki_env.copenhagen_v0 import env",
+        "env = HelsinkiVectorEnv(3)",
+        "x = module.HELSINKI",
+        "x = spec_named('copenhagen')",
+        "class CopenhagenPlayer: pass",
+    ):
+        assert named(planted), planted
+
+
+#: What a game or an environment keeps its records in, and what hands them out.
 HOLDERS = {"state", "states", "_states"}
+HANDS_OUT = {"get_state", "__dict__", "__getstate__"}
+#: Names that stand for a game or an environment.
+A_GAME = re.compile(r"(^|[._])(game|games|env|envs|environment|trial|batch)$")
 
 
 def openings(source: str) -> list[str]:
-    """Expressions that open what a game or an environment holds: `game.state`, `env.states`, `self.game._states`.
+    """Expressions that open what a game or an environment holds, in any of the ways there are.
 
-    Records of one's own are free to be made (`restore`, `deals`, `new_states`) and named (`states`, `self.state`).
+    Attributes (`game.state`, `env.states`, `env.get_state()`, `game.__dict__`), the same by name (`getattr(game,
+    "state")`, `vars(game)`), whole games from an environment (`env.game(0)`, `env.unwrapped.game`), and all cards of a
+    game as data (`game.to_dict()`, `position.to_dict(game)`: neither says which seat looks).
+
+    Records of one's own are free to be made (`restore`, `deals`, `new_states`) and named (`states`, `self.state`), and
+    so are games (`spec_of(config).game(config)`).
     """
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and node.attr in HOLDERS]
-    return [ast.unparse(node) for node in nodes if ast.unparse(node.value) != "self"]
+    found: list[ast.expr] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            own = ast.unparse(node.value) == "self"
+            if (
+                node.attr in HANDS_OUT
+                or (node.attr in HOLDERS and not own)
+                or (node.attr == "game" and ast.unparse(node.value).endswith("unwrapped"))
+            ):
+                found.append(node)
+        elif isinstance(node, ast.Call) and _opens(node):
+            found.append(node)
+    return [ast.unparse(node) for node in found]
+
+
+def _opens(call: ast.Call) -> bool:
+    """Whether a call hands out what a game holds."""
+    function, words = call.func, [one.value for one in call.args if isinstance(one, ast.Constant)]
+    if isinstance(function, ast.Name):
+        by_name = function.id == "getattr" and bool({*words} & (HOLDERS | HANDS_OUT | {"game"}))
+        return by_name or (function.id == "vars" and bool(call.args) and _is_game(call.args[0]))
+    if not isinstance(function, ast.Attribute):
+        return False
+    if function.attr == "game":
+        return _is_game(function.value)
+    if function.attr == "to_dict":
+        seats = len(call.args) + len(call.keywords) - (0 if _is_game(function.value) else 1)
+        games = _is_game(function.value) or (bool(call.args) and _is_game(call.args[0]))
+        return games and seats < 1
+    return False
+
+
+def _is_game(node: ast.expr) -> bool:
+    return A_GAME.search(ast.unparse(node)) is not None
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith("agents")], ids=name_of)
@@ -103,12 +277,15 @@ def test_players_never_open_a_game(path: Path) -> None:
 
 def test_what_opening_a_game_means() -> None:
     allowed = """
-from helsinki_env.core.state import States, new_states
+from helsinki_env.games.helsinki.state import States, new_states
 from helsinki_env.engine.states import copy_states
-from helsinki_env.restore import deals, restore
+from helsinki_env.engine.hidden import deals
+from helsinki_env.games.helsinki.restore import restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]
 game = Game.from_state(config, deals(config, observation, 2)[0])
+mine = spec_of(config).game(config, seed=0)
+seen = game.to_dict(seat), position.to_dict(game, seat), config.to_dict()
 self.state = game.observation()
 """
     assert openings(allowed) == []
@@ -118,8 +295,18 @@ self.state = game.observation()
         "self.env.states['pile']",
         "game._states",
         "env.unwrapped.state",
+        "env.get_state()",
+        "self.env.game(0)",
+        "env.unwrapped.game",
+        "game.to_dict()",
+        "self.game.to_dict()",
+        "position.to_dict(game)",
+        "getattr(game, 'state')",
+        "getattr(env, 'get_state')",
+        "vars(game)",
+        "game.__dict__",
     ):
-        assert len(openings(f"x = f({forbidden})")) == 1, forbidden
+        assert len(openings(f"def f():\n    return g({forbidden})")) == 1, forbidden
 
 
 #: What takes seconds to import or belongs to an extra. Numba itself looks whether there is a scipy, so its parts count.
@@ -135,7 +322,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
         "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
         "agents.net.make, agents.net.search",
         "agents.arena.config, agents.arena.run, agents.arena.load, agents.standing",
-        "helsinki_env.bench",
+        "helsinki_env.commands.bench",
     ],
 )
 def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
@@ -145,5 +332,7 @@ def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
 
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
-    targets = imports_at_load(ROOT / "helsinki_env" / "reference.py")
-    assert not [t for t in targets if t.startswith("helsinki_env") and not t.startswith(LAYERS[1])]
+    for game in ("helsinki", "copenhagen"):
+        source = (ROOT / "helsinki_env" / "games" / game / "reference.py").read_text(encoding="utf-8")
+        allowed = {f"helsinki_env.games.{game}.{name}" for name in ("components", "config")} | {"helsinki_env.data"}
+        assert modules_in(imports(source)) <= allowed

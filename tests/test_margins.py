@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from agents.arena.designs import ACTIONS, Screen
+from agents.balance.margins import against_others, estimate
 from agents.rating.errors import RatingError
-from helsinki_env.analysis.margins import against_others, estimate
 
 Array = npt.NDArray[np.float64]
 

@@ -109,7 +109,7 @@ def test_ladders_show_tables_and_players_by_their_names() -> None:
 
 def test_studies_show_players_by_their_names() -> None:
     pytest.importorskip("matplotlib")
-    from helsinki_env.analysis.report import report_files
+    from agents.helsinki.balance.report import report_files
 
     data = json.loads((DOCS / "balance" / "balance.json").read_text(encoding="utf-8"))
     for part in ("screen", "verdicts", "pairs", "covers", "variants", "confirm", "quality", "skill"):  # long to draw

@@ -14,7 +14,7 @@ from agents.registry import PlayerError
 from agents.standing import share_interval, standing, student_quantile, wilson
 from helsinki_env import GameConfig, IllegalActionError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.record import Record, replay
+from helsinki_env.play.record import Record, replay
 
 GAMES = 60 if JIT else 6
 

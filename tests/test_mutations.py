@@ -20,13 +20,13 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import Game, notation
-from helsinki_env.core.state import PHASES
+from helsinki_env import Game
+from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.envs import sound
-from helsinki_env.position import PositionError
-from helsinki_env.redeal import redeal
-from helsinki_env.reference import ReferenceGame
+from helsinki_env.games.helsinki import notation, sound
+from helsinki_env.games.helsinki.position import PositionError
+from helsinki_env.games.helsinki.reference import ReferenceGame
+from helsinki_env.games.helsinki.state import PHASES
 from tests.support import mutations
 from tests.support.agreement import Pair
 from tests.support.positions import Position

@@ -22,22 +22,25 @@ import torch
 from safetensors.torch import save_file
 
 from agents.base import Player, decide, first_words, next_words
+from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
+from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
-from agents.heuristic.weights import QUICK
 from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
-from agents.net.inputs import MOST, Inputs, Part, Writer, places, seat_parts, table_parts
+from agents.net.inputs import MOST, Inputs, Writer
 from agents.net.network import Network, NetworkConfig, Tensors
+from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, notation
-from helsinki_env.components import COLOURS, load_components
-from helsinki_env.core import actions as a
+from helsinki_env import Game, GameConfig
+from helsinki_env.engine.hidden import batch_redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
-from helsinki_env.redeal import batch_redeal
-from helsinki_env.restore import restore
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import COLOURS, load_components
+from helsinki_env.games.helsinki.restore import restore
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained
 from tests.support.riddle import riddle
@@ -206,7 +209,7 @@ class Described:
     """The described positions of some inputs, by name of the part."""
 
     def __init__(self, inputs: Inputs, types: int) -> None:
-        self.inputs, at = inputs, places(types)
+        self.inputs, at = inputs, places_of(INPUTS, types)
         self.of_seats, self.of_table = (
             self._slices(seat_parts(types), at.seat),
             self._slices(table_parts(types), at.table),
@@ -770,8 +773,8 @@ def truncate(path: Path, rest: int) -> None:
             lambda p: rewrite(p, game={"components": "alternative"}),
             "types: found 51, expected 46, which its",
         ),
-        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 6 to 91"),
-        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 6 to 91"),
+        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 5 to 91"),
+        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 5 to 91"),
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helsinki_env import load_components, notation
-from helsinki_env.core.actions import KINDS, SIDES, ActionTable, place_argument
-from helsinki_env.game import action_table
-from helsinki_env.reference import action_offsets, decode, encode
+from helsinki_env import load_components
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, place_argument
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.games.helsinki.reference import action_offsets, decode, encode
 from tests.support.positions import COMPONENTS
 
 

@@ -12,8 +12,8 @@ import pytest
 from agents.arena.config import with_seats
 from agents.match import play_match
 from helsinki_env import Game, GameConfig, HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv, helsinki_v0
-from helsinki_env.config import ConfigError
-from helsinki_env.game import IllegalActionError
+from helsinki_env.games.helsinki.config import ConfigError
+from helsinki_env.games.helsinki.game import IllegalActionError
 from helsinki_env.yaml_files import configs_folder
 
 

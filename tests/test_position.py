@@ -17,9 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, notation
+from helsinki_env import Game, GameConfig
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.position import PositionError
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.position import PositionError
 from tests.support import positions
 from tests.support.agreement import Pair
 

@@ -279,7 +279,7 @@ def test_what_cannot_be_told_apart_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"places": np.array([[0, 0], [0, 1]], np.int8)}, r"found \[0, 0\] in game 0"),
+        ({"places": np.array([[1, 1], [0, 1]], np.int8)}, r"found \[1, 1\] in game 0"),
         ({"seating": np.array([[0, 2], [1, 0]])}, "found player 2, expected 0 to 1"),
         ({"seating": np.array([[0, 1, 1], [1, 0, 1]])}, "the same"),
         ({"deck": np.array([4, 4])}, "1 independent unit"),

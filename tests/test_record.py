@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, GameConfig, HelsinkiVectorEnv
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.playout import choose_uniformly, player_words
-from helsinki_env.record import (
+from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.play.record import (
     Record,
     RecordError,
     deal,
@@ -29,13 +30,19 @@ CONFIGS = [
     GameConfig(),
     GameConfig(num_players=3, covered="first_game", dry_roads=True),
     GameConfig(num_players=4, denied=[[0], [], [14], [2, 3]], components="alternative"),
+    CopenhagenConfig(),
+    CopenhagenConfig(num_players=3),
+    CopenhagenConfig(num_players=4, denied=[["both_actions"], [], [2, 3], []]),
 ]
+GAMES = {spec_of(config).name: config for config in (GameConfig(), CopenhagenConfig())}
+every_game = pytest.mark.parametrize("config", GAMES.values(), ids=GAMES)
 
 
-def played(config: GameConfig | None = None, seed: int = 1, stream: int = 0, most: int = 10_000) -> Record:
+def played(config: Any = None, seed: int = 1, stream: int = 0, most: int = 10_000) -> Record:
     """The record of a random game."""
     rng = random.Random(seed)
-    game = Game(config or GameConfig(), seed=seed, stream=stream)
+    config = GameConfig() if config is None else config
+    game = spec_of(config).game(config, seed=seed, stream=stream)
     decisions: list[int] = []
     while not game.done and len(decisions) < most:
         decisions.append(int(rng.choice(game.legal_actions())))
@@ -44,25 +51,69 @@ def played(config: GameConfig | None = None, seed: int = 1, stream: int = 0, mos
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
-def test_a_replay_is_the_game_again(config: GameConfig) -> None:
-    game = Game(config, seed=3, stream=9)
+def test_a_replay_is_the_game_again(config: Any) -> None:
+    game = spec_of(config).game(config, seed=3, stream=9)
     record = played(config, seed=3, stream=9)
     for action in record.decisions:
         game.step(action)
     again = Record.from_json(record.to_json())
     assert again == record
+    assert again.to_json() == record.to_json()
     assert "\n" not in record.to_json()
+    assert next(iter(record.to_dict())) == record.spec.name
     assert replay(again) == game
     assert record.finished
     assert record.scores == tuple(game.scores())
-    assert record.ranking == tuple(game.ranking())
+    assert record.places == tuple(game.places())
 
 
-def test_positions_are_those_before_each_decision() -> None:
-    record = played()
+def test_games_without_ties_say_who_is_best_first() -> None:
+    record = played(CONFIGS[1])
+    assert record.places is not None
+    assert record.ranking == tuple(np.argsort(record.places))
+    assert list(record.to_dict())[-3:] == ["scores", "ranking", "digest"]
+    told = {"config": record.config, "seed": 1, "players": record.players, "decisions": record.decisions}
+    assert Record(**told, scores=record.scores, places=record.places) == record
+    assert Record(**told, scores=record.scores, ranking=record.ranking) == record
+    with pytest.raises(RecordError, match=r"places: found .*, expected .*, the places of this ranking \(one of both"):
+        Record(**told, scores=record.scores, ranking=record.ranking, places=record.places[::-1])
+
+
+@pytest.mark.parametrize(
+    ("players", "seed", "places"),
+    [(2, 42, [0, 0]), (3, 4, [0, 0, 2]), (3, 21, [0, 1, 1]), (3, 327, [0, 0, 0]), (4, 53, [0, 0, 2, 2])],
+)
+def test_places_may_be_shared(players: int, seed: int, places: list[int]) -> None:
+    config = CopenhagenConfig(num_players=players)
+    game = spec_of(config).game(config, seed=seed)
+    words, decisions = player_words(1, seed), []
+    while not game.done:
+        decisions.append(int(choose_uniformly(game.legal_mask()[None], words)[0]))
+        game.step(decisions[-1])
+    record = Record.of(game, seed, ["somebody"] * players, decisions)
+    assert record.places == tuple(places)
+    assert record.ranking is None
+    data = json.loads(record.to_json())
+    assert list(data) == [
+        "copenhagen", "config", "config_digest", "seed", "stream", "episode", "players", "decisions", "scores",
+        "places", "digest",
+    ]  # fmt: skip
+    assert data["places"] == places
+    again = Record.from_json(record.to_json())
+    assert again == record
+    assert replay(again) == game
+    with pytest.raises(
+        RecordError, match=rf"places: found .*, expected {re.escape(str(places))}, which the replay gives"
+    ):
+        replay(Record.from_dict(with_digest({**data, "places": list(range(players))})))
+
+
+@every_game
+def test_positions_are_those_before_each_decision(config: Any) -> None:
+    record = played(config)
     seen = list(positions(record))
     assert [action for _, action in seen] == [*record.decisions, None]
-    assert seen[0][0] == deal(record) == Game(seed=1)
+    assert seen[0][0] == deal(record) == spec_of(config).game(config, seed=1)
     assert seen[-1][0] == replay(record)
     for (before, action), (after, _) in pairwise(seen):
         assert action is not None
@@ -70,9 +121,13 @@ def test_positions_are_those_before_each_decision() -> None:
         assert before == after
 
 
-def test_games_of_a_batch_are_dealt_again() -> None:
+@pytest.mark.parametrize(
+    "env",
+    [HelsinkiVectorEnv(3, config=GameConfig(3, dry_roads=True)), CopenhagenVectorEnv(3, 3)],
+    ids=["helsinki", "copenhagen"],
+)
+def test_games_of_a_batch_are_dealt_again(env: HelsinkiVectorEnv | CopenhagenVectorEnv) -> None:
     """Also those that an environment dealt by itself, one after the other."""
-    env = HelsinkiVectorEnv(3, config=CONFIGS[1])
     obs, info = env.reset(seed=8)
     words = player_words(3, seed=2)
     decisions: list[list[int]] = [[] for _ in range(3)]
@@ -86,19 +141,22 @@ def test_games_of_a_batch_are_dealt_again() -> None:
         for b in np.flatnonzero(ended).tolist():
             record = Record.of(env.game(b), 8, ["x"] * 3, decisions[b], stream=b, episode=episodes[b])
             assert record.scores == tuple(info["scores"][b])
+            assert record.places == tuple(info["places"][b])
             assert replay(Record.from_json(record.to_json())) == env.game(b)
             decisions[b] = []
             episodes[b] += 1
             found += 1
 
 
-def test_unfinished_games() -> None:
-    record = played(most=20)
+@every_game
+def test_unfinished_games(config: Any) -> None:
+    record = played(config, most=20)
     assert not record.finished
     again = Record.from_json(record.to_json())
     assert again == record
     assert not replay(again).done
     assert again.scores is None
+    assert again.places is None
 
 
 # what is wrong with a record
@@ -117,7 +175,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
-    from helsinki_env.record import _digest
+    from helsinki_env.play.record import _digest
 
     return {**data, "digest": _digest(data)}
 
@@ -125,10 +183,12 @@ def with_digest(data: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (change(helsinki=1), "helsinki: found 1, expected 0, the version of this environment (other versions play by"),
-        (change(helsinki=False), "helsinki: found False"),
-        (without("helsinki"), "helsinki: found nothing, expected 0 (this is no record of a Helsinki game)"),
-        (change(colour="red"), "colour: no such key (found 'red'), expected one of helsinki, config"),
+        (change(GAME=1), "GAME: found 1, expected 0, the version of this environment (other versions play by"),
+        (change(GAME=False), "GAME: found False"),
+        (without("GAME"), "expected one that names the game: copenhagen or helsinki"),
+        (change(oslo=0), "oslo: no such key (found 0), expected one of GAME, config"),
+        (change(helsinki=0, copenhagen=0), "record: found the keys 'copenhagen', 'helsinki', expected one that"),
+        (change(colour="red"), "colour: no such key (found 'red'), expected one of GAME, config"),
         (without("seed"), "seed: found nothing, expected this key (write records"),
         (change(seed=-1), "seed: found -1, expected a whole number from 0 to 18446744073709551615"),
         (change(seed=2.0), "seed: found 2.0"),
@@ -137,23 +197,53 @@ def with_digest(data: dict[str, Any]) -> dict[str, Any]:
         (change(players=["a"]), "players: found ['a'], expected a list of 2 names, one for each seat"),
         (change(players=["a", ""]), "players[1]: found '', expected a name"),
         (change(decisions="1 2 3"), "decisions: found '1 2 3', expected a list of ids of the action table"),
-        (change(decisions=[3, 554]), "decisions[1]: found 554, expected a whole number from 0 to 553"),
+        (change(decisions=[3, 10_000]), "decisions[1]: found 10000, expected a whole number from 0 to MOST"),
         (change(decisions=[3, None]), "decisions[1]: found None"),
-        (change(scores=None), "ranking: found [1, 0], expected null exactly if scores is null"),
+        (change(scores=None), "RESULT: found [1, 0], expected null exactly if scores is null"),
+        (change(RESULT=None), "RESULT: found None, expected null exactly if scores is null"),
+        (without("RESULT"), "RESULT: found nothing, expected this key"),
+        (change(OTHER=[1, 0]), "OTHER: no such key (found [1, 0]), expected one of GAME, config"),
         (change(scores=[1]), "scores: found [1], expected a list of 2 whole numbers"),
         (change(scores=[1, -2]), "scores[1]: found -2"),
-        (change(ranking=[1, 1]), "ranking: found [1, 1], expected each of the seats 0 to 1 once, best first"),
-        (change(ranking=[1, 2]), "ranking[1]: found 2, expected a whole number from 0 to 1"),
+        (change(RESULT=[1]), "RESULT: found [1], expected a list of 2 "),
+        (change(RESULT=[1, 1]), "RESULT: found [1, 1], expected WRONG"),
+        (change(RESULT=[1, 2]), "RESULT[1]: found 2, expected a whole number from 0 to 1"),
         (change(config=3), "config: found 3, expected a mapping"),
         (change(config={"num_players": 5}), "config.num_players: found 5, expected 2, 3 or 4"),
         (change(config={"components": "none"}), "config.components: found 'none'"),
-        (change(config_digest="0" * 16), "the component file 'default' is not the one that was played with"),
+        (change(config_digest="0" * 16), "the component file 'FILE' is not the one that was played with"),
     ],
 )  # fmt: skip
-def test_malformed_records_are_explained(edit: Callable[[dict[str, Any]], dict[str, Any]], message: str) -> None:
-    data = {**played().to_dict(), "ranking": [1, 0]}
+@every_game
+def test_malformed_records_are_explained(
+    config: Any, edit: Callable[[dict[str, Any]], dict[str, Any]], message: str
+) -> None:
+    """What a game calls its parts stands for the words in capitals."""
+    spec = spec_of(config)
+    result, other = ("places", "ranking") if spec.shared_places else ("ranking", "places")
+    keys = {"GAME": spec.name, "RESULT": result, "OTHER": other}
+    words = {**keys, "MOST": f"{spec.ids(config) - 1}", "FILE": config.components}
+    words["WRONG"] = "for each seat how many did better" if spec.shared_places else "each of the seats 0 to 1 once"
+    plain = {name: word for word, name in keys.items()}
+    data = {**played(config).to_dict(), result: [1, 0]}
+    edited = edit({plain.get(key, key): value for key, value in data.items()})
+    for word, name in words.items():
+        message = message.replace(word, name)
     with pytest.raises(RecordError, match=re.escape(message)):
-        Record.from_dict(with_digest(edit(data)))
+        Record.from_dict(with_digest({keys.get(key, key): value for key, value in edited.items()}))
+
+
+def test_records_that_are_made_wrong_are_explained() -> None:
+    told: dict[str, Any] = {"seed": 1, "players": ["a", "b"], "decisions": [], "scores": [3, 3]}
+    with pytest.raises(RecordError, match=r"config: found 3, expected the configuration of a game: "):
+        Record(3, **told)
+    with pytest.raises(RecordError, match=r"places: found \[0, 0\], expected each of 0 to 1 once: places of"):
+        Record(GameConfig(), **told, places=[0, 0])  # type: ignore[arg-type]  # as JSON has it
+    with pytest.raises(RecordError, match=r"ranking: found \(0, 1\), expected None: places .* \(give places instead\)"):
+        Record(CopenhagenConfig(), **told, ranking=(0, 1))
+    with pytest.raises(RecordError, match="places: found None, expected null exactly if scores is null"):
+        Record(CopenhagenConfig(), **told)
+    assert Record(CopenhagenConfig(), **told, places=(0, 0)).places == (0, 0)
 
 
 def test_a_changed_record_is_noticed() -> None:
@@ -162,35 +252,39 @@ def test_a_changed_record_is_noticed() -> None:
         Record.from_dict({**data, "players": ["somebody", "else"]})
 
 
-@pytest.mark.parametrize("line", ["", "{", '{"helsinki": 0', "[1, 2]", "null", "games"])
+@pytest.mark.parametrize("line", ["", "{", '{"helsinki": 0', "[1, 2]", "null", "games", "{}", '{"oslo": 0}'])
 def test_lines_that_are_no_records(line: str) -> None:
-    with pytest.raises(RecordError, match=r"^record: (found .*, expected a mapping|cannot be read .*remove this line)"):
+    found = r"found .*, expected (a mapping|one that names the game: copenhagen or helsinki.*)"
+    with pytest.raises(RecordError, match=rf"^record: ({found}|cannot be read .*remove this line)"):
         Record.from_json(line)
 
 
-def test_a_replay_checks_decisions_and_result() -> None:
-    record = played()
+@every_game
+def test_a_replay_checks_decisions_and_result(config: Any) -> None:
+    record = played(config)
+    result = "places" if record.spec.shared_places else "ranking"
     first = record.decisions
 
     def altered(**values: Any) -> Record:
         return Record.from_dict(with_digest({**record.to_dict(), **values}))
 
-    illegal = altered(decisions=[*first[:9], 0, *first[10:]])
+    at = next(i for i, (game, _) in enumerate(positions(record)) if i > 5 and not game.legal_mask()[0])
+    illegal = altered(decisions=[*first[:at], 0, *first[at + 1 :]])
     for use in (replay, lambda r: list(positions(r))):
-        with pytest.raises(RecordError, match=r"decisions\[9\]: action 0 \(START 0\) is not legal in phase .*Legal: "):
+        with pytest.raises(RecordError, match=rf"decisions\[{at}\]: action 0 \(.*\) is not legal in phase .*Legal: "):
             use(illegal)
     with pytest.raises(RecordError, match=r"not over after \d+ decisions \(decisions are missing, or the result\)"):
         replay(altered(decisions=first[:-1]))
     with pytest.raises(RecordError, match="the game is over; start a new one"):
         replay(altered(decisions=[*first, 8]))
     with pytest.raises(RecordError, match="expected null exactly if the game is not over; it is over"):
-        replay(altered(scores=None, ranking=None))
+        replay(altered(**{"scores": None, result: None}))
     assert record.scores is not None
-    assert record.ranking is not None
+    assert record.places is not None
     with pytest.raises(RecordError, match=r"scores: found .* which the replay gives"):
         replay(altered(scores=[n + 1 for n in record.scores]))
-    with pytest.raises(RecordError, match=r"ranking: found .* which the replay gives"):
-        replay(altered(ranking=record.ranking[::-1]))
+    with pytest.raises(RecordError, match=rf"{result}: found .* which the replay gives"):
+        replay(altered(**{result: getattr(record, result)[::-1]}))
 
 
 # files

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, notation
-from helsinki_env.components import ACTIONS
+from helsinki_env import Game, GameConfig
+from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.redeal import RedealError, batch_redeal, redeal, redeal_many
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
 from tests.support import positions
 from tests.test_agreement import configs
 

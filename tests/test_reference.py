@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.components import ACTIONS, COLOURS, load_components
-from helsinki_env.config import GameConfig
-from helsinki_env.reference import (
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, load_components
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.reference import (
     ReferenceGame,
     action_offsets,
     brute_force_legal_actions,

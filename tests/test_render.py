@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import render
-from helsinki_env.components import load_components
-from helsinki_env.config import GameConfig
-from helsinki_env.game import Game
-from helsinki_env.notation import describe, to_dict
-from helsinki_env.position import PositionError
-from helsinki_env.render import glyphs
-from helsinki_env.render.pieces import outline_path
-from helsinki_env.render.view import read
+from helsinki_env.drawing import glyphs
+from helsinki_env.drawing.pieces import outline_path
+from helsinki_env.games.helsinki import render
+from helsinki_env.games.helsinki.components import load_components
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.notation import describe, to_dict
+from helsinki_env.games.helsinki.position import PositionError
+from helsinki_env.games.helsinki.render.view import read
 from tests.drawn_tables import seat_copy, table
 
 COMPONENTS = load_components()

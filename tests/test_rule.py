@@ -104,7 +104,7 @@ contract.mark_legal.belongs_to(STATE, mark_legal)
 """
 PLAY = """
 import numpy as np
-from helsinki_env.playout import playout_kernel
+from helsinki_env.engine.playout import playout_kernel
 import {games}
 for game in ({games},):
     states = np.zeros(2, game.STATE)

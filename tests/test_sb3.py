@@ -18,11 +18,12 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from agents.base import Player
 from agents.match import play_match
-from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError, observation
+from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.games.helsinki import observation
 from training.features import features
-from training.sb3 import HelsinkiVecEnv, SB3Player, main, make_sb3_env, measure, train
+from training.sb3 import GamesVecEnv, SB3Player, main, make_sb3_env, measure, train
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {},
@@ -193,7 +194,7 @@ def test_pictures() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="autoreset_mode='SameStep'"):
-        HelsinkiVecEnv(HelsinkiSeatVectorEnv(2))
+        GamesVecEnv(HelsinkiSeatVectorEnv(2))
     env = make(2, seed=1)
     env.reset()
     with pytest.raises(IllegalActionError, match="game 1"):

@@ -15,9 +15,9 @@ from agents.registry import PlayerError, make_player
 from agents.search.player import FlatPlayer, TreePlayer
 from agents.search.settings import Settings
 from helsinki_env import GameConfig
+from helsinki_env.engine.hidden import RedealError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.observation import SEAT_FACTS, split
-from helsinki_env.redeal import RedealError
+from helsinki_env.games.helsinki.observation import SEAT_FACTS, split
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.support.wide import wide_components

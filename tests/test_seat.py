@@ -26,7 +26,8 @@ from helsinki_env import (
     observation,
 )
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.envs.seat import GameSeatVectorEnv
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
@@ -68,7 +69,7 @@ def act_random(obs: Any, mask: Any, words: npt.NDArray[np.uint64]) -> npt.NDArra
     return choose_uniformly(mask, words.copy())
 
 
-def play(env: HelsinkiSeatVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
+def play(env: GameSeatVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
     """Play on at random and return everything that came back, as copies."""
     words = player_words(env.num_envs, seed)
     seen = []

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.forced import ForcedPlayer
+from agents.helsinki.forced import ForcedPlayer
 from agents.match import Match
-from agents.net.make import SHIPPED
+from agents.net.make import shipped
 from agents.registry import make_player
 from helsinki_env import cli, stopping
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.record import read_records, write_records
+from helsinki_env.play.record import read_records, write_records
 from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
 
 pytestmark = [
@@ -300,7 +300,7 @@ def test_slow_players_play_few_games_side_by_side() -> None:
     ],
 )
 def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -> None:
-    places = {"OUT": tmp_path / "out", "NET": SHIPPED, "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
+    places = {"OUT": tmp_path / "out", "NET": shipped(), "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
     places["GAMES"] = tmp_path / "games.jsonl"
     if "RUN" in words:
         assert main(["arena", "--games", "60", "--out", str(places["RUN"])]) == 0
@@ -458,7 +458,7 @@ def test_a_record_that_was_made_up_does_not_count(match: Path, tmp_path: Path, c
 
 
 def test_two_commands_do_not_write_to_one_file(match: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.record import RecordWriter
+    from helsinki_env.play.record import RecordWriter
 
     path = tmp_path / "games.jsonl"
     path.write_bytes(match.read_bytes())

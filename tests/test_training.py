@@ -28,20 +28,20 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from agents.base import first_words, next_words
-from agents.heuristic.weights import QUICK
+from agents.helsinki.inputs import table_parts
 from agents.net.checkpoint import load_checkpoint, same_weights
-from agents.net.inputs import Inputs, Writer, places, table_parts
+from agents.net.inputs import Inputs, Writer
 from agents.net.network import Assessment, Network, Tensors
+from agents.net.parts import places
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.play import Played, play_games
 from agents.search.desk import new_desk
-from agents.search.settings import Settings
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import player_words
 from helsinki_env.files import held
-from helsinki_env.playout import player_words
 from tests.support.networks import opinionated, saved, untrained
 from tests.support.riddle import riddle
 from training.evaluate import GateConfig, gate, measure
@@ -220,7 +220,7 @@ def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]
     assert ((own[:18] >= 0).sum(), (own[18:] >= 0).sum()) == (9, 3)
     begin, met, forced, opponents, seats_had, points = 0, 0, 0, 0, set(), []
     for i, (table, size) in enumerate(((TABLES[0], 18), (TABLES[1], 6))):
-        env = HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes)
+        env = HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes(GameConfig()))
         obs, info = env.reset(seed=3 * 1009 + i)
         seat, rows = info["seat"], np.arange(begin, begin + size)
         for t in range(len(rollout.decision)):
@@ -464,8 +464,8 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
 def lessons_of(share: float, stray: float, players: int = 3) -> tuple[Any, list[Game], HelsinkiVectorEnv]:
     env = HelsinkiVectorEnv(40, players)
     env.reset(seed=2)
-    desk = new_desk(GameConfig(), QUICK, Settings())
-    lessons = play_lessons(desk, env.states, player_words(40, 1), share, stray)
+    desk = new_desk(GameConfig())
+    lessons = play_lessons(desk, places(GameConfig()), env.states, player_words(40, 1), share, stray)
     return lessons, [env.game(b) for b in range(40)], env
 
 
@@ -475,7 +475,7 @@ def test_lessons_are_positions_of_whole_games_and_what_came_of_them() -> None:
     # Every turn but the very last is in it.
     assert len(lessons.table) == sum(3 * game.round - 1 for game in games)
     parts = [part.name for part in table_parts(51)]
-    at = places(51).table[parts.index("turn order")]
+    at = places(GameConfig()).table[parts.index("turn order")]
     viewers = lessons.table[:, at : at + 4].argmax(axis=1)
     row = 0
     for game in games:

@@ -9,9 +9,9 @@ import pytest
 
 from helsinki_env import GameConfig
 from helsinki_env.engine.values import as_word, whole_number
-from helsinki_env.game import HELSINKI
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN
+from helsinki_env.games.helsinki.game import HELSINKI
 
 
 def test_whole_numbers_of_any_type_are_integers_and_nothing_else_is() -> None:

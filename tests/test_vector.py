@@ -18,7 +18,7 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from helsinki_env import ConfigError, Game, GameConfig, HelsinkiVectorEnv, IllegalActionError, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},

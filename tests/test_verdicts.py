@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from agents.arena.designs import ACTIONS, Screen
-from helsinki_env.analysis.effects import Study, estimate
-from helsinki_env.analysis.verdicts import (
+from agents.balance.effects import Study, estimate
+from agents.helsinki.balance.verdicts import (
     Finding,
     Measured,
     Verdict,
@@ -22,7 +22,7 @@ from helsinki_env.analysis.verdicts import (
     judge,
     summary,
 )
-from helsinki_env.components import ACTIONS as NAMES
+from helsinki_env.games.helsinki.components import ACTIONS as NAMES
 
 Array = npt.NDArray[np.float64]
 

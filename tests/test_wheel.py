@@ -19,7 +19,7 @@ import helsinki_env, agents, training
 import agents.arena.config, agents.heuristic.tune
 from agents.match import play_match
 from helsinki_env import Game, GameConfig
-from helsinki_env.components import load_components
+from helsinki_env.games.helsinki.components import load_components
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
 assert find_spec("tests") is None
 game = Game(GameConfig.from_yaml("first_game"), seed=1)

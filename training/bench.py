@@ -108,11 +108,11 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
     Entry(seed, ValueError, "--seed").integer(0, 2**31)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
-    from agents.net.make import SHIPPED
+    from agents.net.make import shipped
     from training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
-    network, _ = load_checkpoint(checkpoint or SHIPPED)
+    network, _ = load_checkpoint(checkpoint or shipped())
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)
     theirs, weights = _theirs(chosen, size, seed)

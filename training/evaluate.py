@@ -23,7 +23,8 @@ from agents.net.pytorch import TorchAssessor
 from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
-from helsinki_env import GameConfig
+from agents.standing import win_shares
+from helsinki_env.engine.spec import spec_of
 from training.checks import check_numbers, player_counts
 
 __all__ = ["GateConfig", "gate", "measure"]
@@ -71,7 +72,7 @@ class GateConfig:
 
 
 def measure(
-    player: Player, game: GameConfig, opponents: Sequence[str], players: Sequence[int], games: int, seed: int
+    player: Player, game: Any, opponents: Sequence[str], players: Sequence[int], games: int, seed: int
 ) -> list[dict[str, Any]]:
     """Let a player meet others, one seat against them on all others, all seats in turn.
 
@@ -94,7 +95,7 @@ def measure(
     return found
 
 
-def gate(candidate: Network, best: Network, game: GameConfig, config: GateConfig, seed: int, fast: bool) -> State:
+def gate(candidate: Network, best: Network, game: Any, config: GateConfig, seed: int, fast: bool) -> State:
     """Let a candidate meet the best, deck by deck, until the test says something.
 
     With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
@@ -119,7 +120,7 @@ class _Table:
     """Where a candidate meets the best with one number of players."""
 
     def __init__(
-        self, candidate: Network, best: Network, game: GameConfig, players: int, boards: Boards, seed: int, fast: bool
+        self, candidate: Network, best: Network, game: Any, players: int, boards: Boards, seed: int, fast: bool
     ) -> None:
         self.game, self.boards, self.seed = with_seats(game, players), boards, seed
         networks = (candidate, "new"), (best, "best")
@@ -139,12 +140,12 @@ class _Table:
         times, seats = self.seating.shape
         deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
         streams = np.stack([first_words(self.seed, np.arange(len(deck)), seat) for seat in range(seats)], axis=1)
-        covered, denied = self.boards.sets(self.seed, decks, seats)
+        covered, denied = self.boards.sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
         barred = Barred(
             as_bits(covered & other_boards[:, None]).repeat(times),
             as_bits(denied & other_boards[:, None, None]).repeat(times, axis=0),
         )
         played = play_games(self.players, self.game, seating, deck_seeds(self.seed, deck), streams, barred=barred)
-        won = ((played.places == 0) & (seating == 0)).any(axis=1)
+        won = (win_shares(played.places) * (seating == 0)).sum(axis=1)
         shares: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
         return shares

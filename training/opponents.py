@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
-from helsinki_env import GameConfig
 
 __all__ = ["Pool"]
 
@@ -34,9 +34,7 @@ class Pool:
         most: past selves to choose from; the oldest but one are dropped.
     """
 
-    def __init__(
-        self, game: GameConfig, baselines: Sequence[str], folder: Path, seed: int, fast: bool, most: int = 8
-    ) -> None:
+    def __init__(self, game: Any, baselines: Sequence[str], folder: Path, seed: int, fast: bool, most: int = 8) -> None:
         self.game, self.folder, self.seed, self.fast, self.most = game, folder, seed, fast, most
         self.baselines = [make_player(name, game) for name in baselines]
         #: Past selves: name of the file, and number of the rollout after which it may be met.

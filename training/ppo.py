@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from agents.base import Player
 from agents.net.network import Assessment, Network, Tensors
-from helsinki_env.core.state import SEATS
+from helsinki_env.engine.contract import SEATS
 from helsinki_env.extras import needs
 from training.checks import check_numbers
 from training.progress import Progress

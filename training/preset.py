@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.net.network import NetworkConfig
+from agents.net.parts import inputs_of
 from agents.registry import make_player
-from helsinki_env.config import GameConfig
 from helsinki_env.data import Entry, read_yaml
+from helsinki_env.engine.spec import game_names, spec_named, usual_spec
 from helsinki_env.yaml_files import find_yaml
 from training.checks import check_numbers, player_counts
 from training.evaluate import GateConfig
@@ -61,7 +62,8 @@ class Preset:
     """What a training run does.
 
     Args:
-        components: component file of the games, name or path.
+        rules: the game, by name.
+        components: component file of the games, name or path; "default": the usual one of the game.
         tables: what is played.
         network: size of the network.
         warm: how to learn from the heuristic's games, to begin with.
@@ -73,6 +75,7 @@ class Preset:
         precision: "float32", "bfloat16", or "auto": bfloat16 where the processor knows it.
     """
 
+    rules: str = field(default_factory=lambda: usual_spec().name)
     components: str = "default"
     tables: tuple[TableConfig, ...] = (TableConfig(),)
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -87,17 +90,21 @@ class Preset:
     def __post_init__(self) -> None:
         """Check what is not checked by its parts."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
+        Entry(self.rules, PresetError, "rules").choice(game_names())
         Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
         Entry(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
 
     @cached_property
-    def game(self) -> GameConfig:
+    def game(self) -> Any:
         """The games, as far as they are the same at all tables."""
-        return GameConfig(components=self.components)
+        usual = spec_named(self.rules).config()
+        return usual if self.components == "default" else usual.changed(components=self.components)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as it could stand in a file."""
         plain: dict[str, Any] = _plain(asdict(self))
+        if spec_named(self.rules).unnamed:
+            del plain["rules"]  # as in the files that there were before there was another game
         return plain
 
     @classmethod
@@ -120,8 +127,21 @@ class Preset:
         data.value = {**data.value, **parts}
         preset = data.build(cls)
         with data.blamed():
-            preset._check_players()
+            preset.check()
         return preset
+
+    def check(self) -> None:
+        """Check that the game has what is to be played, and that every player can be made; PresetError if not."""
+        at = ""
+        try:
+            game = self.game
+            inputs_of(game)
+            for i, table in enumerate(self.tables):
+                at = f"tables[{i}]."
+                table.episodes(game)
+        except ValueError as problem:
+            raise PresetError(f"{at}{problem}") from None
+        self._check_players()
 
     def _check_players(self) -> None:
         """Make every player once: a mistake in a name shall not come to light after an hour."""

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from agents.base import Player
-from agents.net.inputs import Inputs, Writer
+from agents.net.choices import Inputs
+from agents.net.inputs import Writer
 from agents.net.network import Network, Tensors
 from agents.net.player import best_choices
-from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS
-from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.extras import needs
 from training.saved import StateError, taken
 from training.tables import TableConfig, divide
@@ -128,7 +128,7 @@ class Stage:
 
     def __init__(
         self,
-        game: GameConfig,
+        game: Any,
         tables: Sequence[TableConfig],
         games: int,
         apart: float,
@@ -137,7 +137,7 @@ class Stage:
     ) -> None:
         self.games, self.seed, self.device = games, seed, device
         self.envs = [
-            HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes, config=game)
+            GameVectorEnv(size, game, AutoresetMode.SAME_STEP, table.episodes(game))
             for table, size in divide(tables, games)
         ]
         self.most_players = max(max(table.players) for table in tables)

@@ -20,14 +20,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agents.net.checkpoint import interface_digests, save_checkpoint
+from agents.net.checkpoint import save_checkpoint
+from agents.net.description import environment_of, interface_digests
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor, knows_bfloat16
 from helsinki_env.data import Entry, brief, shown
+from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
-from helsinki_env.position import VERSION
 from training.board import Board
 from training.evaluate import gate, measure
 from training.opponents import Pool
@@ -159,9 +160,9 @@ class Training:
         return {
             "preset": preset,
             "seed": self.seed,
-            "environment": f"helsinki_v{VERSION}",
+            "environment": environment_of(self.preset.game),
             "bfloat16": self.fast,
-            **interface_digests(self.network.types),
+            **interface_digests(self.preset.game, self.network.types),
         }
 
     def _resume(self) -> None:
@@ -348,7 +349,7 @@ class Training:
     def describe(self) -> dict[str, Any]:
         """Return everything that a checkpoint says about how it was made."""
         return {
-            "game": self.preset.game.to_dict(),
+            "game": config_to_dict(self.preset.game),
             "network": asdict(self.preset.network),
             "preset": self.preset.to_dict(),
             "seed": self.seed,

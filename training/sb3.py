@@ -8,7 +8,7 @@
     print(measure(SB3Player(model), "random"))
 
 ``python -m training.sb3 --help`` trains and measures with one command. One seat learns and others play the rest, as
-`HelsinkiSeatVectorEnv` says. A step handles all games as arrays; only games that end are looked at one by one.
+`GameSeatVectorEnv` says. A step handles all games as arrays; only games that end are looked at one by one.
 
 Needs the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. A model that Stable-Baselines3 saved
 is a pickle and may run any code when it is loaded: load only what you trust.
@@ -29,9 +29,11 @@ from gymnasium.vector import AutoresetMode
 
 from agents.match import play_match
 from agents.registry import make_player
-from agents.standing import Standing
-from helsinki_env import GameConfig, HelsinkiSeatVectorEnv, observation
+from agents.standing import Standing, win_shares
+from helsinki_env import GameConfig
 from helsinki_env.data import Entry
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from training.features import features
@@ -44,7 +46,7 @@ with needs("sb3", program=__name__ == "__main__"):
     from stable_baselines3.common.vec_env import VecEnv, VecMonitor
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
-__all__ = ["DEFAULTS", "HelsinkiVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
+__all__ = ["DEFAULTS", "GamesVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
 
 DEFAULTS: dict[str, Any] = {
     "learning_rate": LinearSchedule(1e-3, 0.0, 1.0),
@@ -57,13 +59,15 @@ DEFAULTS: dict[str, Any] = {
     "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 }
 """What `MaskablePPO` learns this game with. Rewards come at the end, after some 60 decisions: not discounted."""
+#: Options of the environment that are none of the configuration.
+_SEAT_OPTIONS = ("opponents", "seat", "illegal", "episodes", "render_mode")
 #: Rows that go through a model together, always so many: the last bits of a matrix product depend on its shape.
 _CHUNK = 128
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
 
 
-class HelsinkiVecEnv(VecEnv):
+class GamesVecEnv(VecEnv):
     """A batch of games with one learning seat, as Stable-Baselines3 wants it.
 
     Observation: float32 (B, F), `features` of what the learner sees. Masks: ``env_method("action_masks")``, which is
@@ -71,9 +75,9 @@ class HelsinkiVecEnv(VecEnv):
     is new at each step.
 
     The info of a game is empty until the game ends. Then it holds ``terminal_observation`` float32 (F,), the finished
-    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, whether the learner won, which
-    Stable-Baselines3 logs as ``rollout/success_rate``; ``seat``, the learner's; and ``rewards``, ``scores`` and
-    ``places`` of all seats. `make_sb3_env` adds ``episode``.
+    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, what part of the win
+    the learner has (1 / k if k share the first place), whose mean Stable-Baselines3 logs as ``rollout/success_rate``;
+    ``seat``, the learner's; and ``rewards``, ``scores`` and ``places`` of all seats. `make_sb3_env` adds ``episode``.
 
     The games are one environment: seeds, options, attributes and methods other than ``action_masks`` are for all of
     them at once. After ``seed(n)`` the next reset deals stream b of seed n to game b, so that runs with different seeds
@@ -86,12 +90,12 @@ class HelsinkiVecEnv(VecEnv):
         ValueError: if it does not. By `set_options`, `set_attr` and `env_method`, if asked for some games alone.
     """
 
-    def __init__(self, env: HelsinkiSeatVectorEnv) -> None:
+    def __init__(self, env: GameSeatVectorEnv) -> None:
         if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
-            raise ValueError("env: Stable-Baselines3 needs HelsinkiSeatVectorEnv(..., autoreset_mode='SameStep')")
+            raise ValueError("env: Stable-Baselines3 needs GameSeatVectorEnv(..., autoreset_mode='SameStep')")
         self.env = env
         self._chosen = np.zeros(env.num_envs, np.int64)
-        size = observation.layout(env.config.loaded.types).size
+        size = spec_of(env.config).features(env.config)
         super().__init__(env.num_envs, Box(0.0, 127.0, (size,), np.float32), env.single_action_space)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
@@ -120,14 +124,21 @@ class HelsinkiVecEnv(VecEnv):
         Raises:
             IllegalActionError: naming game, decision, phase and what is legal.
         """
+        players = self.env.states["players"].copy()  # of games that end now, others may be dealt by the step
         obs, reward, ended, _, info = self.env.step(self._chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         games = np.flatnonzero(ended)
         if len(games):
-            self._report(infos, info, games)
+            self._report(infos, info, games, players)
         return features(obs["observation"]), reward, ended, infos
 
-    def _report(self, infos: list[dict[str, Any]], info: dict[str, Any], games: npt.NDArray[np.int64]) -> None:
+    def _report(
+        self,
+        infos: list[dict[str, Any]],
+        info: dict[str, Any],
+        games: npt.NDArray[np.int64],
+        players: npt.NDArray[np.integer],
+    ) -> None:
         final = info["final_info"]
         last = features(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
         for row, b in zip(last, games.tolist(), strict=True):
@@ -135,7 +146,7 @@ class HelsinkiVecEnv(VecEnv):
             infos[b] = {name: final[name][b].copy() for name in ("rewards", "scores", "places")} | {
                 "terminal_observation": row,
                 "TimeLimit.truncated": False,
-                "is_success": bool(final["places"][b, seat] == 0),
+                "is_success": float(win_shares(final["places"][b, : players[b]])[seat]),
                 "seat": seat,
             }
 
@@ -188,12 +199,18 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     Args:
         num_envs: games side by side; large batches are fast.
         seed: of the games dealt at the next reset; a model with a seed of its own sets it anew.
-        options: as for `HelsinkiSeatVectorEnv`: `opponents` (default "random"), `seat`, `num_players`, `config`,
-            `reward`, `episodes` ... But for `illegal`, which is "raise" unless said otherwise: MaskablePPO takes no
-            illegal decision.
+        options: as for `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... But for `illegal`,
+            which is "raise" unless said otherwise: MaskablePPO takes no illegal decision. Then `config`, which says of
+            which game, or instead of it the options of the usual game's configuration: `num_players`, `reward` ...
     """
-    options = {"illegal": "raise"} | options
-    env = HelsinkiVecEnv(HelsinkiSeatVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **options))
+    config = options.pop("config", None)
+    seated = {"illegal": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
+    if config is None:
+        config = GameConfig(**options)
+    elif options:
+        raise ValueError(f"config: found {', '.join(options)} too, expected one or the other: it says what is played")
+    games = GameSeatVectorEnv(num_envs, config, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **seated)
+    env = GamesVecEnv(games)
     if seed is not None:
         env.seed(seed)
     return VecMonitor(env)
@@ -239,7 +256,7 @@ class SB3Player:
 
 
 def measure(
-    player: SB3Player, opponent: str = "random", config: GameConfig | None = None, games: int = 1000, seed: int = 0
+    player: SB3Player, opponent: str = "random", config: Any = None, games: int = 1000, seed: int = 0
 ) -> Standing:
     """Return how a player does in all seats against opponents by name, every deck played in each seat."""
     config = config or GameConfig()
@@ -265,7 +282,7 @@ class _Progress(BaseCallback):
 def train(
     decisions: int = 400_000,
     opponents: str = "random",
-    config: GameConfig | None = None,
+    config: Any = None,
     *,
     num_envs: int = 128,
     seed: int = 0,
@@ -275,7 +292,7 @@ def train(
 
     Args:
         decisions: of the learner, over all games; made up to whole rollouts.
-        opponents: who plays the other seats, as for `HelsinkiSeatVectorEnv`.
+        opponents: who plays the other seats, as for `GameSeatVectorEnv`.
         config: what is played; default: two players, and points ahead of the others as reward, which says more than
             who won.
         num_envs: games side by side.
@@ -283,7 +300,7 @@ def train(
         report: called with the model after each rollout.
 
     Raises:
-        ValueError: for numbers that are none; see `HelsinkiSeatVectorEnv` for the rest.
+        ValueError: for numbers that are none; see `GameSeatVectorEnv` for the rest.
     """
     for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
         Entry(value, ValueError, name).integer(least, 2**31)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from helsinki_env.data import Entry
-from helsinki_env.envs.episodes import RandomEpisodes
+from helsinki_env.engine.spec import spec_of
 from training.checks import player_counts
 
 __all__ = ["TableConfig", "divide"]
@@ -39,15 +40,23 @@ class TableConfig:
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
         player_counts(self.players)
+
+    def episodes(self, game: Any) -> Any:
+        """Return what is drawn anew at each deal of the game of a configuration.
+
+        Raises:
+            ValueError: for values that cannot be drawn, or that the game does not have.
+        """
+        spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
+        for name, value in drawn.items():
+            if name not in spec.setup and any(value):
+                raise ValueError(f"{name}: found {list(value)}, but there is no such thing in the game {spec.name}")
         try:
-            _ = self.episodes
+            return spec.episodes(
+                num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}
+            )
         except ValueError as problem:
             raise ValueError(str(problem).removeprefix("num_")) from None
-
-    @property
-    def episodes(self) -> RandomEpisodes:
-        """What is drawn anew at each deal."""
-        return RandomEpisodes(self.players, self.covered, self.denied, self.dry_roads)
 
 
 def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:

@@ -17,21 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
-from agents.heuristic.weights import QUICK
-from agents.net.inputs import carry_out, places, win_share, write_position
+from agents.guide import decide
+from agents.net.inputs import win_share
 from agents.net.network import Network
+from agents.net.parts import Places, carry_out, places, write_position
 from agents.search.desk import Desk, clear, new_desk
-from agents.search.settings import Settings
-from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS
-from helsinki_env.engine.contract import score
+from helsinki_env.engine.contract import SEATS, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.rng import GOLDEN, mix
-from helsinki_env.envs.vector import HelsinkiVectorEnv
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.extras import needs
-from helsinki_env.playout import player_words
 from training.checks import check_numbers
 from training.progress import Progress
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
@@ -153,19 +150,25 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
 
 
 def play_lessons(
-    desk: Desk, games: npt.NDArray[Any], words: npt.NDArray[np.uint64], share: float, stray: float, seats: int = SEATS
+    desk: Desk,
+    at: Places,
+    games: npt.NDArray[Any],
+    words: npt.NDArray[np.uint64],
+    share: float,
+    stray: float,
+    seats: int = SEATS,
 ) -> Lessons:
     """Let the heuristic play games to their end, in place, and keep some of the positions.
 
     Args:
         desk: to play at.
+        at: where the parts of the inputs begin.
         games: records with all cards dealt, (B,).
         words: random numbers, uint64 (B,).
         share: part of the turns that is kept.
         stray: chance of a decision to be taken at random.
         seats: P, at least the players of the fullest game.
     """
-    at = places(int(desk.tables[0].types))
     most = int(len(games) * 120 * share) + 64  # turns of a long game
     lessons = Lessons(
         np.zeros((most, seats, at.seat[-1]), np.int8),
@@ -205,7 +208,7 @@ class WarmStart:
     def __init__(
         self,
         network: Network,
-        game: GameConfig,
+        game: Any,
         tables: Sequence[TableConfig],
         config: WarmConfig,
         seed: int,
@@ -218,10 +221,9 @@ class WarmStart:
         self.updates, self.positions, self.games = 0, 0, 0
         self.most_players = max(max(table.players) for table in tables)
         self._envs = [
-            HelsinkiVectorEnv(size, episodes=table.episodes, config=game)
-            for table, size in divide(tables, config.games)
+            GameVectorEnv(size, game, episodes=table.episodes(game)) for table, size in divide(tables, config.games)
         ]
-        self._desk = new_desk(game, QUICK, Settings())
+        self._desk, self._at = new_desk(game), places(game)
         self._worker = ThreadPoolExecutor(1, "lesson")
         self._next: Future[list[Lessons]] | None = None
 
@@ -238,7 +240,7 @@ class WarmStart:
             env.reset(seed=seed)
             words = player_words(env.num_envs, seed + 1)
             c = self.config
-            found.append(play_lessons(self._desk, env.states, words, c.share, c.stray, self.most_players))
+            found.append(play_lessons(self._desk, self._at, env.states, words, c.share, c.stray, self.most_players))
         return found
 
     def update(self) -> Progress:

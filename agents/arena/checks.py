@@ -24,7 +24,7 @@ def check_games(games: ChunkGames) -> None:
         ArenaError: naming the game, what was found there and what is expected.
     """
     planned, played = games.schedule, games.played
-    compare("places, which follow from scores,", played.places, _places(played.scores), planned.game)
+    compare("places, which follow from scores,", played.places, _places(played.scores, played.places), planned.game)
     barred = planned.barred.denied | planned.barred.covered[:, None]
     compare("used actions, which leave out what is barred,", played.used, played.used & ~barred, planned.game)
     taken = np.array([len(decisions) for decisions in played.decisions])
@@ -50,10 +50,8 @@ def compare(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game
         raise ArenaError(f"game {game[g]}: {what} {there!r:.100}, expected {planned!r:.100}")
 
 
-def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the places that scores make, both (G, S): ties go to who is later in turn order."""
-    seats = scores.shape[1]
-    order = np.argsort(-scores[:, ::-1].astype(np.int64), axis=1, kind="stable")
-    places = np.empty(scores.shape, np.int64)
-    np.put_along_axis(places, seats - 1 - order, np.arange(seats)[None, :], axis=1)
-    return places
+def _places(scores: npt.NDArray[np.integer], places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return how many seats did better than each, (G, S): they have more points, or as many and a better place."""
+    more, equal = (compared(scores[:, None], scores[..., None]) for compared in (np.greater, np.equal))
+    better: npt.NDArray[np.int64] = (more | equal & (places[:, None] < places[..., None])).sum(axis=2)
+    return better

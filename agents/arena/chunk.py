@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from agents.arena.plan import Chunk, TablePlan, block_seating
 from agents.base import Player, decide, first_words
 from agents.play import Barred, Outcome, deck_seeds, play_games
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig
+from helsinki_env.engine.spec import spec_of
 
 __all__ = ["ChunkGames", "Schedule", "Spent", "play_chunk", "ready_player", "schedule"]
 
@@ -75,14 +75,14 @@ class ChunkGames:
 
 
 @lru_cache(maxsize=256)
-def ready_player(spec: str, config: GameConfig) -> Player:
+def ready_player(spec: str, config: Any) -> Player:
     """Return a player that has been asked once: what must be loaded or compiled first is not part of its time.
 
     Raises:
         PlayerError: if there is no such player, or it cannot play these games.
     """
     player = make_player(spec, config)
-    decide(player, Game(config, seed=0))
+    decide(player, spec_of(config).game(config, seed=0))
     return player
 
 
@@ -145,13 +145,14 @@ def _barred(
     """
     seats, config = table.seats, table.config
     covered = np.zeros((len(blocks), ACTIONS), np.bool_)
-    covered[:, list(config.covered)] = True
+    covered[:, list(getattr(config, "covered", ()))] = True
     by_seat = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
     for seat, actions in enumerate(config.denied):
         by_seat[:, seat, list(actions)] = True
     by_place = None
     if table.boards is not None:
-        covered, by_seat = table.boards.sets(boards_seed % 2**53, blocks, seats)
+        ids = tuple(spec_of(config).deniable)
+        covered, by_seat = table.boards.sets(boards_seed % 2**53, blocks, seats, ids)
     if table.cover is not None:
         covered = table.cover.sets(blocks)
     if table.screen is not None:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.components import ACTIONS as NAMES
 from helsinki_env.data import Entry
+from helsinki_env.engine.spec import usual_spec
 
 __all__ = [
     "ACTIONS",
@@ -129,13 +129,16 @@ def pairs_identified(design: Sets) -> bool:
     return int(np.linalg.matrix_rank(columns)) == len(one)
 
 
-def random_sets(count: int, low: int, high: int, generator: np.random.Generator) -> Sets:
-    """Return sets of actions, bool (count, 15): sizes uniform from `low` to `high`, sets of a size equally likely."""
-    if not 0 <= low <= high <= ACTIONS:
-        raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {ACTIONS}")
+def random_sets(
+    count: int, low: int, high: int, generator: np.random.Generator, ids: tuple[int, ...] = tuple(range(ACTIONS))
+) -> Sets:
+    """Return sets of some of the `ids`, bool (count, 15): sizes uniform from `low` to `high`, then sets of a size."""
+    if not 0 <= low <= high <= len(ids):
+        raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {len(ids)}")
     sizes = generator.integers(low, high + 1, count)
-    ranks = generator.random((count, ACTIONS)).argsort(axis=1).argsort(axis=1)
-    sets: Sets = ranks < sizes[:, None]
+    ranks = generator.random((count, len(ids))).argsort(axis=1).argsort(axis=1)
+    sets = np.zeros((count, ACTIONS), np.bool_)
+    sets[:, list(ids)] = ranks < sizes[:, None]
     return sets
 
 
@@ -202,17 +205,19 @@ class Boards:
         for name in ("covered", "denied"):
             object.__setattr__(self, name, _sizes(getattr(self, name), name))
 
-    def sets(self, seed: int, blocks: npt.NDArray[np.int64], seats: int) -> tuple[Sets, Sets]:
+    def sets(
+        self, seed: int, blocks: npt.NDArray[np.int64], seats: int, ids: tuple[int, ...] = tuple(range(ACTIONS))
+    ) -> tuple[Sets, Sets]:
         """Return what is covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
 
-        It depends on seed and number of the block alone.
+        It depends on seed and number of the block alone. `ids`: what can be denied in the game.
         """
         covered = np.zeros((len(blocks), ACTIONS), np.bool_)
         denied = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
             generator = np.random.default_rng([seed, 3, block])
-            covered[i] = random_sets(1, *self.covered, generator)[0]
-            denied[i] = random_sets(seats, *self.denied, generator)
+            covered[i] = random_sets(1, *self.covered, generator, ids)[0]
+            denied[i] = random_sets(seats, *self.denied, generator, ids)
         return covered, denied
 
 
@@ -273,9 +278,10 @@ DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover
 
 
 def _action(data: Entry) -> int:
+    names = tuple(usual_spec().deniable.values())
     if isinstance(data.value, str):
-        return NAMES.index(data.choice(NAMES, f"an id from 0 to {ACTIONS - 1} or "))
-    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {NAMES[0]!r}")
+        return names.index(data.choice(names, f"an id from 0 to {ACTIONS - 1} or "))
+    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {names[0]!r}")
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:

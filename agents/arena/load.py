@@ -13,8 +13,7 @@ import numpy.typing as npt
 from agents.arena.chunk import ChunkGames
 from agents.arena.plan import ArenaError, Chunk, TablePlan
 from agents.arena.store import RunFolder
-from helsinki_env import GameConfig
-from helsinki_env.record import Record
+from helsinki_env.play.record import Record
 
 __all__ = ["Table", "load_run", "records"]
 
@@ -43,7 +42,7 @@ class Table:
     """
 
     name: str
-    config: GameConfig
+    config: Any
     players: tuple[str, ...]
     seating: npt.NDArray[np.int64]
     block: npt.NDArray[np.int64]

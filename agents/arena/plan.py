@@ -12,7 +12,7 @@ games of one with fewer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, permutations
@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
-from helsinki_env import GameConfig
-from helsinki_env.data import Entry, digest_of, sealed
-from helsinki_env.position import VERSION
+from helsinki_env.data import Entry, digest_of, one_of, sealed
+from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_named, spec_of
 
 __all__ = [
     "CHUNK_GAMES",
@@ -36,6 +35,7 @@ __all__ = [
     "Plan",
     "TablePlan",
     "block_seating",
+    "environment_of",
     "lineups_of",
     "of_any_length",
 ]
@@ -109,7 +109,7 @@ class TablePlan:
     """
 
     name: str
-    config: GameConfig
+    config: Any
     players: tuple[str, ...]
     lineups: tuple[tuple[int, ...], ...]
     blocks: int
@@ -121,7 +121,7 @@ class TablePlan:
     @property
     def seats(self) -> int:
         """Seats of a game."""
-        return self.config.num_players
+        return int(self.config.num_players)
 
     @property
     def games(self) -> int:
@@ -136,7 +136,7 @@ class TablePlan:
         """Return the table as plain data; `from_dict` reads it."""
         return {
             "name": self.name,
-            "config": self.config.to_dict(),
+            "config": config_to_dict(self.config),
             "config_digest": self.config.digest,
             "players": list(self.players),
             "lineups": [list(lineup) for lineup in self.lineups],
@@ -158,7 +158,7 @@ class TablePlan:
             ArenaError: if it is no such table, or the component file is another one now.
         """
         data = Entry.of(data, ArenaError, "the table").mapping()
-        config = GameConfig.from_dict(data["config"])
+        config = config_from_dict(data["config"])
         name = data["name"].text("a name")
         if config.digest != data["config_digest"].value:
             data["config_digest"].fail(
@@ -291,7 +291,7 @@ class Plan:
     def _told(self) -> dict[str, Any]:
         return {
             "arena": _FORMAT,
-            "environment": f"helsinki_v{VERSION}",
+            "environment": environment_of(self.tables),
             "package": self.package,
             "seed": self.seed,
             "chunk_games": self.chunk_games,
@@ -307,13 +307,29 @@ class Plan:
                 file is another one now.
         """
         data = Entry.of(data, ArenaError, "the plan of a run").mapping()
-        for key, expected in (("arena", _FORMAT), ("environment", f"helsinki_v{VERSION}")):
-            if data[key].value != expected:
-                data[key].fail(repr(expected), "read it with the version that played it, or play in another folder")
+        remedy = "read it with the version that played it, or play in another folder"
+        if data["arena"].value != _FORMAT:
+            data["arena"].fail(repr(_FORMAT), remedy)
+        known = {name: _environment(spec_named(name)) for name in game_names()}
+        for told in data["environment"].text("the names of environments").split(", "):
+            if told not in known.values():
+                ours = known.get(told.rpartition("_v")[0])
+                data["environment"].fail(one_of(known.values(), None) if ours is None else repr(ours), remedy)
         data.intact("the plan of a run")
         tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
+        if data["environment"].value != environment_of(tables):
+            data["environment"].fail(repr(environment_of(tables)), remedy)
         chunk_games, package = data["chunk_games"].integer(1, MOST_GAMES), data["package"].text("a version")
         return cls(data["seed"].integer(0), tables, chunk_games, package)
+
+
+def _environment(spec: GameSpec) -> str:
+    return f"{spec.name}_v{spec.version}"
+
+
+def environment_of(tables: Iterable[TablePlan]) -> str:
+    """Return the names of the environments that tables are played in, with their versions."""
+    return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
 
 
 def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,10 +35,10 @@ from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
 from agents.registry import player_files
-from helsinki_env import GameConfig
 from helsinki_env.data import brief, read_json
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
-from helsinki_env.record import Record, RecordWriter
+from helsinki_env.play.record import Record, RecordWriter
 
 __all__ = ["RunFolder", "has_games"]
 
@@ -285,7 +285,7 @@ def _joined(parts: Sequence[Outcome]) -> Outcome:
 def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
-        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places
+        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places.tolist()
         for g, seed in enumerate(planned.seeds.tolist()):
             yield Record(
                 config=_config_of(table, int(planned.barred.covered[g]), tuple(denied[g])),
@@ -293,23 +293,24 @@ def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator
                 players=tuple(table.players[i] for i in planned.seating[g].tolist()),
                 decisions=tuple(played.decisions[g].tolist()),
                 scores=tuple(scores[g]),
-                ranking=tuple(np.argsort(places[g]).tolist()),
+                places=tuple(places[g]),
             )
 
 
 @lru_cache(maxsize=4096)
-def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> GameConfig:
+def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
     """The configuration of a game whose actions are barred by these sets, bit i for action i."""
     for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
-    config = table.config.changed(covered=for_all, denied=by_seat)
+    changes = {"covered": for_all, "denied": by_seat}
+    config = table.config.changed(**{name: changes[name] for name in spec_of(table.config).setup if name in changes})
     return table.config if config == table.config else config
 
 
 def _networks(plan: Plan) -> dict[str, str]:
     """The networks of a plan's players as they are now."""
     found = {}
-    for player in sorted({name for table in plan.tables for name in table.players}):
-        contents = [path.read_bytes() for path in player_files(player) if is_file(path)]
+    for player, config in sorted({name: table.config for table in plan.tables for name in table.players}.items()):
+        contents = [path.read_bytes() for path in player_files(player, config) if is_file(path)]
         if contents:
             found[player] = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
     return found

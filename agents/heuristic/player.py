@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.ahead import decide_ahead
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import Weights, weights_record
+from agents.guide import decide_ahead, forget, guide_of, weights_record
 from helsinki_env import GameConfig
-from helsinki_env.core.state import new_states
+from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.restore import restore
+from helsinki_env.engine.spec import spec_of
 
 __all__ = ["HeuristicPlayer"]
 
@@ -20,15 +20,15 @@ __all__ = ["HeuristicPlayer"]
 def _decide_batch(tables, parts, weights, states, work, views, masks, values, actions):
     t, p, w, v, u = tables[0], parts[0], weights[0], views[0], views[1]
     for b in range(len(states)):
-        v.of_turns = u.of_turns = -1.0  # nothing is remembered from one game to the next
+        forget(v)  # nothing is remembered from one game to the next
+        forget(u)
         actions[b] = decide_ahead(t, p, w, states[b], v, u, work, masks[b], values)
 
 
 class HeuristicPlayer:
-    """Plans the whole turn and takes what the evaluation likes best; without chance.
+    """Plans the whole turn and takes what the evaluation of its game likes best; without chance.
 
-    Each decision is the best one for the rest of the turn: where to move (for a coat of arms, too), whether to draw or
-    to build and in which order, how to pay, where to place, where superstructures go, and what a coat buys.
+    What it thinks, the guide of the game says (`agents.guide`).
 
     Args:
         config: the games to be played; only their component file matters.
@@ -37,9 +37,10 @@ class HeuristicPlayer:
 
     name = "heuristic"
 
-    def __init__(self, config: GameConfig | None = None, weights: Weights | None = None) -> None:
+    def __init__(self, config: Any = None, weights: Any = None) -> None:
         self.config = config or GameConfig()
-        self.weights = weights or Weights()
+        self.guide = guide_of(self.config)
+        self.weights = weights or self.guide.weights
         self._record = weights_record(self.weights)
 
     def act(
@@ -47,9 +48,9 @@ class HeuristicPlayer:
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
         states = restore(self.config, observation)
-        work = new_states(1, self.config.loaded.types)
+        work = spec_of(self.config).new_states(self.config, 1)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
-        tables, parts, views = self.config.tables, pieces(self.config), new_views(2)
+        tables, parts, views = self.config.tables, self.guide.pieces(self.config), self.guide.new_views(2)
         mask = np.ascontiguousarray(mask)
         _decide_batch(tables, parts, self._record, states, work, views, mask, values, actions)
         return actions

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.ahead import decide_ahead
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import QUICK, Weights, weights_record
-from helsinki_env import GameConfig
-from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import SEATS, States, new_states
-from helsinki_env.engine.contract import apply
+from agents.guide import decide_ahead, forget, guide_of, weights_record
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.states import States
 
 __all__ = ["play_out_guided"]
 
@@ -29,7 +26,7 @@ def _play_batch(tables, parts, weights, states, views, work, mask, values):
     for b in range(len(states)):
         g = states[b]
         for seat in range(len(views)):
-            views[seat].of_turns = -1.0
+            forget(views[seat])
         while not g.done:
             write_mask(t, g, mask)
             seat = np.int64(g.seat)
@@ -38,7 +35,7 @@ def _play_batch(tables, parts, weights, states, views, work, mask, values):
     return decisions
 
 
-def play_out_guided(config: GameConfig, states: States, weights: Sequence[Weights] = (QUICK,) * SEATS) -> int:
+def play_out_guided(config: Any, states: States, weights: Sequence[Any] | None = None) -> int:
     """Play records to the end in place, each seat by the heuristic; return how many decisions were taken.
 
     Args:
@@ -46,9 +43,9 @@ def play_out_guided(config: GameConfig, states: States, weights: Sequence[Weight
         states: records, (B,).
         weights: of each of the four seats; default: those of the playouts of the search players.
     """
-    types = config.loaded.types
-    ids = ActionTable(types).size
-    records: npt.NDArray[Any] = np.concatenate([weights_record(seat) for seat in weights])
-    views, work = new_views(SEATS + 1), new_states(1, types)
+    guide, spec = guide_of(config), spec_of(config)
+    ids = spec.ids(config)
+    records: npt.NDArray[Any] = np.concatenate([weights_record(seat) for seat in weights or (guide.quick,) * SEATS])
+    views, work = guide.new_views(SEATS + 1), spec.new_states(config, 1)
     scratch = np.zeros(ids, np.int8), np.zeros(ids)
-    return int(_play_batch(config.tables, pieces(config), records, states, views, work, *scratch))
+    return int(_play_batch(config.tables, guide.pieces(config), records, states, views, work, *scratch))

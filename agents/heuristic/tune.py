@@ -15,18 +15,19 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.guide import guide_of
 from agents.heuristic.playouts import play_out_guided
-from agents.heuristic.weights import Weights
 from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS, new_states
 from helsinki_env.data import Entry
 from helsinki_env.engine import loops
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.spec import game_names, spec_named, spec_of
 from helsinki_env.extras import needs
-from helsinki_env.game import apply_setup
 
 __all__ = ["lead", "tune"]
 
@@ -35,7 +36,7 @@ _REPLACE = 5
 
 
 def lead(
-    candidate: Weights, opponent: Weights, config: GameConfig, decks: int, seed: int
+    candidate: Any, opponent: Any, config: Any, decks: int, seed: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return by how many points a candidate is ahead of the mean of its opponents, and its own points, for each deck.
 
@@ -49,11 +50,11 @@ def lead(
     Returns:
         Two arrays, float64 (decks,), each the mean over the seats.
     """
-    seats = config.num_players
+    seats, spec = config.num_players, spec_of(config)
     ahead, own = np.zeros(decks), np.zeros(decks)
     for seat in range(seats):
-        states = new_states(decks, config.loaded.types)
-        apply_setup(states, config)
+        states = spec.new_states(config, decks)
+        spec.apply_setup(states, config)
         numbers = np.arange(decks, dtype=np.uint64)
         loops.batch_deal(config.tables[0], states, np.full(decks, seed, np.uint64), numbers, np.zeros(decks, np.uint64))
         play_out_guided(config, states, [candidate if other == seat else opponent for other in range(SEATS)])
@@ -66,8 +67,9 @@ def lead(
 
 
 def tune(
-    start: Weights,
+    start: Any = None,
     *,
+    game: Any = None,
     generations: int = 10**6,
     minutes: float = 20.0,
     decks: int = 400,
@@ -76,11 +78,12 @@ def tune(
     players: Sequence[int] = (2, 3, 4),
     threads: int = 1,
     only: Sequence[str] = (),
-) -> Weights:
+) -> Any:
     """Return better weights.
 
     Args:
-        start: where to begin.
+        start: where to begin; default: at the weights of the game's heuristic.
+        game: a configuration of the game; default: the usual game.
         generations: at most so many.
         minutes: no new generation begins after so long.
         decks: decks for each number of players and candidate.
@@ -88,7 +91,7 @@ def tune(
         sigma: first step of the search, as a factor (0.25: about a quarter up or down).
         players: numbers of players to tune for.
         threads: candidates that are tried side by side.
-        only: the weights to change; default: all but that of the expansion.
+        only: the weights to change; default: all but those that the guide leaves alone.
 
     Raises:
         ValueError: for numbers that are none.
@@ -102,23 +105,28 @@ def tune(
     with needs("tune"):
         import cma
 
-    names = [item.name for item in fields(Weights) if item.name in only or (not only and item.name != "crosswalk")]
+    game = game or GameConfig()
+    guide = guide_of(game)
+    start = start or guide.weights
+    names = [
+        item.name for item in fields(start) if item.name in only or (not only and item.name not in guide.not_tuned)
+    ]
     first = np.log([max(getattr(start, name), 1e-3) for name in names])
 
-    def weights(x: npt.NDArray[np.float64]) -> Weights:
-        return Weights(**{**asdict(start), **dict(zip(names, np.exp(x).tolist(), strict=True))})
+    def weights(x: npt.NDArray[np.float64]) -> Any:
+        return type(start)(**{**asdict(start), **dict(zip(names, np.exp(x).tolist(), strict=True))})
 
     options = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
     search = cma.CMAEvolutionStrategy(first, sigma, options)
     best, begin = start, time.monotonic()
-    configs = [GameConfig(num_players=count) for count in players]
+    configs = [game.changed(num_players=count) for count in players]
     with ThreadPoolExecutor(threads) as pool:
         for generation in range(generations):
             if time.monotonic() - begin > 60 * minutes:
                 break
             candidates = search.ask()
 
-            def loss(x: npt.NDArray[np.float64], deal: int = generation, rival: Weights = best) -> float:
+            def loss(x: npt.NDArray[np.float64], deal: int = generation, rival: Any = best) -> float:
                 played = [lead(weights(x), rival, c, decks, seed * 10**6 + deal) for c in configs]
                 return -float(np.mean([ahead.mean() + own.mean() for ahead, own in played]))
 
@@ -148,8 +156,9 @@ def main() -> None:
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT")
+    parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name)
     given = vars(parser.parse_args())
-    found = tune(Weights(), **given)
+    found = tune(game=spec_named(given.pop("game")).config(), **given)
     print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))
 
 

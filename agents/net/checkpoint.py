@@ -21,9 +21,10 @@ from agents.net.description import (
     parse_description,
 )
 from agents.net.network import Network, NetworkConfig
-from helsinki_env import GameConfig
-from helsinki_env.core.state import SEATS
+from agents.net.parts import inputs_of
 from helsinki_env.data import Entry
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.spec import config_from_dict
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
@@ -45,7 +46,7 @@ def save_checkpoint(path: str | Path, model: Network, description: dict[str, Any
     """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
     path = Path(path)
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    data = save(weights, {KEY: describe(model.types, {**description, "weights": _digest(weights)})})
+    data = save(weights, {KEY: describe(model.game, {**description, "weights": _digest(weights)})})
     with replacing(path) as file:
         file.write(data)
     return path
@@ -72,9 +73,9 @@ def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
     except (SafetensorError, OSError) as problem:
         raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
     content = parse_description(path, text, "a safetensors file")
-    game, size = GameConfig.from_dict(content["game"]), content["network"].build(NetworkConfig)
-    if game.loaded.types != content["types"].value:
-        content["types"].fail(f"{game.loaded.types}, which its component file {game.components!r} has")
+    game, size = config_from_dict(content["game"]), content["network"].build(NetworkConfig)
+    if (types := inputs_of(game).types(game)) != content["types"].value:
+        content["types"].fail(f"{types}, which its component file {game.components!r} has")
     _check_weights(content, weights, size)
     model = Network(game, size)
     try:

@@ -15,40 +15,53 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.inputs import seat_parts, table_parts
-from helsinki_env import observation
+from agents.net.parts import inputs_of
 from helsinki_env.data import Entry, brief, parse_json, shown
+from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import is_file
-from helsinki_env.game import action_table
-from helsinki_env.position import VERSION
 
 __all__ = ["KEY", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
+           "environment_of",
            "interface_digests", "parse_description"]  # fmt: skip
 
 KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
 FORMAT = 2
-#: Card types that component files can have: one kind of card in five colours and the wild one, to eighteen.
-_TYPES = (6, 91)
+#: Card types that component files can have.
+_TYPES = (5, 91)
 
 
 class CheckpointError(ValueError):
     """A checkpoint that cannot be used; the message names the file and the reason."""
 
 
-def interface_digests(types: int) -> dict[str, str]:
-    """Return digests of action table, observation's layout and inputs: a network fits only those it was made for."""
-    texts = {
-        "actions": repr((action_table(types).sizes, action_table(types).offsets)),
-        "observation": observation.layout(types).markdown(),
-        "inputs": repr((seat_parts(types), table_parts(types))),
-    }
+def interface_digests(config: Any, types: int) -> dict[str, str]:
+    """Return digests of action table, observation's layout and inputs: a network fits only those it was made for.
+
+    Args:
+        config: a configuration of the game.
+        types: how many card types the games have.
+    """
+    told = inputs_of(config)
+    texts = told.interface(types) | {"inputs": repr((told.seat_parts(types), told.table_parts(types)))}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
-def describe(types: int, more: dict[str, Any]) -> str:
-    """Return the description of a network for a number of card types, as JSON; `more` says how it was made."""
-    content = {"format": FORMAT, "environment": f"helsinki_v{VERSION}", "types": types, **interface_digests(types)}
+def environment_of(config: Any) -> str:
+    """Return the name of the environment of a game, with its version."""
+    spec = spec_of(config)
+    return f"{spec.name}_v{spec.version}"
+
+
+def describe(config: Any, more: dict[str, Any]) -> str:
+    """Return the description of a network for games like those of a configuration, as JSON; `more`: how it was made."""
+    types = inputs_of(config).types(config)
+    content = {
+        "format": FORMAT,
+        "environment": environment_of(config),
+        "types": types,
+        **interface_digests(config, types),
+    }
     return json.dumps({**content, **more})
 
 
@@ -86,7 +99,14 @@ def parse_description(path: Path, text: str | None, kind: str) -> Entry:
 
 def check_description(path: Path, content: Mapping[str, Any]) -> None:
     """Check that a network fits this environment; CheckpointError with the reason if it does not."""
-    expected = {"format": FORMAT, "environment": f"helsinki_v{VERSION}", **interface_digests(content["types"])}
+    game = content.get("game")
+    named = game.get("game") if isinstance(game, Mapping) else None
+    config = (spec_named(named) if named in game_names() else usual_spec()).config()
+    expected = {
+        "format": FORMAT,
+        "environment": environment_of(config),
+        **interface_digests(config, content["types"]),
+    }
     for key, value in expected.items():
         if content.get(key) != value:
             raise CheckpointError(

@@ -20,11 +20,13 @@ import numpy.typing as npt
 
 from agents.heuristic.player import HeuristicPlayer
 from agents.net.description import KEY, CheckpointError
-from agents.net.inputs import Writer, places
+from agents.net.inputs import Writer
 from agents.net.make import network_path
+from agents.net.parts import places
 from agents.net.player import Assessor, preferences
-from helsinki_env import GameConfig, HelsinkiVectorEnv, RandomEpisodes
-from helsinki_env.core.state import SEATS
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.spec import config_from_dict, spec_of
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
@@ -134,7 +136,7 @@ def compare(
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     """Return a network as a model, valid in its form."""
-    at = places(network.types)
+    at = places(network.game)
     example = (
         torch.zeros((2, SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
         torch.zeros((2, int(at.table[-1])), dtype=torch.int8),
@@ -196,7 +198,7 @@ def _compare(
 ) -> Agreement:
     if isinstance(positions, bool) or not isinstance(positions, int) or positions < 1:
         raise ValueError(f"positions: found {positions!r}, expected a whole number of at least 1")
-    config = GameConfig.from_dict(description["game"])
+    config = config_from_dict(description["game"])
     original, writer = TorchAssessor(network), Writer(config)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
@@ -231,12 +233,12 @@ def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 
 
-def _decisions(
-    config: GameConfig, count: int, seed: int
-) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]]:
+def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]]:
     """Yield decisions with more than one choice, observations int8 (B, F) and masks int8 (B, A), `count` in all."""
-    episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), denied=(0, 3), dry_roads=(False, True))
-    env = HelsinkiVectorEnv(_GAMES, config=config, episodes=episodes, autoreset_mode="SameStep")
+    spec = spec_of(config)
+    drawn = {"covered": (0, 5), "denied": (0, 3), "dry_roads": (False, True)}
+    episodes = spec.episodes(num_players=(2, 3, 4), **{name: drawn[name] for name in drawn if name in spec.setup})
+    env = GameVectorEnv(_GAMES, config, autoreset_mode="SameStep", episodes=episodes)
     obs, _ = env.reset(seed=seed)
     player, words = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # it leaves nothing to chance
     while count:

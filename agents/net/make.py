@@ -6,20 +6,34 @@ import os
 from pathlib import Path
 from typing import Any
 
-from agents.net.description import CheckpointError
+from agents.net.description import CheckpointError, environment_of
+from agents.net.parts import inputs_of
 from agents.net.player import Assessor, NetPlayer
 from agents.net.search import NetSearchPlayer
 from agents.registry import MOST_TRIALS, as_trials
-from helsinki_env import GameConfig
 from helsinki_env.data import shown
+from helsinki_env.engine.spec import spec_of, usual_spec
 
-__all__ = ["SHIPPED", "make", "make_with_search", "network_path"]
-
-SHIPPED = Path(__file__).parent / "shipped.safetensors"
-"""The trained network that comes with the package; docs/model-card.md says what it is."""
+__all__ = ["make", "make_with_search", "network_path", "shipped"]
 
 
-def make(argument: str, config: GameConfig) -> NetPlayer:
+def shipped(config: Any = None) -> Path:
+    """Return the trained network that comes with the package, for the game of a configuration; see the model card.
+
+    Raises:
+        CheckpointError: if there is none for the game.
+    """
+    name = (usual_spec() if config is None else spec_of(config)).name
+    path = Path(__file__).parent.parent / name / "shipped.safetensors"
+    if not path.is_file():
+        raise CheckpointError(
+            f"player net: no network comes with the package for {name}; train one with 'helsinki train --game {name} "
+            "--preset quick' and play it as net:FOLDER"
+        )
+    return path
+
+
+def make(argument: str, config: Any) -> NetPlayer:
     """Return the player of a network.
 
     Args:
@@ -33,7 +47,7 @@ def make(argument: str, config: GameConfig) -> NetPlayer:
     return NetPlayer(_assessor(argument, config, fast=False), config, f"net:{argument}" if argument else "net")
 
 
-def make_with_search(argument: str, config: GameConfig) -> NetSearchPlayer:
+def make_with_search(argument: str, config: Any) -> NetSearchPlayer:
     """Return a network that searches.
 
     Args:
@@ -53,18 +67,22 @@ def make_with_search(argument: str, config: GameConfig) -> NetSearchPlayer:
     return NetSearchPlayer(trials, _assessor(path, config, fast=True), config, f"net+search:{argument}")
 
 
-def network_path(argument: str) -> Path:
+def network_path(argument: str, config: Any = None) -> Path:
     """Return the file of a network, by an argument as for `make`."""
-    path = Path(argument) if argument else SHIPPED
+    path = Path(argument) if argument else shipped(config)
     return path / "best.safetensors" if os.path.isdir(path) else path  # unlike Path's own, it takes names of any length
 
 
-def _assessor(argument: str, config: GameConfig, fast: bool) -> Assessor:
-    path = network_path(argument)
+def _assessor(argument: str, config: Any, fast: bool) -> Assessor:
+    path = network_path(argument, config)
     assessor, description = _load_onnx(path) if path.suffix == ".onnx" else _load(path, fast)
-    if description["types"] != config.loaded.types:
+    if description["environment"] != environment_of(config):
         raise CheckpointError(
-            f"{path}: trained with {description['types']} card types, these games have {config.loaded.types}: "
+            f"{path}: trained for {description['environment']}, these are games of {environment_of(config)}"
+        )
+    if description["types"] != (types := inputs_of(config).types(config)):
+        raise CheckpointError(
+            f"{path}: trained with {description['types']} card types, these games have {types}: "
             "use the component file it was trained with"
         )
     return assessor

@@ -9,16 +9,16 @@ by what it thinks of that kind of decision. See `agents.net.inputs` for what goe
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from agents.net.inputs import Inputs, places, seat_parts, table_parts
+from agents.net.choices import Inputs
+from agents.net.parts import inputs_of, places
 from agents.net.player import SURE
 from helsinki_env import GameConfig
-from helsinki_env.core.actions import USE
-from helsinki_env.core.state import SEATS
 from helsinki_env.data import Entry
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
-from helsinki_env.game import action_table
 
 with needs("train"):
     import torch
@@ -28,8 +28,6 @@ __all__ = ["ABSENT", "Assessment", "Network", "NetworkConfig", "Tensors"]
 
 ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
-#: Scores are predicted in these units around this middle.
-_SCORE_UNIT, _SCORE_MIDDLE = 10.0, 15.0
 #: How sharply a new network prefers the better position, and what a point of the heuristic's opinion counts. Before
 #: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
 #: knows the value of positions improves on it.
@@ -122,26 +120,26 @@ class Network(nn.Module):
         config: size of the network.
     """
 
-    def __init__(self, game: GameConfig | None = None, config: NetworkConfig | None = None) -> None:
+    def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
-        self.types, self.config = (game or GameConfig()).loaded.types, config or NetworkConfig()
-        c, actions = self.config, action_table(self.types)
-        self.ids = actions.size
+        self.game, self.config = game or GameConfig(), config or NetworkConfig()
+        told = inputs_of(self.game)
+        self.types, c = told.types(self.game), self.config
+        self.ids = spec_of(self.game).ids(self.game)
+        self._score_unit, self._score_middle = told.score_unit, told.score_middle
+        seat_parts = told.seat_parts(self.types)
         seat, table = (
             torch.cat([torch.full((part.size,), 1.0 / part.scale) for part in parts])
-            for parts in (seat_parts(self.types), table_parts(self.types))
+            for parts in (seat_parts, told.table_parts(self.types))
         )
         self.seat_scale: torch.Tensor
         self.table_scale: torch.Tensor
         self.group: torch.Tensor
         self.register_buffer("seat_scale", seat, persistent=False)
         self.register_buffer("table_scale", table, persistent=False)
-        # Decisions of one kind are alike to the network; each action that a coat buys is a kind of its own.
-        group = torch.from_numpy(actions.kind_of).long()
-        first = actions.offsets[USE]
-        group[first : first + 15] = len(actions.sizes) + torch.arange(15)
+        group = torch.from_numpy(told.groups(self.types)).long()
         self.register_buffer("group", group, persistent=False)
-        self._present = int(places(self.types).seat[[part.name for part in seat_parts(self.types)].index("present")])
+        self._present = int(places(self.game).seat[[part.name for part in seat_parts].index("present")])
         self.seat_in = nn.Linear(len(seat), c.seat_hidden)
         self.seat_out = nn.Linear(c.seat_hidden, c.seat)
         self.from_seats = nn.Linear(SEATS * c.seat, c.width)
@@ -176,7 +174,7 @@ class Network(nn.Module):
         hidden = self.trunk(seats, table)
         present = nn.functional.pad(seats[:, :, self._present], (0, SEATS - seats.shape[1]))
         wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
-        scores = _SCORE_MIDDLE + _SCORE_UNIT * self.score(hidden).float()
+        scores = self._score_middle + self._score_unit * self.score(hidden).float()
         return Assessment(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
 
     def log_probs(self, x: Tensors, assessed: Assessment) -> torch.Tensor:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.description import KEY, CheckpointError, check_exists, parse_description
-from agents.net.inputs import places
+from agents.net.parts import places
 from agents.net.player import Assessed, chunked
-from helsinki_env.core.state import SEATS
 from helsinki_env.data import parse_json
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.extras import needs
-from helsinki_env.game import action_table
 
 with needs("onnx"):
     import onnxruntime
@@ -58,9 +58,12 @@ class OnnxAssessor:
         description = parse_description(path, entries.get(KEY), "an ONNX model")
         if _DIGEST_KEY in entries and sealed(content[_SEAL:]) != content:
             raise CheckpointError(f"{path}: an ONNX model that was changed or damaged; copy or export it again")
-        self.description, types = dict(description.value), description["types"].value
-        groups = _check_shapes(path, self._session, types)
-        self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), types, groups)
+        self.description = dict(description.value)
+        with description["game"].blamed():
+            config = config_from_dict(description["game"].value)
+        groups = _check_shapes(path, self._session, config)
+        ids = spec_of(config).ids(config)
+        self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
     def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
         """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
@@ -101,9 +104,9 @@ def _open(path: Path, content: bytes, threads: int) -> Any:
         raise CheckpointError(f"{path}: not a whole ONNX model ({problem}); copy or export it again") from None
 
 
-def _check_shapes(path: Path, session: Any, types: int) -> int:
+def _check_shapes(path: Path, session: Any, config: Any) -> int:
     """Check what goes in and comes out; return the number of groups of decisions."""
-    at = places(types)
+    at = places(config)
     found = {
         x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any number
         for x in (*session.get_inputs(), *session.get_outputs())
@@ -122,11 +125,11 @@ def _check_shapes(path: Path, session: Any, types: int) -> int:
     return groups
 
 
-def _read_preferences(path: Path, text: str | None, types: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
+def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
     """Return the sharpness, and the group of each decision, int64 (A,)."""
     try:
         content = parse_json(text or "", CheckpointError).mapping()
-        numbers = content["group"].entries("groups", length=action_table(types).size)
+        numbers = content["group"].entries("groups", length=ids)
         group = np.array([number.integer(0, groups - 1) for number in numbers], np.int64)
         return float(content["sharpness"].number(0, inside=True)), group
     except CheckpointError as problem:

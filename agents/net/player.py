@@ -7,13 +7,13 @@ exported model. Preferences are worked out here from what it says of positions, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.inputs import Inputs, Writer
-from helsinki_env import GameConfig
+from agents.net.choices import Inputs
+from agents.net.inputs import Writer
 
 __all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
@@ -98,9 +98,7 @@ class NetPlayer:
         sample: draw from the probabilities instead, with the row's random number.
     """
 
-    def __init__(
-        self, assessor: Assessor, config: GameConfig | None = None, name: str = "net", sample: bool = False
-    ) -> None:
+    def __init__(self, assessor: Assessor, config: Any = None, name: str = "net", sample: bool = False) -> None:
         self.assessor, self.name, self.sample = assessor, name, sample
         self.writer = Writer(config)
 

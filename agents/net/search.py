@@ -11,24 +11,25 @@ through the network together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.decide import decide
-from agents.heuristic.weights import QUICK
-from agents.net.inputs import Inputs, carry_out, finish_turn, places, win_share, write_position
+from agents.guide import decide
+from agents.net.choices import Inputs
+from agents.net.inputs import finish_turn, win_share
+from agents.net.parts import carry_out, places, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
-from agents.search.settings import Settings
 from helsinki_env import GameConfig
-from helsinki_env.core.state import States
 from helsinki_env.engine.contract import apply
+from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.restore import restore
+from helsinki_env.engine.states import States
 
 __all__ = ["NetSearchPlayer", "SearchSettings"]
 
@@ -94,7 +95,7 @@ class NetSearchPlayer:
         self,
         budget: int,
         assessor: Assessor,
-        config: GameConfig | None = None,
+        config: Any = None,
         name: str = "",
         settings: SearchSettings | None = None,
     ) -> None:
@@ -176,13 +177,13 @@ class NetSearchPlayer:
         racing: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.float64]:
         """Try arms; return their shares of the win, summed over deals, float64 (B, m)."""
-        at = places(self.config.loaded.types)
+        at = places(self.config)
         tries = deals * counts
         n, seats = int(tries.sum()), int(games["players"].max())
         described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
         ended = np.zeros(n)
         drawn = words[racing]
-        desk = new_desk(self.config, QUICK, Settings())
+        desk = new_desk(self.config)
         _try(desk, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
         words[racing] = drawn
         share = np.where(ended >= 0, ended, self.net.assessor(*described).wins[:, 0])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.rating.errors import RatingError
-from agents.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives
+from agents.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives, orders_of_finish
 from helsinki_env.extras import needs
 
 with needs("arena"):
@@ -62,7 +62,8 @@ def build_model(
     Args:
         players: names of the P players.
         seating: who sat where, as indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: the place of each seat, 0 is first, (G, S); strict, every row a permutation.
+        places: the place of each seat, 0 is first, (G, S): how many seats did better. Shared ones are taken as all the
+            orders that go with them, in equal parts; see `agents.rating.plackett_luce`.
         units: which games may depend on each other (those with one deck), (G,).
         reference: the player whose strength is zero.
         covariates: what else is known of a seat in a game, float64 (G, S, C), of the order of 1. Only differences
@@ -87,8 +88,9 @@ def build_model(
     met = _meetings(count, seating)
     _check_connected(players, met)
 
-    # Equal (player, seat, covariates) are one kind, and a game is the order in which kinds finished.
-    order = np.argsort(places, axis=1)
+    # Equal (player, seat, covariates) are one kind, and a game is the order in which kinds finished; with ties,
+    # parts of several orders.
+    game, order, part = orders_of_finish(places)
     kinds = seating * seats + np.arange(seats)
     features_of = player_map[np.repeat(np.arange(count), seats)] + seat_map[np.tile(np.arange(seats), count)]
     if covariates is not None:
@@ -97,10 +99,10 @@ def build_model(
         kinds = inverse.reshape(kinds.shape)
         features_of = features_of[distinct[:, 0].astype(np.int64)]
         features_of[:, parameters - extra :] = distinct[:, 1:]
-    patterns, which = np.unique(np.take_along_axis(kinds, order, axis=1), axis=0, return_inverse=True)
+    patterns, which = np.unique(np.take_along_axis(kinds[game], order, axis=1), axis=0, return_inverse=True)
     names, unit = np.unique(units, return_inverse=True)
     counts = sparse.csr_array(
-        (np.ones(len(which)), (unit.ravel(), which.ravel())), shape=(len(names), len(patterns)), dtype=np.float64
+        (part, (unit.ravel()[game], which.ravel())), shape=(len(names), len(patterns)), dtype=np.float64
     )
     rankings = Rankings(features_of[patterns], counts)
     _check_told_apart(rankings, parameters)
@@ -125,11 +127,13 @@ def _check(players: Sequence[str], seating: Integers, places: Integers, units: I
     if seating.min() < 0 or seating.max() >= len(players):
         wrong = int(seating.min() if seating.min() < 0 else seating.max())
         raise RatingError(f"seating: found player {wrong}, expected 0 to {len(players) - 1}")
-    strict = (np.sort(places, axis=1) == np.arange(places.shape[1])).all(axis=1)
-    if not strict.all():
-        game = int(np.argmin(strict))
+    better = (places[:, None, :] < places[:, :, None]).sum(axis=2)
+    sound = (places == better).all(axis=1)
+    if not sound.all():
+        game = int(np.argmin(sound))
         raise RatingError(
-            f"places: found {places[game].tolist()} in game {game}, expected each of 0 to {places.shape[1] - 1} once"
+            f"places: found {places[game].tolist()} in game {game}, expected for each seat how many did better: "
+            f"0 to {places.shape[1] - 1}, such as {better[game].tolist()}"
         )
 
 

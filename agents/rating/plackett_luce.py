@@ -11,6 +11,22 @@ Nothing here knows players or seats: `agents.rating.model` makes features of the
 order of finish are one *pattern* and counted, which makes large runs cheap. Each game belongs to a *unit*, a
 collection of games that may depend on each other, such as all games with one deck.
 
+**Ties.** A game in which places are shared is taken as all orders of finish that go with them, in equal parts: k who
+share a place are put in each of their k! orders, and the log-likelihood is the mean over the orders
+(`orders_of_finish`). What is estimated is then the model of the game in which ties are broken by lot, without the noise
+of drawing one lot. For two players a tie is half a win and half a loss, as in Elo's ratings (Elo 1978) and in the
+cross-table (`agents.rating.shares`). The function stays concave and keeps its form, games with weights; the sandwich
+over units and the bootstrap hold as for any maximum of a sum over units.
+
+The usual alternatives fit less well here. The marginal likelihood averages the likelihoods instead of their logarithms
+(Kalbfleisch and Prentice 1973, "Marginal likelihoods based on Cox's regression and life model", Biometrika 60; Allison
+and Christakis 1994, "Logit models for sets of ranked items", Sociological Methodology 24): it takes a tie for an order
+that was not seen, so that a hundred draws of two players would say nothing at all. Its approximations by Breslow 1974
+and Efron 1977 count such a draw twice. The model of Turner, van Etten, Firth and Kosmidis 2020 ("Modelling rankings in
+R: the PlackettLuce package", Computational Statistics 35; for two players Davidson 1970) has a parameter for each size
+of a tie; its strengths are the odds of those games that were no ties, whereas a rating here is to say how often one
+finishes ahead of another in all of them.
+
 Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
 """
 
@@ -18,6 +34,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, permutations, product
 from typing import Any
 
 import numpy as np
@@ -34,6 +51,7 @@ __all__ = [
     "fit",
     "gradients",
     "maximum",
+    "orders_of_finish",
     "unit_hessians",
     "unit_scores",
 ]
@@ -53,7 +71,8 @@ class Rankings:
 
     Attributes:
         features: of the seat that came in first, second, ... in each pattern, float64 (U, S, K).
-        counts: games of each unit with each pattern, a sparse matrix (D, U) of SciPy's.
+        counts: games of each unit with each pattern, a sparse matrix (D, U) of SciPy's; of those
+            with ties, parts.
     """
 
     features: Array
@@ -116,6 +135,36 @@ class Fit:
 
     theta: Array
     covariance: Array
+
+
+def orders_of_finish(
+    places: npt.NDArray[np.integer],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+    """Return the orders of finish that go with the places of games, each with its part of its game.
+
+    A game without ties is one order. Where k seats share a place, their k! orders are equally large parts of it.
+
+    Args:
+        places: how many seats did better than each, int (G, S).
+
+    Returns:
+        the game of every order, int64 (N,), ascending; its seats, best first, int64 (N, S); the part of the game that
+        it is, float64 (N,), which adds up to 1 in every game.
+    """
+    places, seats = np.asarray(places, np.int64), places.shape[1]
+    _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
+    orders = [_orders(row) for row in places[first]]
+    parts = np.array([len(found) for found in orders])[kind]
+    game = np.repeat(np.arange(len(places)), parts)
+    begin = np.cumsum([0, *map(len, orders)])[kind]
+    within = np.arange(len(game)) - np.repeat(np.cumsum(parts) - parts, parts)
+    return game, np.concatenate(orders)[begin[game] + within], (1 / parts)[game]
+
+
+def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return all orders that go with the places of one game, (S,): int64 (N, S)."""
+    groups = [np.flatnonzero(places == place).tolist() for place in np.unique(places)]
+    return np.array([list(chain(*order)) for order in product(*map(permutations, groups))], np.int64)
 
 
 def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:

@@ -1,7 +1,8 @@
 """What happened, without a model: who finished ahead of whom, how often each player won, mean points and places.
 
 Every interval comes from how much units (decks) differ, as games with one deck depend on each other; see
-`agents.standing.share_interval`.
+`agents.standing.share_interval`. Who shares a place is half ahead of the other: a meeting hands out one whole, so that
+both directions of the cross-table add up to 1, and what ratings expect of it (`expected_shares`) means the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from agents.standing import share_interval
+from agents.standing import midranks, share_interval, win_shares
 
 __all__ = ["Pairs", "Standings", "ahead_by_unit", "expected_shares", "pairs", "standings"]
 
@@ -26,7 +27,8 @@ class Pairs:
     """The cross-table; row i, column j is about player i against player j.
 
     Attributes:
-        share: share of meetings in which i finished ahead of j, float64 (P, P); NaN if they never met.
+        share: share of meetings in which i finished ahead of j, a shared place as half, float64 (P, P); NaN if they
+            never met.
         low: lower end of its 95 % interval.
         high: upper end.
         games: games with both, int64 (P, P). A player in two seats meets each opponent twice in a game.
@@ -44,12 +46,13 @@ class Standings:
 
     Attributes:
         games: seats taken, int64 (P,).
-        win_share: share of them that won the game; `fair` would be one in as many as there are seats.
+        win_share: share of them that won the game, a first place shared by k as 1/k; `fair` would be one in as many as
+            there are seats.
         low: lower end of its 95 % interval.
         high: upper end.
         fair: the win share of equal players.
         points: mean points.
-        place: mean place, 1 is first.
+        place: mean place, 1 is first; see `agents.standing.midranks`.
     """
 
     games: npt.NDArray[np.int64]
@@ -68,6 +71,12 @@ def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None
     return flat.reshape(units, cells).astype(np.float64)
 
 
+def _ahead(one: Integers, two: Integers) -> Array:
+    """Return how far one place is ahead of another: 1, half for the same, or 0, float64 (N,)."""
+    ahead: Array = (one < two) + (one == two) / 2
+    return ahead
+
+
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
     """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
@@ -82,10 +91,8 @@ def pairs(players: int, seating: Integers, places: Integers, units: Integers) ->
     cells = players * players
     games = np.concatenate([games for _, _, games, _ in meetings])
     cell = np.concatenate([cell for *_, cell in meetings])
-    ahead = np.concatenate([places[games, one] < places[games, two] for one, two, games, _ in meetings])
-    share, low, high = share_interval(
-        _unit_sums(unit[games], cell, cells, ahead.astype(np.float64)), _unit_sums(unit[games], cell, cells)
-    )
+    ahead = np.concatenate([_ahead(places[games, one], places[games, two]) for one, two, games, _ in meetings])
+    share, low, high = share_interval(_unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells))
     both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
     square = (players, players)
     return Pairs(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
@@ -98,11 +105,11 @@ def standings(players: int, seating: Integers, places: Integers, scores: Integer
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
     count = np.bincount(sat, minlength=players)
     share, low, high = share_interval(
-        _unit_sums(unit, sat, players, (places.ravel() == 0).astype(np.float64)), _unit_sums(unit, sat, players)
+        _unit_sums(unit, sat, players, win_shares(places).ravel()), _unit_sums(unit, sat, players)
     )
     with np.errstate(invalid="ignore"):
         points = np.bincount(sat, scores.ravel().astype(np.float64), minlength=players) / count
-        place = np.bincount(sat, places.ravel().astype(np.float64), minlength=players) / count + 1
+        place = np.bincount(sat, midranks(places).ravel(), minlength=players) / count + 1
     return Standings(count, share, low, high, 1 / seats, points, place)
 
 
@@ -130,6 +137,8 @@ def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
 def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
     """Return for each unit with both players the share of meetings in which `one` was ahead, in the order of units.
 
+    A shared place counts half, as a draw does where engines are tested (`agents.rating.sequential`).
+
     Returns:
         float64 (N,), N at most the number of units.
     """
@@ -137,7 +146,7 @@ def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int
     cells = np.zeros((len(names), 2))
     for a, b in permutations(range(seating.shape[1]), 2):
         both = (seating[:, a] == one) & (seating[:, b] == two)
-        np.add.at(cells, (unit[both], 0), (places[both, a] < places[both, b]).astype(np.float64))
+        np.add.at(cells, (unit[both], 0), _ahead(places[both, a], places[both, b]))
         np.add.at(cells, (unit[both], 1), 1.0)
     met = cells[:, 1] > 0
     share: Array = cells[met, 0] / cells[met, 1]

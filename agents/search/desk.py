@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.view import new_views, pieces
-from agents.heuristic.weights import Weights, weights_record
+from agents.guide import forget, guide_of, weights_record
 from agents.search.settings import Settings, settings_record
-from helsinki_env import GameConfig
-from helsinki_env.core.actions import ActionTable
-from helsinki_env.core.state import SEATS, new_states
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.hidden import new_scratch
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.observation import layout
-from helsinki_env.redeal import SCRATCH
+from helsinki_env.engine.spec import spec_of
 
 __all__ = ["Desk", "clear", "new_desk"]
 
@@ -25,7 +22,7 @@ class Desk(NamedTuple):
 
     Attributes:
         tables: of the component file, (1,).
-        pieces: see `agents.heuristic.view.pieces`, (1,).
+        pieces: of the guide, (1,).
         weights: of the heuristic that every seat plays by, (4,).
         settings: of the search, (1,).
         deal: a game with its hidden cards dealt, (1,).
@@ -58,26 +55,32 @@ class Desk(NamedTuple):
     seen: npt.NDArray[np.int8]
 
 
-def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
-    """Return a desk for games with the component file of `config`; one for each thread."""
-    types = config.loaded.types
-    ids = ActionTable(types).size
+def new_desk(config: Any, weights: Any = None, settings: Settings | None = None) -> Desk:
+    """Return a desk for games with the component file of `config`; one for each thread.
+
+    Args:
+        config: of the games.
+        weights: of the guide in playouts; default: its quick ones.
+        settings: of the search; default: those of the guide.
+    """
+    spec, guide = spec_of(config), guide_of(config)
+    ids = spec.ids(config)
     return Desk(
         tables=config.tables,
-        pieces=pieces(config),
-        weights=np.repeat(weights_record(weights), SEATS),
-        settings=settings_record(settings),
-        deal=new_states(1, types),
-        trial=new_states(1, types),
-        views=new_views(SEATS + 1),
-        hidden=np.zeros(1, SCRATCH),
+        pieces=guide.pieces(config),
+        weights=np.repeat(weights_record(weights or guide.quick), SEATS),
+        settings=settings_record(settings or guide.settings),
+        deal=spec.new_states(config, 1),
+        trial=spec.new_states(config, 1),
+        views=guide.new_views(SEATS + 1),
+        hidden=new_scratch(config),
         mask=np.zeros(ids, np.int8),
         values=np.zeros(ids),
         shares=np.zeros(SEATS),
         arms=np.zeros(ids, np.int64),
         worths=np.zeros(ids),
         totals=np.zeros(ids),
-        seen=np.zeros(layout(types).size, np.int8),
+        seen=np.zeros(spec.features(config), np.int8),
     )
 
 
@@ -85,4 +88,4 @@ def new_desk(config: GameConfig, weights: Weights, settings: Settings) -> Desk:
 def clear(desk):
     """Forget what the views remember of another game."""
     for view in range(len(desk.views)):
-        desk.views[view].of_turns = -1.0
+        forget(desk.views[view])

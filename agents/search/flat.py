@@ -13,8 +13,7 @@ import math
 
 import numpy as np
 
-from agents.heuristic.decide import decide
-from agents.heuristic.view import NOTHING
+from agents.guide import NOTHING, decide
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
 from helsinki_env.engine.contract import apply

@@ -6,16 +6,17 @@ nothing that their seat cannot see can reach them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.weights import QUICK, Weights
 from agents.search.desk import new_desk
 from agents.search.flat import flat_batch
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
-from helsinki_env.restore import restore
+from helsinki_env.engine.hidden import restore
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
@@ -29,8 +30,8 @@ class _Searcher:
     Args:
         budget: games tried for each decision, at least 1.
         config: the games to be played; only their component file matters.
-        settings: of the search.
-        weights: of the heuristic that guides it.
+        settings: of the search; default: those of the game's guide.
+        weights: of the heuristic that guides it; default: the guide's quick ones.
     """
 
     _kind = ""
@@ -40,17 +41,17 @@ class _Searcher:
     def __init__(
         self,
         budget: int,
-        config: GameConfig | None = None,
+        config: Any = None,
         settings: Settings | None = None,
-        weights: Weights | None = None,
+        weights: Any = None,
     ) -> None:
         if budget < 1:
             raise ValueError(f"budget: found {budget}, expected at least 1 game to be tried for each decision")
         self.name = f"{self._kind}:{budget}"
         self.budget = budget
         self.config = config or GameConfig()
-        self.settings = settings or Settings()
-        self.weights = weights or QUICK
+        self.settings = settings
+        self.weights = weights
 
 
 class FlatPlayer(_Searcher):

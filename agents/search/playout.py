@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from agents.heuristic.decide import decide
-from agents.heuristic.worth import win_shares
-from helsinki_env.engine.contract import apply
+from agents.guide import decide, win_shares
+from helsinki_env.engine.contract import apply, redeal
+from helsinki_env.engine.hidden import RedealError
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import mix
-from helsinki_env.redeal import RedealError, redeal_game
 
 __all__ = ["deal_anew", "play_and_judge"]
 
@@ -20,7 +19,7 @@ def deal_anew(desk, g, word):
     Raises RedealError if there is no such deal: the observation that the game is restored from is of no game.
     """
     desk.deal[0] = g
-    if not redeal_game(desk.tables[0], desk.deal[0], g.seat, mix(word), desk.hidden[0], desk.mask):
+    if not redeal(desk.tables[0], desk.deal[0], g.seat, mix(word), desk.hidden[0], desk.mask):
         raise RedealError("found no deal that fits what the seat to move knows; can this position come up in a game?")
 
 

@@ -18,12 +18,10 @@ import math
 
 import numpy as np
 
-from agents.heuristic.decide import decide
-from agents.heuristic.view import NOTHING
+from agents.guide import NOTHING, decide
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.core.state import SEATS
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN

@@ -26,80 +26,81 @@ from typing import Any, NamedTuple
 
 from numba.core import event
 
+from helsinki_env import GameConfig
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine import kept, kernel
 from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
 from helsinki_env.terminal import plain_console
 
-__all__ = ["PARTS", "Part", "make_ahead", "parts_of"]
+__all__ = ["PARTS", "Part", "in_words", "make_ahead", "of_game", "parts_of"]
 
 #: The exit status of a process whose part needs an extra that is not installed.
 _LACKING = 3
 
 
-def _games() -> None:
-    from helsinki_env import HelsinkiVectorEnv
-    from helsinki_env.playout import choose_uniformly, player_words
+def _games(config: Any) -> None:
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.envs.vector import GameVectorEnv
 
-    env = HelsinkiVectorEnv(1)
+    env = GameVectorEnv(1, config)
     obs, _ = env.reset(seed=0)
     env.step(choose_uniformly(obs["action_mask"], player_words(1)))
 
 
-def _one_game() -> None:
-    from helsinki_env import Game, helsinki_v0
+def _one_game(config: Any) -> None:
+    from helsinki_env.envs.aec import GameAECEnv
 
-    game = Game(seed=0)
+    game = spec_of(config).game(config, seed=0)
     game.step(int(game.legal_actions()[0]))
     game.observation(0)
-    env = helsinki_v0.raw_env()
+    env = GameAECEnv(config)
     env.reset(seed=0)
     env.step(int(env.last()[0]["action_mask"].argmax()))
 
 
-def _seats() -> None:
-    from helsinki_env import HelsinkiSeatVectorEnv
+def _seats(config: Any) -> None:
+    from helsinki_env.envs.seat import GameSeatVectorEnv
 
-    env = HelsinkiSeatVectorEnv(1)
+    env = GameSeatVectorEnv(1, config)
     obs, _ = env.reset(seed=0)
     env.step(obs["action_mask"].argmax(axis=1))
 
 
-def _player(name: str) -> None:
+def _player(name: str, config: Any) -> None:
     from agents.base import first_words
     from agents.registry import make_player
-    from helsinki_env import HelsinkiVectorEnv
+    from helsinki_env.envs.vector import GameVectorEnv
 
-    obs, _ = HelsinkiVectorEnv(1).reset(seed=0)
-    make_player(name).act(obs["observation"], obs["action_mask"], first_words(0, [0], 0))
+    obs, _ = GameVectorEnv(1, config).reset(seed=0)
+    make_player(name, config).act(obs["observation"], obs["action_mask"], first_words(0, [0], 0))
 
 
-def _training() -> None:
-    from agents.heuristic.weights import QUICK
+def _training(config: Any) -> None:
+    from agents.net.parts import places
     from agents.search.desk import new_desk
-    from agents.search.settings import Settings
-    from helsinki_env import GameConfig, HelsinkiVectorEnv
-    from helsinki_env.playout import player_words
+    from helsinki_env.engine.playout import player_words
+    from helsinki_env.envs.vector import GameVectorEnv
     from training.warm import play_lessons
 
-    env = HelsinkiVectorEnv(1)
+    env = GameVectorEnv(1, config)
     env.reset(seed=0)
-    play_lessons(new_desk(GameConfig(), QUICK, Settings()), env.states, player_words(1), 0.5, 0.5)
+    play_lessons(new_desk(config), places(config), env.states, player_words(1), 0.5, 0.5)
 
 
 class Part(NamedTuple):
-    """Kernels that are made together.
+    """Kernels that are made together, for any game.
 
     Attributes:
         what: they are, for people.
-        use: calls each of them.
+        use: calls each of them, for the game of a configuration.
         kernels: those that Python calls, as MODULE:NAME; what these call is found from there.
     """
 
     what: str
-    use: Callable[[], None]
+    use: Callable[[Any], None]
     kernels: tuple[str, ...]
 
 
@@ -109,7 +110,7 @@ PARTS = {
     "games": Part(
         "the rules",
         _games,
-        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.playout:_choose_batch"),
+        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_batch"),
     ),
     "game": Part(
         "single games",
@@ -121,7 +122,7 @@ PARTS = {
         _seats,
         ("helsinki_env.envs.seat_kernels:begin", "helsinki_env.envs.seat_kernels:advance"),
     ),
-    "greedy": Part("greedy", partial(_player, "greedy"), ("agents.lookahead:choose_batch",)),
+    "greedy": Part("greedy", partial(_player, "greedy"), ("agents.{game}.greedy:choose_batch",)),
     "heuristic": Part(
         "heuristic",
         partial(_player, "heuristic"),
@@ -133,18 +134,44 @@ PARTS = {
     "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",)),
     "training": Part("lessons", _training, ("training.warm:_play",)),
 }
-"""Everything that can be made ahead. Parts named like players are these players'."""
+"""Everything that can be made ahead. Parts named like players are these players'. The part of a game that is not the
+usual one is asked for as GAME:PART."""
 
 
-def parts_of(players: Iterable[str]) -> list[str]:
-    """Return the parts that games between players need, by their names as on a command line."""
+def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
+    """Return the parts that games between players need.
+
+    Args:
+        players: their names as on a command line.
+        config: what they play; default: the usual game.
+    """
     found = {"games"}
-    for spec in players:
-        words = spec.strip().split(":")
+    for name in players:
+        words = name.strip().split(":")
         if words[0] == "forced":  # forced:ACTION:PLAYER
             words = words[2:] or [""]
         found |= {words[0]} & PARTS.keys()
-    return [part for part in PARTS if part in found]
+    return [of_game(part, config) for part in PARTS if part in found]
+
+
+def of_game(part: str, config: Any = None) -> str:
+    """Return what a part is asked for as, for the game of a configuration."""
+    spec = spec_of(config or GameConfig())
+    return part if spec.unnamed else f"{spec.name}:{part}"
+
+
+def _read(part: str) -> tuple[Part, GameSpec]:
+    """Return a part and its game, by what it is asked for as; KeyError if there is none."""
+    *game, name = part.split(":")
+    if name not in PARTS or len(game) > 1:
+        raise KeyError(f"{part}: the parts are {', '.join(PARTS)}")
+    return PARTS[name], spec_named(game[0]) if game else spec_of(GameConfig())
+
+
+def in_words(part: str) -> str:
+    """Return what a part is, for people."""
+    made, spec = _read(part)
+    return made.what if spec.unnamed else f"{made.what} of {spec.name.capitalize()}"
 
 
 # In the process that needs them
@@ -154,7 +181,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     """Make parts as far as that has not been done; show how far it is.
 
     Args:
-        parts: keys of `PARTS`.
+        parts: as `parts_of` names them.
         processes: how many work side by side; None: one for each processor and one more, as now and then one waits
             for a kernel that another one is compiling (`kept.Claims`).
 
@@ -166,15 +193,15 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     """
     if not kernel.JIT:
         return []
-    wanted = set(parts)
-    if unknown := wanted - PARTS.keys():
-        raise KeyError(f"{', '.join(sorted(unknown))}: the parts are {', '.join(PARTS)}")
-    waiting = [part for part in PARTS if part in wanted and not _marker(part).exists()]
+    wanted = dict.fromkeys(parts)
+    for part in wanted:
+        _read(part)
+    waiting = [part for part in wanted if not _marker(part).exists()]
     if not waiting:
         return []
     lacking: list[str] = []
     total = _reached(waiting)
-    names = ", ".join(PARTS[part].what for part in waiting)
+    names = ", ".join(in_words(part) for part in waiting)
     plain_console(stderr=True).print(
         f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
         highlight=False,
@@ -217,7 +244,7 @@ def _processors() -> int:
 def _marker(part: str) -> Path:
     """Return the file that says that a part has been made; its folder's name changes with every kernel."""
     package = Path(__file__).resolve().parent.parent.parent / "training" / "warm.py"
-    return Path(kept.folder_for(str(package), kernel.CACHE_FOLDER)) / f"{part}.made"
+    return Path(kept.folder_for(str(package), kernel.CACHE_FOLDER)) / f"{part.replace(':', '-')}.made"
 
 
 def _mark(part: str) -> None:
@@ -229,24 +256,38 @@ def _mark(part: str) -> None:
 
 
 def _reached(parts: Iterable[str]) -> set[str]:
-    """Return the names of the kernels of some parts: those that Python calls, and all that these call."""
+    """Return the names of the kernels of some parts: those that Python calls, and all that these call.
+
+    A kernel that is compiled for several games counts for each of them, as NAME for the usual one or GAME:NAME.
+    """
+    return {name for part in parts for name in _reached_by(part)}
+
+
+def _reached_by(part: str) -> set[str]:
+    made, spec = _read(part)
+    games = [game for game in game_names() if game != spec.name]
+    others = tuple(f"{folder}.{game}." for folder in ("helsinki_env.games", "agents") for game in games)
     found: dict[str, Any] = {}
     new = []
-    for part in parts:
-        for name in PARTS[part].kernels:
-            module, _, attribute = name.partition(":")
-            try:
-                new.append(getattr(import_module(module), attribute))
-            except ImportError:  # whoever makes the part says so
-                continue
+    for name in made.kernels:
+        module, _, attribute = name.format(game=spec.name).partition(":")
+        try:
+            new.append(getattr(import_module(module), attribute))
+        except (ImportError, AttributeError):  # whoever makes the part says so
+            continue
     while new:
         function = new.pop().py_func
-        if (name := f"{function.__module__}.{function.__qualname__}") not in found:
-            found[name] = function
-            called = (function.__globals__.get(word) for word in function.__code__.co_names)
-            for value in called:
-                new += value.kernels if isinstance(value, Rule) else [value] if hasattr(value, "py_func") else []
-    return set(found)
+        if (name := f"{function.__module__}.{function.__qualname__}") in found or name.startswith(others):
+            continue
+        found[name] = function
+        called = (function.__globals__.get(word) for word in function.__code__.co_names)
+        for value in called:
+            new += value.kernels if isinstance(value, Rule) else [value] if hasattr(value, "py_func") else []
+    return {_told(name, spec) for name in found}
+
+
+def _told(name: str, spec: GameSpec) -> str:
+    return name if spec.unnamed else f"{spec.name}:{name}"
 
 
 def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
@@ -271,7 +312,10 @@ def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[s
 
 
 class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not followed
-    """Prints the name of each kernel that has been compiled."""
+    """Prints the name of each kernel that has been compiled, as `_reached` counts them."""
+
+    def __init__(self, spec: GameSpec) -> None:
+        self.spec = spec
 
     def on_start(self, event: event.Event) -> None:
         pass
@@ -279,16 +323,17 @@ class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not 
     def on_end(self, event: event.Event) -> None:
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         if function is not None:
-            print(f"{function.__module__}.{function.__qualname__}", flush=True)
+            print(_told(f"{function.__module__}.{function.__qualname__}", self.spec), flush=True)
 
 
 def _make(part: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and ends it
     kernel.be_silent()
     gc.disable()  # Numba makes millions of objects: looking through them takes a tenth of the time, and the end is near
-    event.register("numba:compile", _Teller())
+    made, spec = _read(part)
+    event.register("numba:compile", _Teller(spec))
     try:
-        PARTS[part].use()
+        made.use(spec.config())
     except MissingExtraError:
         return _LACKING
     return 0

@@ -15,6 +15,7 @@ from helsinki_env.commands import options
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import read_json
+from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
@@ -29,6 +30,7 @@ def main(
     players: str | None = None,
     games: int | None = None,
     seats: int | None = None,
+    game: str | None = None,
     config: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
@@ -53,6 +55,7 @@ def main(
             forced:ACTION:PLAYER or a name that a package brings; default random,greedy.
         games: of each line-up, made up to whole rotations of the seats; default 2000.
         seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
+        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
         config: tables of players and games: a name in configs/arena or the path of a YAML file.
         game_config: a name in configs/game or the path of a YAML file; the following options change values of it.
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
@@ -77,6 +80,7 @@ def main(
         "players": players,
         "games": games,
         "seats": seats,
+        "game": game,
         "game_config": game_config,
         "covered": covered,
     }
@@ -91,7 +95,7 @@ def main(
     else:
         plan = plan_from_yaml(config, changes)
     options.out_folder(out)
-    make_ahead(parts_of(name for table in plan.tables for name in table.players))
+    make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
     console, started = plain_console(), time.monotonic()
     waiting = Waiting(plan.games)
     with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
@@ -121,6 +125,7 @@ def _one_table(
     players: str = "random,greedy",
     games: int | None = None,
     seats: int | None = None,
+    game: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
@@ -129,8 +134,8 @@ def _one_table(
     """Return the tournament that the options describe."""
     from agents.arena.config import plan_from_dict
 
-    game = options.game_config(game_config, seats, covered, dry_roads, components, default_players=2)
-    table = {"players": players.split(","), "game": game.to_dict(), "name": options.game_text(game)}
+    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game)
+    table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
     return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
 
 

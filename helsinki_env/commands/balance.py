@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
-from helsinki_env.commands.options import out_folder
+from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.files import replacing, write_json
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
 
-__all__ = ["main", "report", "run"]
+__all__ = ["denied", "main", "report", "run"]
+
+
+def _study(name: str) -> Any:
+    """Return a module of the study that the usual game has; what any game's things are worth, `denied` tells."""
+    return import_module(f"agents.{usual_spec().name}.balance.{name}")
 
 
 def run(
@@ -42,21 +49,22 @@ def run(
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
     with needs("arena" if ray is None else "ray"):
-        from helsinki_env.analysis.run import open_study, play_part
-    from helsinki_env.analysis.study import PARTS, StudyConfig, StudyError
+        playing = _study("run")
+    study_module = _study("study")
+    all_parts, error = study_module.PARTS, study_module.StudyError
 
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
-    chosen = PARTS if parts is None else tuple(part.strip() for part in parts.split(","))
+    chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
     for part in chosen:
-        if part not in PARTS:
-            raise StudyError(f"--parts: found {part!r}, expected some of {', '.join(PARTS)}")
-    study = StudyConfig.from_yaml(config)
+        if part not in all_parts:
+            raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
+    study = study_module.StudyConfig.from_yaml(config)
     out_folder(out)
-    open_study(study, out)
+    playing.open_study(study, out)
     make_ahead(parts_of(entry.player for entry in study.classes))
     console = plain_console()
-    for part in PARTS:
+    for part in all_parts:
         if part not in chosen:
             continue
         waiting = Waiting(0)
@@ -70,7 +78,7 @@ def run(
             console.print(f"{part}: {plan.games:,} games", highlight=False)
 
         with kept(keep), waiting:
-            played = play_part(
+            played = playing.play_part(
                 study,
                 out,
                 part,
@@ -103,26 +111,56 @@ def report(
         out: folder of the report; default: report in the folder of the study, or the one of --from.
         source: instead of reading games, make the report again from the balance.json of an earlier one.
     """
-    from helsinki_env.analysis.report import report_files
-    from helsinki_env.analysis.results import read_results, results
-    from helsinki_env.analysis.run import read_study
+    results = _study("results")
 
     if source is not None:
         out = out or source.parent
         out_folder(out)
-        data = read_results(source)
+        data = results.read_results(source)
     else:
         out = out or study / "report"
         out_folder(out)
-        data = results(read_study(study), study, f"helsinki balance report {study} --out {out}")
+        data = results.results(_study("run").read_study(study), study, f"helsinki balance report {study} --out {out}")
     console = plain_console()
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    for path, content in report_files(data).items():
+    for path, content in _study("report").report_files(data).items():
         with replacing(out / path) as file:
             file.write(content)
     console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)
     return 0
 
 
-main = {"run": run, "report": report}
+def denied(
+    run: Annotated[Path, tyro.conf.Positional] = Path("runs/arena"),
+    out: Path | None = None,
+    title: str = "What is worth how much",
+) -> int:
+    """Tell what each thing is worth that a tournament denied to its seats at random, of any game.
+
+    Example: helsinki arena --config configs/arena/abilities.yaml --out runs/abilities
+    Example: helsinki balance denied runs/abilities --out docs/abilities.md --title "What abilities are worth"
+
+    Args:
+        run: folder of the tournament; the file that it was played from says boards with denied.
+        out: the page, a file name that ends in .md; default: denied.md in the folder of the run.
+        title: of the page.
+    """
+    with needs("arena"):
+        from agents.balance.denied import denied_files
+    from agents.arena.load import load_run
+
+    page = out or run / "denied.md"
+    if page.suffix != ".md":
+        raise ValueError(f"--out: found {page}, expected a file name that ends in .md")
+    out_file(page)
+    files, data = denied_files(load_run(run), page.stem, title)
+    for path, content in files.items():
+        with replacing(page.parent / path) as file:
+            file.write(content)
+    write_json(page.with_suffix(".json"), data)
+    plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg", highlight=False, soft_wrap=True)
+    return 0
+
+
+main = {"run": run, "report": report, "denied": denied}

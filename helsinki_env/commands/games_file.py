@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from helsinki_env.files import replaced_by
-from helsinki_env.record import Record, RecordError, RecordWriter
+from helsinki_env.play.record import Record, RecordError, RecordWriter
 from helsinki_env.stopping import again, undisturbed
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, get_args
 
 import tyro
 
-from helsinki_env.config import GameConfig
 from helsinki_env.data import Entry, brief
+from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
 from helsinki_env.files import check_folder, check_writable
 
 __all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
@@ -84,7 +84,8 @@ def game_config(
     dry_roads: bool,
     components: str | None,
     default_players: int,
-) -> GameConfig:
+    game: str | None = None,
+) -> Any:
     """Return what is played.
 
     Args:
@@ -94,11 +95,15 @@ def game_config(
         dry_roads: whether the expansion is played; False: as the file says.
         components: a name in configs/components or the path of a YAML file.
         default_players: how many play if neither a number nor a file is given.
+        game: its name; None: as the file says, or the usual one.
 
     Raises:
         ConfigError, ComponentError: for values that cannot be played.
     """
-    chosen = GameConfig(num_players=default_players) if config is None else GameConfig.from_yaml(config)
+    kind = (usual_spec() if game is None else spec_named(game)).config
+    chosen = kind(num_players=default_players) if config is None else config_from_yaml(config)
+    if game is not None and not isinstance(chosen, kind):
+        raise ValueError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
     changes: dict[str, Any] = {}
     if num_players is not None:
         changes["num_players"] = num_players
@@ -129,9 +134,12 @@ def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) 
         raise ValueError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
 
 
-def game_text(config: GameConfig) -> str:
+def game_text(config: Any) -> str:
     """Return what is played in a few words, for titles."""
-    extras = [f"{len(config.covered)} actions covered"] if config.covered else []
-    extras += ["Dry roads"] if config.dry_roads else []
-    extras += [f"components {config.components}"] if config.components != "default" else []
+    spec = spec_of(config)
+    usual = spec.config(num_players=config.num_players)
+    extras = [] if spec.unnamed else [spec.name.capitalize()]
+    extras += [f"{len(config.covered)} actions covered"] if getattr(config, "covered", ()) else []
+    extras += ["Dry roads"] if getattr(config, "dry_roads", False) else []
+    extras += [f"components {config.components}"] if config.components != usual.components else []
     return ", ".join([f"{config.num_players} players", *extras])

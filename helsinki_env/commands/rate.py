@@ -12,7 +12,6 @@ from rich.table import Table
 
 import helsinki_env
 from helsinki_env.commands.options import out_folder
-from helsinki_env.position import VERSION
 from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -95,6 +94,7 @@ def rate_run(
         RatingError: if its games allow no ratings.
     """
     from agents.arena.load import load_run
+    from agents.arena.plan import environment_of
     from agents.arena.store import RunFolder
     from agents.rating.ratings import rate
 
@@ -102,7 +102,7 @@ def rate_run(
     played = load_run(run)
     rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
     provenance = {
-        "environment": f"helsinki_v{VERSION}",
+        "environment": environment_of(plan.tables),
         "package": helsinki_env.__version__,
         "numpy": version("numpy"),
         "scipy": version("scipy"),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from helsinki_env import notation, render
 from helsinki_env.commands.options import out_file, out_folder
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
-from helsinki_env.game import Game
-from helsinki_env.record import Record, RecordError, positions, read_records
+from helsinki_env.play.record import Record, RecordError, positions, read_records
 
 __all__ = ["main"]
 
@@ -70,13 +70,14 @@ def _find(file: Path, game: int) -> Record:
     return record
 
 
-View = tuple[Game, list[str]]
+View = tuple[BoardGame, list[str]]
 
 
 def _views(record: Record, each: str) -> Iterator[View]:
     """Yield the table at the beginning and after each turn or decision, with the decisions that led to it."""
     so_far: list[str] = []
     mover: tuple[int, int] | None = None
+    describe = spec_of(record.config).describe
     for game, action in positions(record):
         now = (game.round, game.seat)
         if mover is None or each == "decision" or now != mover or action is None:
@@ -84,7 +85,7 @@ def _views(record: Record, each: str) -> Iterator[View]:
             so_far = []
         mover = now
         if action is not None:
-            so_far.append(f"{record.players[game.seat]} ({game.seat}): {notation.describe(action, game.config.loaded)}")
+            so_far.append(f"{record.players[game.seat]} ({game.seat}): {describe(action, game.config)}")
 
 
 def _last(record: Record) -> View:
@@ -93,21 +94,31 @@ def _last(record: Record) -> View:
 
 
 def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
-    components = record.config.loaded
+    components, (to_dict, render) = record.config.loaded, _drawings(record)
     for number, (game, decisions) in enumerate(views):
         for decision in decisions:
             print(decision)
-        print(render.ansi(notation.to_dict(game, seat), components, viewer=seat, color=color))
+        print(render.ansi(to_dict(game, seat), components, viewer=seat, color=color))
         if step and number + 1 < len(views):
             try:
                 input("Enter for more, Ctrl-C to leave ")
             except EOFError:
                 return
     if record.finished:
-        names = [f"{record.players[i]} ({i}) {(record.scores or ())[i]}" for i in record.ranking or ()]
-        print("Result: " + ", ".join(names))
+        print("Result: " + _result(record))
     else:
         print("The record ends here; the game was not played to its end.")
+
+
+def _result(record: Record) -> str:
+    """Return who scored what, best first; between those who share a place stands an equals sign."""
+    places, scores = record.places or (), record.scores or ()
+    text, before = "", None
+    for seat in sorted(range(len(places)), key=places.__getitem__):
+        text += "" if before is None else " = " if places[seat] == before else ", "
+        text += f"{record.players[seat]} ({seat}) {scores[seat]}"
+        before = places[seat]
+    return text
 
 
 def _check(path: Path, suffix: str) -> None:
@@ -127,21 +138,29 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
     folder = path.parent if single else path
     folder.mkdir(parents=True, exist_ok=True)
     digits = len(str(len(views)))
+    to_dict, render = _drawings(record)
     for number, (game, decisions) in enumerate(views):
         if single and number + 1 < len(views):
             continue
         last = decisions[-1] if decisions else None
-        text = render.svg(notation.to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
+        text = render.svg(to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
         if suffix == ".svg":
             target.write_text(text, encoding="utf-8")
         else:
-            _write_png(text, target)
+            _write_png(render.rgb_array(text), target)
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 
 
-def _write_png(svg: str, target: Path) -> None:
-    pixels = render.rgb_array(svg)
+def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
+    """Return what makes plain data of a game, and what draws that."""
+    spec = spec_of(record.config)
+    if spec.to_dict is None or spec.render is None:
+        raise ValueError(f"helsinki replay: found a game of {spec.name}, which has no drawings")
+    return spec.to_dict, spec.render()
+
+
+def _write_png(pixels: Any, target: Path) -> None:
     with needs("render"):
         from PIL import Image
     Image.fromarray(pixels).save(target)

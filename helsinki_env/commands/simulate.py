@@ -24,6 +24,7 @@ __all__ = ["main"]
 def main(
     players: str = "random,greedy",
     games: int = 1000,
+    game: str | None = None,
     num_players: int | None = None,
     config: str | None = None,
     covered: str | None = None,
@@ -51,6 +52,7 @@ def main(
             net+search:N:CHECKPOINT, forced:ACTION:PLAYER (uses the action as soon as it may), or a name that a package
             brings. A single one plays all seats.
         games: how many; made up to whole rotations of the seats.
+        game: which game, such as copenhagen; default: that of --config, or helsinki.
         num_players: 2, 3 or 4; default: as many as there are in players.
         config: a name in configs/game or the path of a YAML file; the other options change single values of it.
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
@@ -65,9 +67,8 @@ def main(
     from agents.match import Match
 
     names = [name.strip() for name in players.split(",")]
-    chosen = game_config(
-        config, num_players, covered, dry_roads, components, default_players=len(names) if len(names) > 1 else 2
-    )
+    default_players = len(names) if len(names) > 1 else 2
+    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game)
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
@@ -81,7 +82,7 @@ def main(
     if append and resume:
         raise ValueError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
     match, console = Match(names, chosen, seed), plain_console()
-    make_ahead(parts_of(names))
+    make_ahead(parts_of(names, chosen))
     with GamesFile(out, match, games, append=append, resume=resume) as file:
         before = len(file)
         started = time.monotonic()

@@ -1,17 +1,16 @@
-"""One game for PettingZoo, agent by agent. `helsinki_env.helsinki_v0` is the environment's page; here is its code.
+"""One game of any kind for PettingZoo, agent by agent; each game has a page of its own, such as `helsinki_v0`.
 
 A step is one call of compiled code, which takes the decision and writes mask and observation of the next agent.
-The environment checks for itself that a decision is legal; `env` wraps it once, in PettingZoo's check of the order of
-calls.
+The environment checks for itself that a decision is legal; `order_enforced` wraps it once, in PettingZoo's check of the
+order of calls.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from operator import index
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from gymnasium import logger
@@ -19,94 +18,67 @@ from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
-from helsinki_env import observation
-from helsinki_env.config import REWARDS, GameConfig
-from helsinki_env.core.deal import SETUP_FIELDS
-from helsinki_env.core.state import SEATS, States, game_dtype, new_states
+from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.loops import batch_mask
-from helsinki_env.engine.states import copy_states
-from helsinki_env.envs import kernels, sound
+from helsinki_env.engine.spec import GameSpec, spec_of
+from helsinki_env.engine.states import States, copies_of, copy_states
+from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.envs import kernels
 from helsinki_env.envs.batch import Observation, spaces
-from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
+from helsinki_env.envs.drawing import check_mode, render_modes
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import (
-    Game,
-    IllegalActionError,
-    action_table,
-    apply_setup,
-    as_word,
-    checked_config,
-    whole_number,
-)
 
-__all__ = ["OPTIONS", "OrderEnforced", "env", "raw_env"]
-
-OPTIONS = ("covered", "denied", "dry_roads")
-"""What `reset` can change."""
+__all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
 _DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 _AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection", "game"))
 _STREAM = np.uint64(0)
 
 
-class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base class; PettingZoo's name
-    """The game as a PettingZoo AEC environment; see `helsinki_env.helsinki_v0` for what agents see, do and get.
+def metadata_of(spec: GameSpec) -> dict[str, Any]:
+    """Return what PettingZoo wants to know of the environment of a game."""
+    return {
+        "name": f"{spec.name}_v{spec.version}",
+        "render_modes": render_modes(spec),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+
+class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
+    """A game as a PettingZoo AEC environment.
 
     Args:
-        num_players: 2 to 4; the agents are ``player_0`` to ``player_3``.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
+        config: what is played; it says of which game.
         render_mode: None, "ansi", "human", "rgb_array" or "svg".
         illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
             gets -1 (-100 with reward "margin") and the others share as much.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ValueError: for arguments that are none.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012  # as in the base class
-        "name": "helsinki_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
-        "is_parallelizable": False,
-    }
-
     def __init__(
-        self,
-        num_players: int = 2,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
-        render_mode: str | None = None,
-        illegal: Literal["raise", "penalise"] = "raise",
+        self, config: Any, render_mode: str | None = None, illegal: Literal["raise", "penalise"] = "raise"
     ) -> None:
         super().__init__()
         if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
-        self.config = GameConfig(
-            num_players=num_players,
-            covered=covered,
-            denied=denied,
-            dry_roads=dry_roads,
-            components=components,
-            reward=reward,
-        )
-        self.render_mode = check_mode(render_mode)
+        self.game_spec = spec_of(config)
+        self.config = config
+        self.metadata = metadata_of(self.game_spec)
+        self.render_mode = check_mode(render_mode, tuple(self.metadata["render_modes"]))
         self.illegal = illegal
-        self.possible_agents = [f"player_{seat}" for seat in range(self.config.num_players)]
-        types = self.config.loaded.types
-        self._size, self._ids = observation.layout(types).size, action_table(types).size
+        self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
+        self._size, self._ids = self.game_spec.features(config), self.game_spec.ids(config)
         both = {agent: spaces(self._ids, self._size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._tables = self.config.tables
-        self._states = new_states(1, types)
+        self._tables = config.tables
+        self._states = self.game_spec.new_states(config, 1)
         self._legal = np.zeros(self._ids, np.int8)
         self._seed = np.uint64(0)
         self._episode: np.uint64 | None = None  # None: nothing dealt yet
@@ -115,6 +87,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         # What the agent to move sees, until it is asked for: an array is handed out only once.
         self._view: Observation = {}
         self._viewer: str | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What `reset` can change."""
+        return tuple(name for name in self.game_spec.options if name not in ("num_players", "reward"))
 
     def __getattr__(self, name: str) -> Any:
         if name in _AFTER_RESET:
@@ -137,8 +114,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         Args:
             seed: the same seed deals the same game, that of ``Game(config, seed)``. None: the next game after the
                 last seed (at the first reset: fresh entropy).
-            options: ``covered``, ``denied`` and ``dry_roads`` change what is played from this game on; others are
-                ignored, as PettingZoo wants it.
+            options: what `options` names changes what is played from this game on; others are ignored, as PettingZoo
+                wants it.
 
         Raises:
             ConfigError: for values that cannot be played. ValueError: for a bad seed. Nothing has changed then.
@@ -146,7 +123,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         config = self.config
         if not isinstance(options, Mapping | None):
             raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
-        changes = {name: options[name] for name in OPTIONS if name in options} if options else {}
+        changes = {name: options[name] for name in self.options if name in options} if options else {}
         if changes:
             config = config.changed(**changes)
         if seed is not None or self._episode is None:
@@ -154,8 +131,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         else:
             self._episode += np.uint64(1)
         self.config = config
-        setup = new_states(1, config.loaded.types)
-        apply_setup(setup, config)
+        setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(setup, config)
         obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
         kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
         self._over = False
@@ -170,7 +147,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         if self.render_mode == "human":
-            draw(self.game, "human", self._last_action)
+            self._draw("human")
 
     def step(self, action: int | None) -> None:
         """Take a decision for the agent to move; None for an agent whose game is over.
@@ -205,12 +182,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         self._view = {"observation": obs, "action_mask": mask}
         self._viewer = agent
         if self.render_mode == "human":
-            draw(self.game, "human", self._last_action)
+            self._draw("human")
 
     def _refuse(self, agent: str, action: object) -> None:
-        from helsinki_env import notation
-
-        why = notation.why_illegal(self.game, action)
+        why = self.game_spec.why_illegal(self.game, action)
         if self.illegal == "raise":
             raise IllegalActionError(why)
         penalty = PENALTIES[self.config.reward]
@@ -256,7 +231,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
-        return None if self.render_mode == "human" else draw(self.game, self.render_mode, self._last_action)
+        return None if self.render_mode == "human" else self._draw(self.render_mode)
+
+    def _draw(self, mode: str) -> Any:
+        return self.game_spec.draw(self.game, mode, self._last_action)
 
     def close(self) -> None:
         """Release nothing: no window, no thread."""
@@ -264,17 +242,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
     # beyond PettingZoo
 
     @property
-    def game(self) -> Game:
+    def game(self) -> Any:
         """A copy of the game as it stands, to look at, to search or to save."""
         self.agents  # noqa: B018  # says so if nothing is dealt yet
-        return Game.from_state(self.config, self._states[0])
+        return self.game_spec.game.from_state(self.config, self._states[0])
 
-    def clone(self) -> raw_env:
+    def clone(self) -> Self:
         """Return an independent copy in the same state, chance included (only the spaces are shared)."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
-        new._states = self._states.copy()
+        new._states = copies_of(self._states, 1)
         new._viewer = None  # each hands out arrays of its own
         if self._episode is not None:
             new.agents = self.agents.copy()
@@ -283,11 +261,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
             new.infos = {agent: info.copy() for agent, info in self.infos.items()}
         return new
 
-    def __copy__(self) -> raw_env:
+    def __copy__(self) -> Self:
         """Return an independent copy, as `clone`: one that shared its game with another would be of no use."""
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> raw_env:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return an independent copy, spaces and their random numbers included."""
         new = self.clone()
         new.observation_spaces = copy.deepcopy(self.observation_spaces, memo)
@@ -304,7 +282,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         """Go on where the game was."""
         self.__dict__.update(state)
         self._tables = self.config.tables
-        self._states = self._states.view(game_dtype(self.config.loaded.types))  # that very object: see there
+        self._states = self._states.view(self.game_spec.new_states(self.config, 0).dtype)  # that very object
 
     def get_state(self) -> dict[str, Any]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
@@ -325,7 +303,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         if not isinstance(state, Mapping) or set(state) != set(_CHANGING):
             found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
             raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(_CHANGING)}")
-        states = self._checked_states(checked_config(state["config"]), state["_states"])
+        states = self._checked_states(self.game_spec.checked(state["config"]), state["_states"])
         self._check_agents(state, states[0])
         self.__dict__.update(state)
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
@@ -334,21 +312,21 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # an untyped base cl
         if not self._over:
             batch_mask(self._tables[0], states, self._legal[None])
 
-    def _checked_states(self, config: GameConfig, found: Any) -> States:
+    def _checked_states(self, config: Any, found: Any) -> States:
         """Return a copy of the record of a state, if it is one of such a game."""
         if (config.num_players, config.loaded) != (self.config.num_players, self.config.loaded):
             raise ValueError(
                 f"state: found one of {config.num_players} players with components {config.components!r}, expected "
                 f"{self.config.num_players} players with components {self.config.components!r}"
             )
-        states = new_states(1, config.loaded.types)
+        states = self.game_spec.new_states(config, 1)
         if not isinstance(found, np.ndarray) or found.dtype != states.dtype or found.shape != (1,):
             raise ValueError(f"_states: found {type(found).__name__}, expected one record of the environment's layout")
         copy_states(np.ascontiguousarray(found), out=states)
-        sound.check(states, config)
-        setup = new_states(1, config.loaded.types)
-        apply_setup(setup, config)
-        for name in SETUP_FIELDS:
+        self.game_spec.check(states, config)
+        setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(setup, config)
+        for name in self.game_spec.setup:
             if (states[name] != setup[name]).any():
                 raise ValueError(f"states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
         return states
@@ -401,7 +379,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
     step needs is reached directly here; before the first reset, that fails, and PettingZoo's way says why.
     """
 
-    env: raw_env
+    env: GameAECEnv
     _has_reset: bool
     _has_updated: bool
 
@@ -422,7 +400,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
         return self.env.last(observe)  # type: ignore[no-any-return]  # an untyped base class
 
     def step(self, action: int | None) -> None:
-        """Take a decision; see `raw_env.step`."""
+        """Take a decision; see `GameAECEnv.step`."""
         if self._has_reset and self.env.agents:
             self._has_updated = True
             self.env.step(action)
@@ -430,13 +408,13 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
             super().step(action)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` returned, also before the first reset; see `raw_env.set_state`."""
+        """Go on from what `get_state` returned, also before the first reset; see `GameAECEnv.set_state`."""
         self.env.set_state(state)
         self._has_reset = True
         self._has_updated = True
 
     def clone(self) -> OrderEnforced:
-        """Return an independent copy, wrapped as this one is; see `raw_env.clone`."""
+        """Return an independent copy, wrapped as this one is; see `GameAECEnv.clone`."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.env = self.env.clone()
@@ -449,8 +427,3 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
     def __str__(self) -> str:
         """Return the environment's name."""
         return str(self.env)
-
-
-def env(*args: Any, **kwargs: Any) -> OrderEnforced:
-    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
-    return OrderEnforced(raw_env(*args, **kwargs))

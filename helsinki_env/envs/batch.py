@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Mapping
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -13,16 +13,15 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.config import REWARDS
 from helsinki_env.engine import loops
-from helsinki_env.engine.spec import GameSpec
-from helsinki_env.engine.states import copy_states
+from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.playout import MOST_GAMES
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
 from helsinki_env.envs.drawing import check_mode
-from helsinki_env.envs.spec import EnvSpec
-from helsinki_env.play.game import IllegalActionError
-from helsinki_env.playout import MOST_GAMES
 
 __all__ = ["Batch", "as_array", "spaces"]
 
@@ -110,14 +109,13 @@ class Batch(VectorEnv[Any, Any, Any]):
     """Games side by side: configuration, seeds, episodes, resets. What a step is, subclasses say, and which game it is.
 
     Attributes:
-        env_spec: what the environments of the game are made of.
+        game_spec: which game it is.
         config: what is played.
         episodes: what is drawn anew at each deal.
         autoreset_mode: as in the metadata, under the name that Gymnasium's own vectors have and TorchRL looks for.
         states: the games' records, (B,): for tools.
     """
 
-    env_spec: ClassVar[EnvSpec]
     #: Arrays that change from step to step, with the names under which `get_state` returns them.
     _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # never changed
 
@@ -140,20 +138,20 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
         if not isinstance(copy, bool):
             raise ValueError(f"copy: found {copy!r}, expected True or False")
-        if episodes is not None and not isinstance(episodes, self.env_spec.episodes):
-            raise ValueError(f"episodes: found {episodes!r}, expected {self.env_spec.episodes.__name__}(...)")
-        config = self._spec.checked(config)
+        self.game_spec = spec_of(config)
+        if episodes is not None and not isinstance(episodes, self.game_spec.episodes):
+            raise ValueError(f"episodes: found {episodes!r}, expected {self.game_spec.episodes.__name__}(...)")
         self.num_envs = count
         self.copy = copy
-        self.render_mode = check_mode(render_mode, self.env_spec.render_modes)
+        self.render_mode = check_mode(render_mode, self.game_spec.render_modes)
         self.autoreset_mode = mode
-        self.metadata = {"autoreset_mode": mode, "render_modes": list(self.env_spec.render_modes), "render_fps": 2}
+        self.metadata = {"autoreset_mode": mode, "render_modes": list(self.game_spec.render_modes), "render_fps": 2}
         self._mode = _MODES[mode]
-        n, ids, size = self.num_envs, self._spec.ids(config), self._spec.features(config)
+        n, ids, size = self.num_envs, self.game_spec.ids(config), self.game_spec.features(config)
         self.single_observation_space, self.single_action_space = spaces(ids, size)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.states = self._spec.new_states(config, n)
+        self.states = self.game_spec.new_states(config, n)
         self._runs = np.zeros(n, kernels.RUN)
         self._legal = np.zeros((n, ids), np.int8)
         self._reports = np.zeros(n, kernels.REPORT)
@@ -162,19 +160,15 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._observations = _Recycled((n, size), np.int8, self.copy)
         self._seats = _Recycled((n,), np.int64, self.copy)
         self._dealt = False
-        self._set_up(config, episodes or self.env_spec.episodes())
-
-    @property
-    def _spec(self) -> GameSpec:
-        return self.env_spec.game.spec
+        self._set_up(config, episodes or self.game_spec.episodes())
 
     def _set_up(self, config: Any, episodes: Any) -> None:
         if episodes.num_players is not None and any(config.denied):
             raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
         self.config, self.episodes = config, episodes
         self._tables = config.tables
-        self._setup = self._spec.new_states(config, 1)
-        self._spec.apply_setup(self._setup, config)
+        self._setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(self._setup, config)
         self._drawn = episodes.record()
         self._reward = REWARDS.index(config.reward)
         self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
@@ -189,8 +183,9 @@ class Batch(VectorEnv[Any, Any, Any]):
         Args:
             seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: the
                 streams go on with their next episode (at the first reset: fresh entropy).
-            options: ``reset_mask`` bool (B,); ``num_players``, ``covered``, ``denied``, ``dry_roads``, ``reward`` and
-                ``episodes`` (`RandomEpisodes`) change what is played from here on, automatic resets included.
+            options: ``reset_mask`` bool (B,); the options of the game (`GameSpec.options`) and ``episodes`` change
+                what is played from here on, automatic resets included. ``setup`` says what each game plays until the
+                next reset: records (B,) that `GameSpec.new_states` and `GameSpec.apply_setup` made.
 
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
@@ -200,9 +195,12 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         options = dict(options or {})
         chosen = self._reset_mask(options.pop("reset_mask", None))
+        setup = self._each(options.pop("setup", None), options)
         runs = self._seeded(seed, chosen)
         self._change(options)
         self._runs = runs
+        if setup is not None:
+            self._setup = setup
         return self._started(chosen)
 
     def _check_free(self, call: str) -> None:
@@ -213,6 +211,25 @@ class Batch(VectorEnv[Any, Any, Any]):
         first = self._begin(chosen)
         self._players = max(self._most_players, int(self.states["players"].max()))  # columns of what is reported
         return first
+
+    def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
+        """Return a copy of what each game is to play, if it is said for each, and can be played."""
+        if setup is None:
+            return None
+        if set(options) & set(self.game_spec.options):
+            raise ValueError("options['setup']: says what each game plays; leave out the options that say it for all")
+        if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
+            raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
+        different: set[bytes] = set()
+        for b, state in enumerate(setup):
+            key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup)
+            if key not in different:
+                different.add(key)
+                try:
+                    self.game_spec.config_of(self.config, state)
+                except ValueError as problem:
+                    raise ValueError(f"options['setup']: game {b}: {problem}") from None
+        return copy_states(np.ascontiguousarray(setup))
 
     def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
         if mask is None:
@@ -253,11 +270,11 @@ class Batch(VectorEnv[Any, Any, Any]):
         options = dict(options)
         episodes = options.pop("episodes", self.episodes)
         for key in options:
-            if key not in self._spec.options:
-                known = ", ".join(("reset_mask", "episodes", *self._spec.options, *others))
+            if key not in self.game_spec.options:
+                known = ", ".join(("reset_mask", "episodes", *self.game_spec.options, *others))
                 raise ValueError(f"options[{key!r}]: no such option; there are {known}")
-        if not isinstance(episodes, self.env_spec.episodes):
-            name = self.env_spec.episodes.__name__
+        if not isinstance(episodes, self.game_spec.episodes):
+            name = self.game_spec.episodes.__name__
             raise ValueError(f"options['episodes']: found {episodes!r}, expected {name}(...)")
         if not options:
             return self.config, episodes
@@ -282,7 +299,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return np.ascontiguousarray(chosen, np.int64)
 
     def _illegal(self, b: int, action: int) -> IllegalActionError:
-        return IllegalActionError(f"game {b}: {self._spec.why_illegal(self.game(b), action)}")
+        return IllegalActionError(f"game {b}: {self.game_spec.why_illegal(self.game(b), action)}")
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
         """Add what is known of the games that ended."""
@@ -293,6 +310,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             final[name] = np.zeros((self.num_envs, self._players), column.dtype)
             final[name][games] = column[games, : self._players]
             final[f"_{name}"] = ended.copy()
+        final |= {"rounds": np.where(ended, self._reports["rounds"], 0), "_rounds": ended.copy()}
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)
@@ -315,9 +333,8 @@ class Batch(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
-        return tuple(
-            self.env_spec.draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs)
-        )
+        draw = self.game_spec.draw
+        return tuple(draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs))
 
     def _viewer(self, b: int) -> int | None:
         """The seat that a drawing is for; None shows all cards."""
@@ -333,7 +350,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         state = self.states[number]
         if state.round_number == 0:
             raise ValueError("nothing is dealt yet: call reset() first")
-        return self.env_spec.game.from_state(self._spec.config_of(self.config, state), state)
+        return self.game_spec.game.from_state(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
@@ -385,7 +402,7 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
         """Refuse what cannot be."""
-        self.env_spec.check(taken["states"], self.config)
+        self.game_spec.check(taken["states"], self.config)
 
     def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
         """Take over the arrays of a state."""

@@ -39,6 +39,7 @@ REPORT = np.dtype(
             ("rewards", np.float32, (SEATS,)),
             ("scores", np.int16, (SEATS,)),
             ("places", np.int8, (SEATS,)),
+            ("rounds", np.int16),
             ("seat", np.int64),  # whose the last observation is
             ("ended", np.bool_),
             ("illegal", np.bool_),  # by an illegal decision (`seat` only)
@@ -85,12 +86,12 @@ def _view(t, g, kept, legal, mask, obs):
 
 @kernel
 def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
-    """Deal the chosen games anew and look at all of them."""
+    """Deal the chosen games anew and look at all of them. `setup`: one record for all games, or one for each."""
     t = tables[0]
     for b in range(len(states)):
         g = states[b]
         if chosen[b]:
-            begin_episode(t, g, runs[b], setup[0], drawn[0])
+            begin_episode(t, g, runs[b], setup[b % len(setup)], drawn[0])
         _view(t, g, kept, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 
@@ -99,6 +100,7 @@ def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, se
 def finish(t, g, reward, report):
     """What is reported at the end of a game."""
     report.ended = True
+    report.rounds = g.round_number
     report.seat = g.seat
     report.rewards[:] = 0  # the game before may have had more players
     report.scores[:] = 0
@@ -123,7 +125,7 @@ def step(
         if g.done:
             if mode == NEXT_STEP:
                 run.episode += np.uint64(1)
-                begin_episode(t, g, run, setup[0], drawn[0])
+                begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
         else:
             apply(t, g, actions[b])
             if g.done:
@@ -132,7 +134,7 @@ def step(
                     last[b, :] = 0
                     describe(t, g, g.seat, last[b])
                     run.episode += np.uint64(1)
-                    begin_episode(t, g, run, setup[0], drawn[0])
+                    begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
         _view(t, g, kept, legal[b], mask[b], obs[b])
         seats[b] = g.seat
 

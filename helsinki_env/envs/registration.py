@@ -1,25 +1,24 @@
-"""Makes the environments known to PettingZoo and Gymnasium by name; done when `helsinki_env` is imported."""
+"""Makes environments known to PettingZoo and Gymnasium by name."""
 
 from __future__ import annotations
 
 import gymnasium
 import pettingzoo
 
-__all__ = ["AEC_ID", "SEAT_ID", "register"]
-
-AEC_ID = "helsinki/helsinki-v0"
-"""For `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on."""
-SEAT_ID = "helsinki/Seat-v0"
-"""For `gymnasium.make` and `gymnasium.make_vec`."""
+__all__ = ["register"]
 
 
-def register() -> None:
-    """Register what is not registered yet."""
-    if hasattr(pettingzoo, "register") and AEC_ID not in pettingzoo.aec_registry:  # from PettingZoo 1.27 on
-        pettingzoo.register("aec", AEC_ID, "helsinki_env.helsinki_v0:env")
-    if SEAT_ID not in gymnasium.registry:
-        gymnasium.register(
-            SEAT_ID,
-            entry_point="helsinki_env.envs.seat:HelsinkiSeatEnv",
-            vector_entry_point="helsinki_env.envs.seat:HelsinkiSeatVectorEnv",
-        )
+def register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env: str) -> None:
+    """Register the environments of a game, unless they are registered already.
+
+    Args:
+        aec_id: for `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on.
+        env: what makes that environment, as ``module:name``.
+        seat_id: for `gymnasium.make` and `gymnasium.make_vec`.
+        seat_env: the environment of one learning seat, likewise.
+        seat_vector_env: many of them.
+    """
+    if hasattr(pettingzoo, "register") and aec_id not in pettingzoo.aec_registry:  # from PettingZoo 1.27 on
+        pettingzoo.register("aec", aec_id, env)
+    if seat_id not in gymnasium.registry:
+        gymnasium.register(seat_id, entry_point=seat_env, vector_entry_point=seat_vector_env)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helsinki_env.config import REWARDS
+from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import place_of, score
 from helsinki_env.engine.kernel import kernel
 

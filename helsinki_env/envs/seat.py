@@ -20,26 +20,23 @@ whatever the size of the batch. A list gives each opponent's seat a player of it
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.config import GameConfig
+from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.batch import Batch, Observation, Step, as_array
-from helsinki_env.envs.drawing import RENDER_MODES, check_mode, draw
-from helsinki_env.envs.episodes import RandomEpisodes
-from helsinki_env.envs.helsinki import HELSINKI_ENV
+from helsinki_env.envs.drawing import check_mode, render_modes
+from helsinki_env.envs.opponents import make_opponent
 from helsinki_env.envs.rewards import PENALTIES
-from helsinki_env.game import Game, IllegalActionError, as_word, whole_number
 
-__all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv"]
+__all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "Seat"]
 
 Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
 Opponent = str | Act | Any
@@ -56,7 +53,7 @@ class _Opponents:
         random: the set of those that play uniformly at random, which compiled code does by itself.
     """
 
-    def __init__(self, given: Opponent | Sequence[Opponent], config: GameConfig, most_players: int) -> None:
+    def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
         self.listed = isinstance(given, list | tuple)
         players = list(given) if isinstance(given, list | tuple) else [given] * (most_players - 1)
         self.names = [p if isinstance(p, str) else str(getattr(p, "name", p)) for p in players]
@@ -89,12 +86,12 @@ class _Opponents:
         return new
 
 
-def _resolve(opponent: Opponent, config: GameConfig) -> Act | None:
+def _resolve(opponent: Opponent, config: Any) -> Act | None:
     """Return what decides; None for uniformly random play."""
     if isinstance(opponent, str):
         if opponent == "random":
             return None
-        act: Act = import_module("agents.registry").make_player(opponent, config).act
+        act: Act = make_opponent(opponent, config).act
         return act
     act = getattr(opponent, "act", opponent)
     if not callable(act):
@@ -105,7 +102,7 @@ def _resolve(opponent: Opponent, config: GameConfig) -> Act | None:
     return act
 
 
-class HelsinkiSeatVectorEnv(Batch):
+class GameSeatVectorEnv(Batch):
     """Many games at once, in each of which one seat learns.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learner, whose decision is always
@@ -125,64 +122,40 @@ class HelsinkiSeatVectorEnv(Batch):
 
     Args:
         num_envs: number of games B.
+        config: what is played; it says of which game.
         opponents: one for all other seats, or a list of one for each, clockwise from the learner; see the module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         illegal: what an illegal decision does: "penalise": that game ends with reward -1 (-100 with reward "margin"),
             and ``info["illegal_action"]`` bool (B,) says where; or "raise" `IllegalActionError`, for programs that
             mean to take none.
         autoreset_mode: see above.
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
         render_mode: None, "ansi", "rgb_array" or "svg".
-        config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ValueError: for arguments that are none.
         IllegalActionError: by `step` with illegal="raise", naming game, decision, phase and the legal ones; no game
             has been stepped. If an opponent errs, some have: the next call must be `reset`.
         RuntimeError: by `step`, `reset` and `set_state` when an opponent calls them that is just being asked.
     """
 
-    env_spec = HELSINKI_ENV
-    config: GameConfig
     _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
 
     def __init__(
         self,
-        num_envs: int = 1,
+        num_envs: int,
+        config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: Seat = "random",
-        num_players: int = 2,
-        *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
         illegal: Literal["raise", "penalise"] = "penalise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        episodes: RandomEpisodes | None = None,
+        episodes: Any = None,
         copy: bool = True,
         render_mode: str | None = None,
-        config: GameConfig | None = None,
     ) -> None:
         if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
             raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
-        if config is None:
-            config = GameConfig(
-                num_players=num_players,
-                covered=covered,
-                denied=denied,
-                dry_roads=dry_roads,
-                components=components,
-                reward=reward,
-            )
         self.illegal = illegal
         self._seat: Seat = seat
         self._opponents: _Opponents | None = None
@@ -196,7 +169,7 @@ class HelsinkiSeatVectorEnv(Batch):
         self._their_masks, self._their_obs = np.empty((n, ids), np.int8), np.empty((n, size), np.int8)
         self.set_opponents(opponents)
 
-    def _set_up(self, config: GameConfig, episodes: RandomEpisodes) -> None:
+    def _set_up(self, config: Any, episodes: Any) -> None:
         fewest = config.num_players if episodes.num_players is None else min(episodes.num_players)
         most = config.num_players if episodes.num_players is None else max(episodes.num_players)
         number = _SEATS.get(self._seat, self._seat) if isinstance(self._seat, str) else self._seat
@@ -367,78 +340,53 @@ class HelsinkiSeatVectorEnv(Batch):
         return masks
 
 
-class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
+class GameSeatEnv(gymnasium.Env[Observation, Any]):
     """One game in which one seat learns.
 
-    Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, whose decision is always due;
-    `observation.split` names the pieces. When the game is over, the mask is all ones: there is nothing left to choose.
+    Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, whose decision is always due.
+    When the game is over, the mask is all ones: there is nothing left to choose.
     Action: the id of a legal decision. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat; at the
     end, info also holds ``rewards``, ``scores`` and ``places`` of all seats, shape (players,).
 
     For Stable-Baselines3's `MaskablePPO`, `action_masks` gives the mask, through wrappers and vectors too.
 
     Args:
+        config: what is played; it says of which game.
         opponents: one for all other seats, or a list of one for each, clockwise from the learner; see the module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         illegal: what an illegal decision does: "penalise": the game ends with reward -1 (-100 with reward "margin"),
             and ``info["illegal_action"]`` says what was wrong; or "raise" `IllegalActionError`, for programs that mean
             to take none. What is no whole number is an error in any case.
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
         render_mode: None, "ansi", "human" (prints the text at every step), "rgb_array" or "svg"; only the learner's
             cards are shown.
-        config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ValueError: for arguments that are none.
     """
-
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012  # as in the base
 
     def __init__(
         self,
+        config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: Seat = "random",
-        num_players: int = 2,
-        *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
         illegal: Literal["raise", "penalise"] = "penalise",
-        episodes: RandomEpisodes | None = None,
+        episodes: Any = None,
         render_mode: str | None = None,
-        config: GameConfig | None = None,
     ) -> None:
-        self.render_mode = check_mode(render_mode)
         # A batch of one: there is only one way in which opponents are asked.
-        self._batch = HelsinkiSeatVectorEnv(
-            1,
-            opponents,
-            seat,
-            num_players,
-            covered=covered,
-            denied=denied,
-            dry_roads=dry_roads,
-            components=components,
-            reward=reward,
-            illegal=illegal,
-            autoreset_mode=AutoresetMode.DISABLED,
-            episodes=episodes,
-            config=config,
+        self._batch = GameSeatVectorEnv(
+            1, config, opponents, seat, illegal=illegal, autoreset_mode=AutoresetMode.DISABLED, episodes=episodes
         )
+        modes = render_modes(self._batch.game_spec)
+        self.metadata = {"render_modes": modes, "render_fps": 2}
+        self.render_mode = check_mode(render_mode, tuple(modes))
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
         self._ids = self._batch.action_masks().shape[1]
 
     @property
-    def config(self) -> GameConfig:
+    def config(self) -> Any:
         """What is played."""
         return self._batch.config
 
@@ -452,8 +400,8 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         Args:
             seed: the same seed deals the same game and brings the same opponents' random numbers. None: the next game
                 after the last seed (at the first reset: fresh entropy).
-            options: ``seat``, ``num_players``, ``covered``, ``denied``, ``dry_roads``, ``reward`` and ``episodes``
-                (`RandomEpisodes`) change what is played from here on.
+            options: ``seat``, the options of the game (`GameSpec.options`) and ``episodes`` change what is played from
+                here on.
 
         Raises:
             ConfigError, ValueError: for bad seeds or options; nothing has changed then.
@@ -483,9 +431,7 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
             for name in ("rewards", "scores", "places"):
                 info[name] = found[name][0]
             if batch.illegal == "penalise" and found["illegal_action"][0]:
-                from helsinki_env import notation
-
-                info["illegal_action"] = notation.why_illegal(self.game, action)
+                info["illegal_action"] = batch.game_spec.why_illegal(self.game, action)
         self._print()
         return self._returned(obs), float(reward[0]), bool(terminated[0]), False, info
 
@@ -494,7 +440,7 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
 
     def _print(self) -> None:
         if self.render_mode == "human":
-            draw(self.game, "human", viewer=self._batch._viewer(0))
+            self._draw("human")
 
     def render(self) -> Any:
         """Draw the table as the learner sees it; None for "human", which prints it at every step."""
@@ -503,15 +449,17 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
             return None
         if self.render_mode == "human":
             return None
-        return draw(self.game, self.render_mode, viewer=self._batch._viewer(0))
+        return self._draw(self.render_mode)
+
+    def _draw(self, mode: str) -> Any:
+        return self._batch.game_spec.draw(self.game, mode, viewer=self._batch._viewer(0))
 
     # beyond Gymnasium
 
     @property
-    def game(self) -> Game:
+    def game(self) -> Any:
         """A copy of the game as it stands, with everybody's cards: for tools."""
-        game: Game = self._batch.game(0)
-        return game
+        return self._batch.game(0)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the legal decisions, bool (A,), never all false; Stable-Baselines3 asks for it by this name."""
@@ -531,10 +479,10 @@ class HelsinkiSeatEnv(gymnasium.Env[Observation, Any]):
         obs, info = self._batch.set_state(state)
         return self._returned(obs), {"seat": int(info["seat"][0])}
 
-    def clone(self) -> HelsinkiSeatEnv:
+    def clone(self) -> Self:
         """Return an independent copy in the same state; both go on alike, as far as the opponents do."""
         return copy.deepcopy(self)
 
-    def __copy__(self) -> HelsinkiSeatEnv:
+    def __copy__(self) -> Self:
         """Return an independent copy, as `clone`."""
         return self.clone()

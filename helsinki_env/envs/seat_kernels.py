@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.state import SEATS
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
+from helsinki_env.engine.playout import pick
 from helsinki_env.engine.rng import GOLDEN, first_word, mix
 from helsinki_env.envs.kernels import NEXT_STEP, SAME_STEP, begin_episode, finish
-from helsinki_env.playout import pick
 
 NO_DECISION = -1
 ROTATE, RANDOM = -1, -2
@@ -80,7 +79,7 @@ def begin(tables, states, runs, seatings, setup, drawn, rules, chosen):
     """Deal the chosen games anew; `advance` without decisions brings them to the learner."""
     for b in range(len(states)):
         if chosen[b]:
-            _begin(tables[0], states[b], runs[b], seatings[b], setup[0], drawn[0], rules[0])
+            _begin(tables[0], states[b], runs[b], seatings[b], setup[b % len(setup)], drawn[0], rules[0])
 
 
 @kernel
@@ -205,7 +204,7 @@ def advance(
         # NEXT_STEP: what was over before this step is dealt anew in it.
         if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not report.ended)):
             run.episode += np.uint64(1)
-            _begin(t, g, run, seating, setup[0], drawn[0], how)
+            _begin(t, g, run, seating, setup[b % len(setup)], drawn[0], how)
             _play_random(t, g, seating, how, legal[b])
         opponent = np.int64(-1) if seating.over else _opponent(g, seating)
         if opponent < 0:

@@ -1,43 +1,43 @@
-"""Self-play on many games at once: every seat is played by whoever calls `step`.
+"""Self-play on many games at once: one step is one decision in every game, whoever calls `step` plays every seat.
 
-    >>> from helsinki_env import HelsinkiVectorEnv
-    >>> from helsinki_env.playout import choose_uniformly, player_words
-    >>> env = HelsinkiVectorEnv(num_envs=4, num_players=3)
+Seats of different games move side by side, and one seat may move several times in a row: `info["seat"]` says whose
+decision is due in each game, and the observation is seen from that seat. Decks come from the seed, one stream for each
+game: game `b` is the same whatever the size of the batch and the number of threads.
+
+Each game has its own batch, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any by its configuration:
+
+    >>> from helsinki_env import CopenhagenConfig
+    >>> from helsinki_env.engine.playout import choose_uniformly, player_words
+    >>> env = GameVectorEnv(64, CopenhagenConfig(num_players=3))
     >>> obs, info = env.reset(seed=0)
-    >>> words = player_words(4, seed=1)
+    >>> words = player_words(64, seed=1)
     >>> for _ in range(10):
-    ...     obs, reward, terminated, truncated, info = env.step(choose_uniformly(obs["action_mask"], words))
+    ...     actions = choose_uniformly(obs["action_mask"], words)
+    ...     obs, reward, terminated, truncated, info = env.step(actions)
     >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
-    ((4, 1385), (4, 554), (4,))
-
-One step of the batch is one decision in every game, so seats of different games move side by side and one seat may
-move several times in a row: `info["seat"]` says whose decision is due in each game, and the observation is seen from
-that seat. Decks come from the seed, one stream for each game: game `b` is the same whatever the size of the batch and
-the number of threads.
+    ((64, 923), (64, 459), (64,))
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Literal, SupportsIndex
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.config import GameConfig
-from helsinki_env.envs.episodes import RandomEpisodes
-from helsinki_env.envs.helsinki import HELSINKI_ENV
-from helsinki_env.envs.self_play import SelfPlayBatch
-from helsinki_env.game import Game
+from helsinki_env.envs import kernels
+from helsinki_env.envs.batch import Batch, Observation, Step
+from helsinki_env.envs.threads import Slices
 
-__all__ = ["HelsinkiVectorEnv"]
+__all__ = ["GameVectorEnv"]
 
 
-class HelsinkiVectorEnv(SelfPlayBatch):
+class GameVectorEnv(Batch):
     """A batch of games for self-play, all seats.
 
-    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}``, seen from the seat to move; its pieces
-    are named by `observation.split`. Action: the id of a legal decision for every game, int (B,).
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}``, seen from the seat to move.
+    Action: the id of a legal decision for every game, int (B,).
 
     Returned by `step`: reward float32 (B,) of the seat that acted, not zero only when the game ends with its
     decision; terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the seat to
@@ -52,56 +52,84 @@ class HelsinkiVectorEnv(SelfPlayBatch):
 
     Args:
         num_envs: number of games B.
-        num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
+        config: what is played; it says of which game.
         autoreset_mode: see above.
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
         num_threads: threads that share a step; None: one for each processor. Results do not depend on it.
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
             Decisions are then checked against the mask that was returned: never write into it.
-        config: a `GameConfig` instead of the options from num_players to reward.
+        render_mode: None, "ansi", "rgb_array" or "svg".
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ValueError: for arguments that are none.
         IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
     """
 
-    env_spec = HELSINKI_ENV
-    config: GameConfig
+    _slices = Slices(1)  # for close(), also where the arguments turn out to be no good
 
     def __init__(
         self,
-        num_envs: int = 1,
-        num_players: int = 2,
-        *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
+        num_envs: int,
+        config: Any,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        episodes: RandomEpisodes | None = None,
+        episodes: Any = None,
         num_threads: int | None = 1,
         copy: bool = True,
         render_mode: str | None = None,
-        config: GameConfig | None = None,
     ) -> None:
-        if config is None:
-            config = GameConfig(
-                num_players=num_players,
-                covered=covered,
-                denied=denied,
-                dry_roads=dry_roads,
-                components=components,
-                reward=reward,
-            )
-        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode)
+        self._slices = Slices(num_threads)
+        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
 
-    def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
-        game: Game = super().game(b)
-        return game
+    def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
+        kernels.begin(
+            self._tables, self.states, self._runs, self._setup, self._drawn, chosen, self.copy, self._legal, mask, obs,
+            seats,
+        )  # fmt: skip
+        self._keep(mask)
+        return {"observation": obs, "action_mask": mask}, {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
+
+    def step(self, actions: npt.ArrayLike) -> Step:
+        """Take one decision in every game; see the class for what comes back.
+
+        Raises:
+            IllegalActionError: naming game, decision, phase and what is legal. ValueError: for anything but whole
+                numbers of shape (B,). No game has been stepped then.
+        """
+        chosen = self._checked(actions)
+        mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
+
+        def run(begin: int, end: int) -> None:
+            drawn = self._drawn.copy()  # its word is written
+            kernels.step(
+                self._tables, begin, end, self.states, self._runs, chosen, self._setup, drawn, self._mode,
+                self._reward, self.copy, self._legal, mask, obs, seats, self._reports, self._last,
+            )  # fmt: skip
+
+        self._slices.run(run, self.num_envs)
+        self._keep(mask)
+        ended = self._reports["ended"].copy()
+        info: dict[str, Any] = {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
+        if ended.any():
+            self._report(info, ended)
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return {"observation": obs, "action_mask": mask}, self._reports["reward"].copy(), ended, truncated, info
+
+    def _keep(self, mask: npt.NDArray[np.int8]) -> None:
+        """Without copies, what was handed out is also what the next decisions are checked against."""
+        if not self.copy:
+            self._legal = mask
+
+    def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        chosen = self._actions(actions)
+        b = kernels.first_illegal(self.states, chosen, self._legal, self._mode)
+        if b >= 0:
+            problem = self._illegal(b, int(chosen[b]))
+            if self.states["done"][b]:
+                problem.args = (f"{problem} (reset(options={{'reset_mask': ...}}) deals it anew)",)
+            raise problem
+        return chosen
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads end."""
+        self._slices.close()

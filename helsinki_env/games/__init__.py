@@ -1,1 +1,1 @@
-"""The games beside Helsinki, each in a folder of its own."""
+"""The games, each in a folder of its own that knows no other."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv
+from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.play.game import IllegalActionError
-from helsinki_env.playout import choose_uniformly, player_words
 
 B = 24 if JIT else 3
 
@@ -85,6 +85,18 @@ def test_those_who_share_a_place_get_equal_shares() -> None:
     assert finished([5, 5, 2], [9, 9, 9], "win").tolist() == [0.25, 0.25, -0.5]
     # First, and two who share the second place: 1, and the mean of 0 and -1.
     assert finished([8, 3, 3], [9, 9, 9], "rank").tolist() == [1.0, -0.5, -0.5]
+    # Two of two share everything: half of a win each, (2 / 2 - 1) / 1; the mean of 1 and -1.
+    assert finished([5, 5], [9, 9], "win").tolist() == [0.0, 0.0]
+    assert finished([5, 5], [9, 9], "rank").tolist() == [0.0, 0.0]
+    # Two of three share the first place: the mean of 1 and 0 each; a lone winner of three: (3 - 1) / 2.
+    assert finished([5, 5, 2], [9, 9, 9], "rank").tolist() == [0.5, 0.5, -1.0]
+    assert finished([8, 3, 3], [9, 9, 9], "win").tolist() == [1.0, -0.5, -0.5]
+    # Two of four win together, (4 / 2 - 1) / 3 each; by rank the means of 1 and 1/3, and of -1/3 and -1.
+    assert finished([5, 2, 5, 2], [9] * 4, "win") == pytest.approx([1 / 3, -1 / 3, 1 / 3, -1 / 3])
+    assert finished([5, 2, 5, 2], [9] * 4, "rank") == pytest.approx([2 / 3, -2 / 3, 2 / 3, -2 / 3])
+    # Three of four win together, (4 / 3 - 1) / 3 each; by rank the mean of 1, 1/3 and -1/3.
+    assert finished([5, 5, 2, 5], [9] * 4, "win") == pytest.approx([1 / 9, 1 / 9, -1 / 3, 1 / 9])
+    assert finished([5, 5, 2, 5], [9] * 4, "rank") == pytest.approx([1 / 3, 1 / 3, -1, 1 / 3])
     # All four share all places.
     assert finished([4, 4, 4, 4], [9, 9, 9, 9], "rank").tolist() == [0.0] * 4
     assert finished([4, 4, 4, 4], [9, 9, 9, 9], "win").tolist() == [0.0] * 4

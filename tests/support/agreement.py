@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from helsinki_env import notation, observation
-from helsinki_env.components import ACTIONS
-from helsinki_env.config import GameConfig
-from helsinki_env.game import Game
-from helsinki_env.reference import ReferenceGame, brute_force_legal_actions, decode
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.reference import ReferenceGame, brute_force_legal_actions, decode
 from tests.support import policies
 from tests.support.observations import observations
 from tests.support.positions import COMPONENTS, THEMES, Position, build, rich_deal

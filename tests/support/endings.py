@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env import Game, GameConfig, notation
-from helsinki_env.components import ACTIONS
+from helsinki_env import Game, GameConfig
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
 
 #: A board whose northern row lacks the cells 3 and 4; below them lies what a tile from the north comes to rest on.
 _BOARD: tuple[dict[str, Any], ...] = (

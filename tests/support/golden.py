@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import Game, GameConfig, notation, observation
-from helsinki_env.components import ACTIONS
-from helsinki_env.core.state import States, new_states
+from helsinki_env import Game, GameConfig
 from helsinki_env.engine import loops
-from helsinki_env.game import action_table, apply_setup
-from helsinki_env.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
+from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.game import action_table, apply_setup
+from helsinki_env.games.helsinki.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
+from helsinki_env.games.helsinki.state import States, new_states
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -124,10 +125,10 @@ def playthrough(name: str) -> str:
         game.step(action)
         after = notation.to_dict(game)
         scores = " ".join(str(score) for score in game.scores())
-        lines.append(f"      legal {int(mask.sum())} {_short(mask)}  seen {_short(seen)}  scores {scores}")
+        lines.append(f"      legal {int(mask.sum())} {short(mask)}  seen {short(seen)}  scores {scores}")
         lines += [f"      {change}" for change in changes(game, before, after)]
         before = after
-    lines.append(f"# ranking {game.ranking()}, position {_digest([json.dumps(before).encode()])[:16]}")
+    lines.append(f"# ranking {game.ranking()}, position {digest_of([json.dumps(before).encode()])[:16]}")
     return "\n".join(lines) + "\n"
 
 
@@ -185,11 +186,11 @@ def _cells(cells: Sequence[int]) -> str:
     return " ".join(f"r{cell // 7}c{cell % 7}" for cell in cells)
 
 
-def _short(array: npt.NDArray[Any]) -> str:
-    return _digest([array.tobytes()])[:8]
+def short(array: npt.NDArray[Any]) -> str:
+    return digest_of([array.tobytes()])[:8]
 
 
-def _digest(parts: Iterable[bytes]) -> str:
+def digest_of(parts: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -234,7 +235,7 @@ def signature(games: int | None = None) -> dict[str, Any]:
     return {
         "version": notation.to_dict(Game(seed=0))["version"],
         "games": sum(group["games"] for group in groups.values()),
-        "digest": _digest(group["digest"].encode() for group in groups.values()),
+        "digest": digest_of(group["digest"].encode() for group in groups.values()),
         "groups": groups,
     }
 
@@ -256,16 +257,16 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
     decisions = turns = 0
     while masks.any():
         if turns % 16 == 0:
-            _digest_batch(digest, tables, states, masks, seen)
+            digest_batch(digest, tables, states, masks, seen)
             if masks[:FIRST].any():
-                _digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
+                digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
         words += np.uint64(GOLDEN)
         actions = _pick_batch(masks, words, types)
         decisions += int((states["done"] == 0).sum())
         turns += 1
         assert loops.batch_step(tables, states, actions, masks) == -1
-    _digest_batch(digest, tables, states, masks, seen)
-    _digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
+    digest_batch(digest, tables, states, masks, seen)
+    digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
     scores, places = np.zeros((2, games, 4), np.int64)
     loops.batch_scores(tables, states, scores, places)
     digest.update(scores.tobytes() + places.tobytes())
@@ -280,7 +281,7 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
     }
 
 
-def _digest_batch(
+def digest_batch(
     digest: Any, tables: Any, states: States, masks: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]
 ) -> None:
     loops.batch_observe(tables, states, states["seat"].astype(np.int64), seen)
@@ -298,7 +299,7 @@ def _pick_batch(masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], type
     z ^= z >> np.uint64(31)
     rows, legal = np.nonzero(masks.view(np.bool_))
     liked = np.isin(action_table(types).kind_of[legal], _LIKED)
-    every, few = (_chosen(rows[pick], legal[pick], z) for pick in (np.ones_like(liked), liked))
+    every, few = (chosen_of(rows[pick], legal[pick], z) for pick in (np.ones_like(liked), liked))
     some_liked = np.bincount(rows[liked], minlength=len(masks)) > 0
     return np.where(some_liked & (z % np.uint64(4) != 0), few, every)
 
@@ -306,7 +307,7 @@ def _pick_batch(masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], type
 _LIKED = (3, 10)  # BUILD and USE
 
 
-def _chosen(
+def chosen_of(
     rows: npt.NDArray[np.int64], legal: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.int64]:
     counts = np.bincount(rows, minlength=len(words))

@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from agents.base import decide
 from agents.registry import make_player
-from helsinki_env import Game, GameConfig, notation
-from helsinki_env.components import ACTIONS, COLOURS, ROOFS, Components, load_components
-from helsinki_env.core.actions import BUILD, USE
-from helsinki_env.game import action_table
+from helsinki_env import Game, GameConfig
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.actions import BUILD, USE
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.game import action_table
 from tests.support.positions import THEMES, Position, build, lyings, rich_deal
 
 #: How games are played that positions are taken from: by players, or by weights of `choose`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from helsinki_env.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 
 PHASES = ("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "END")
 SEATS = 4

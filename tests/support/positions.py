@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from helsinki_env.components import ACTIONS, COLOURS, ROOFS, Components, load_components
-from helsinki_env.reference import entry_paths, neighbours, orientations, slide
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.reference import entry_paths, neighbours, orientations, slide
 
 CELLS = frozenset(range(49))
 THEMES = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from helsinki_env import Game, GameConfig, notation
+from helsinki_env import Game, GameConfig
+from helsinki_env.games.helsinki import notation
 
 #: The first seat's northern row lacks two cells, the second's three; below them lies what a tile comes to rest on.
 #: The first has room for a tile of three, too, where it brings nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.bits import bit
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.score import cover

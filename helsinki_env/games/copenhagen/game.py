@@ -6,7 +6,7 @@
 <Phase.MAIN: 'MAIN'>
 >>> game.step(3)
 >>> game.phase, game.legal_actions().tolist()
-(<Phase.TAKE: 'TAKE'>, [4, 402])
+(<Phase.TAKE: 'TAKE'>, [4, 397])
 """
 
 from __future__ import annotations
@@ -15,13 +15,22 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
+from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.episodes import RandomEpisodes
+from helsinki_env.games.copenhagen.redeal import SCRATCH
+from helsinki_env.games.copenhagen.restore import restore
+from helsinki_env.games.copenhagen.scales import scales
 from helsinki_env.games.copenhagen.state import PHASES, new_states
-from helsinki_env.play.game import BoardGame, IllegalActionError
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
 
@@ -52,10 +61,44 @@ def _config_of(config: CopenhagenConfig, state: Any) -> CopenhagenConfig:
     return config.changed(num_players=int(state.players), denied=denied)
 
 
+def _check(states: States, config: CopenhagenConfig) -> None:
+    """Refuse records that cannot be: those that are not the same once they have been written and read again."""
+    from helsinki_env.games.copenhagen.position import from_dict, to_dict
+
+    for b, state in enumerate(states):
+        try:
+            game = Game.from_state(_config_of(config, state), state)
+            again = from_dict(to_dict(game), game.config)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            raise ValueError(f"states: game {b}: {problem}") from None
+        for name in state.dtype.names:
+            if (again.state[name] != state[name]).any():
+                raise ValueError(f"states: game {b}: {name}: found {state[name]}, expected {again.state[name]}")
+
+
 def _why_illegal(game: Any, action: object) -> str:
     from helsinki_env.games.copenhagen.notation import why_illegal
 
     return why_illegal(game, action)
+
+
+def _describe(action: int, config: CopenhagenConfig) -> str:
+    from helsinki_env.games.copenhagen.notation import describe
+
+    return describe(action)
+
+
+def _used(
+    config: CopenhagenConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int16]:
+    owned = observation.LAYOUT["abilities"]
+    return sets_by_seat_of(observations[:, owned.slice], owned.shape, viewers, config.num_players)
+
+
+def _render() -> Any:
+    from helsinki_env.games.copenhagen import render
+
+    return render
 
 
 COPENHAGEN = GameSpec(
@@ -64,12 +107,25 @@ COPENHAGEN = GameSpec(
     config=CopenhagenConfig,
     options=("num_players", "denied", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
+    setup=("players", "denied"),
     new_states=lambda config, count: new_states(count),
     apply_setup=apply_setup,
     config_of=_config_of,
-    ids=lambda config: actions.SIZE,
+    kinds=lambda config: tuple(zip(actions.KINDS, actions.SIZES, strict=True)),
     features=lambda config: observation.SIZE,
     why_illegal=_why_illegal,
+    describe=_describe,
+    restore=restore,
+    scratch=SCRATCH,
+    episodes=RandomEpisodes,
+    check=_check,
+    render=_render,
+    scales=scales,
+    deniable=dict(enumerate(ABILITIES[1:], 1)),
+    used=_used,
+    to_dict=lambda game, seat=None: game.to_dict(seat),
+    from_dict=lambda data: Game.from_dict(data),
+    shared_places=True,
 )
 """Copenhagen, as what is written for any game sees it."""
 

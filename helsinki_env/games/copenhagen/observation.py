@@ -13,13 +13,13 @@ codes are shifted by one so that 0 means "none". `split` names the pieces:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.layout import layout_of
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
 from helsinki_env.games.copenhagen.build import colour_of, size_of
@@ -28,7 +28,7 @@ from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS
 from helsinki_env.games.copenhagen.shapes import MOST_CELLS
 from helsinki_env.games.copenhagen.state import PHASES, SEATS
 
-__all__ = ["PIECES", "PLANES", "SIZE", "Piece", "describe", "split"]
+__all__ = ["LAYOUT", "PIECES", "PLANES", "SIZE", "describe", "split"]
 
 PLANES = ("tile", "number", "brick", "coat")
 """Board planes, the lowest row first: what lies there (1 to 5 coloured tile, 6 white tile), the how-manyth coloured
@@ -49,24 +49,8 @@ PENDING_FACTS = (
 )
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A named part of the observation: where it starts, its shape, and what it holds."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        """Number of entries."""
-        return int(np.prod(self.shape))
-
-
-def _pieces() -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
-    for name, shape, meaning in (
+LAYOUT = layout_of(
+    (
         ("boards", (SEATS, len(PLANES), ROWS, COLUMNS), "every board: planes " + ", ".join(PLANES)),
         ("row_coats", (SEATS, ROWS), "1 where a coat of arms lies beside a row that is not full"),
         ("seats", (SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
@@ -84,16 +68,14 @@ def _pieces() -> tuple[Piece, ...]:
         ("known", (SEATS, len(COLOURS)), "cards that a seat took from the display and has not shown since"),
         ("discard", (len(COLOURS),), "the discard pile"),
         ("reshuffled", (len(COLOURS),), "the draw pile, once it was made from the discard pile"),
-    ):
-        start = pieces[-1].start + pieces[-1].size if pieces else 0
-        pieces.append(Piece(name, start, shape, meaning))
-    return tuple(pieces)
+    )
+)
+"""Where the pieces of the observation stand."""
 
+PIECES = LAYOUT.pieces
+"""The pieces in order."""
 
-PIECES = _pieces()
-"""The pieces of the observation in order."""
-
-SIZE = PIECES[-1].start + PIECES[-1].size
+SIZE = LAYOUT.size
 """F, the length of an observation."""
 
 _AT = {piece.name: piece.start for piece in PIECES}
@@ -119,8 +101,7 @@ def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     obs = np.asarray(obs)
     if not obs.ndim or obs.shape[-1] != SIZE:
         raise ValueError(f"observation: found shape {obs.shape}, expected (..., {SIZE})")
-    lead = obs.shape[:-1]
-    return {p.name: obs[..., p.start : p.start + p.size].reshape(*lead, *p.shape) for p in PIECES}
+    return LAYOUT.split(obs)
 
 
 @kernel

@@ -5,11 +5,11 @@ hands beyond those taken from the display, the order of the draw pile, where in 
 random word, so that no later shuffle is known in advance. The viewer's observation of the copy is the same byte for
 byte.
 
-    >>> from helsinki_env.games.copenhagen import redeal
+    >>> from helsinki_env.engine.hidden import redeal
     >>> from helsinki_env.games.copenhagen.game import Game
     >>> game = Game(seed=3)
     >>> game.step(0)
-    >>> copy = redeal.redeal(game, viewer=0, seed=1)
+    >>> copy = redeal(game, viewer=0, seed=1)
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
     (True, False)
 
@@ -36,23 +36,16 @@ What a seat's earlier decisions give away about its hand is not weighed, and an 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.engine import contract, loops
+from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
-from helsinki_env.engine.states import States, copies_of
-from helsinki_env.engine.values import as_word
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import COAT, END, END_CARD, GAME, MAIN, PILE, SEATS, TAKE
-from helsinki_env.playout import player_words
-from helsinki_env.redeal import RedealError, check_viewers
 
-__all__ = ["SCRATCH", "RedealError", "batch_redeal", "redeal", "redeal_game", "redeal_many"]
+__all__ = ["SCRATCH", "redeal_game"]
 
 #: How often a hand is dealt before giving up. Even the rarest that can pay for a tile comes up in one of 10^6 deals.
 _TRIES = 20_000_000
@@ -209,52 +202,3 @@ def redeal_game(t, g, viewer, word, s, mask):
 
 
 contract.redeal.belongs_to(GAME, redeal_game)
-
-
-def batch_redeal(
-    config: CopenhagenConfig, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
-) -> None:
-    """Deal what the viewers cannot see anew in a batch of records, in place.
-
-    Args:
-        config: a configuration with the component file of the games.
-        states: records, (B,): copies, the hidden cards in them are lost.
-        viewers: the seat that looks, for each game, (B,).
-        words: an independent random number for each game, uint64 (B,); the same number deals the same cards.
-
-    Raises:
-        ValueError: if there are not as many viewers and words as records, or no such seats.
-        RedealError: if a position cannot come up in a game.
-    """
-    check_viewers(states, viewers, words)
-    mask = np.zeros(a.SIZE, np.int8)
-    b = loops.batch_redeal(config.tables[0], states, viewers, words, np.zeros(1, SCRATCH)[0], mask)
-    if b >= 0:
-        raise RedealError(
-            f"game {b}: found no deal that fits what seat {viewers[b]} knows; can this position come up in a game?"
-        )
-
-
-def redeal_many(game: Game, count: int, viewer: int | None = None, seed: int | None = None) -> States:
-    """Return records of `count` independent deals, (count,), with what a seat cannot see dealt anew.
-
-    Args:
-        game: the game; it stays as it is.
-        count: how many.
-        viewer: the seat that looks; default: the seat to move.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
-
-    Raises:
-        ValueError: if there is no such seat, or for a count or a seed that is none.
-        RedealError: if the position cannot come up in a game.
-    """
-    words = player_words(count, int(as_word(seed)))
-    states = copies_of(game._states, len(words))
-    seat = game.seat if viewer is None else game.checked_seat(viewer)
-    batch_redeal(game.config, states, np.full(len(words), seat, np.int64), words)
-    return states
-
-
-def redeal(game: Game, viewer: int | None = None, seed: int | None = None) -> Game:
-    """Return a copy of a game with what a seat cannot see dealt anew; see `redeal_many` for arguments and errors."""
-    return Game.from_state(game.config, redeal_many(game, 1, viewer, seed)[0])

@@ -4,8 +4,8 @@ A player that thinks ahead makes the games in which it tries its decisions from 
 card can slip in. What the seat cannot see is blank in the record (the right number of cards, all of colour 0, no End of
 Game card in the draw pile) until `redeal` deals it.
 
+    >>> from helsinki_env.engine.hidden import deals
     >>> from helsinki_env.games.copenhagen.game import Game
-    >>> from helsinki_env.games.copenhagen.restore import deals
     >>> game = Game(seed=3)
     >>> game.step(0)
     >>> copies = deals(game.config, game.observation(), count=2, seed=1)
@@ -21,11 +21,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.core.bits import bit, lowest
 from helsinki_env.engine import contract, loops
+from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.hidden import ObservationError
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.states import States, copies_of
-from helsinki_env.engine.values import as_word
+from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops look
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import supported
@@ -34,7 +34,6 @@ from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, SIZES, Co
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.deal import forget
 from helsinki_env.games.copenhagen.observation import PENDING_FACTS, PIECES, PLANES, SEAT_FACTS, SIZE, TABLE_FACTS
-from helsinki_env.games.copenhagen.redeal import batch_redeal
 from helsinki_env.games.copenhagen.shapes import placements, tile_cells
 from helsinki_env.games.copenhagen.state import (
     COAT,
@@ -49,10 +48,8 @@ from helsinki_env.games.copenhagen.state import (
     TILES,
     new_states,
 )
-from helsinki_env.playout import player_words
-from helsinki_env.restore import ObservationError
 
-__all__ = ["ObservationError", "deals", "restore", "restore_game"]
+__all__ = ["restore", "restore_game"]
 
 _AT = {piece.name: piece.start for piece in PIECES}
 _SEATS, _OWNED, _USED, _DENIED, _PHASE, _TABLE = (
@@ -379,23 +376,4 @@ def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> Sta
         raise ObservationError(
             f"observations[{b}]: {_named(at)}: found {observations[b, at]}, expected {seen[b, at]} by the other entries"
         )
-    return states
-
-
-def deals(config: CopenhagenConfig, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
-    """Return `count` games that an observation could have come from, (count,): independent deals of the hidden cards.
-
-    Args:
-        config: as for `restore`.
-        observation: int8 (F,), seen from the seat to move.
-        count: how many.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
-
-    Raises:
-        ObservationError: if this is no observation of such a game. ValueError: for a count or a seed that is none.
-        RedealError: if it cannot come up in a game.
-    """
-    words = player_words(count, int(as_word(seed)))
-    states = copies_of(restore(config, np.asarray(observation)[None]), len(words))
-    batch_redeal(config, states, states["seat"].astype(np.int64), words)
     return states

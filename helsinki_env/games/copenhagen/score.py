@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.core.bits import count
+from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.bits import full_columns, full_rows
 

@@ -20,9 +20,9 @@ rewards       pending rewards, the one being decided included, in COAT
 
 from __future__ import annotations
 
+from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.copenhagen.position.checks import check
 from helsinki_env.games.copenhagen.position.read import from_dict
 from helsinki_env.games.copenhagen.position.write import VERSION, to_dict
-from helsinki_env.position.plain import PositionError
 
 __all__ = ["VERSION", "PositionError", "check", "from_dict", "to_dict"]

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from helsinki_env.engine.positions import MOST_SAID, cell_list, fail, plain
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, SIZES, Components
 from helsinki_env.games.copenhagen.game import Game, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
-from helsinki_env.position.plain import MOST_SAID, cell_list, fail, plain
 
 __all__ = ["check"]
 

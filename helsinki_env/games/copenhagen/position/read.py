@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
+from helsinki_env.engine.positions import MOST_SAID, PositionError, fill, plain
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
@@ -17,7 +18,6 @@ from helsinki_env.games.copenhagen.position.checks import check
 from helsinki_env.games.copenhagen.position.write import VERSION
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
 from helsinki_env.games.copenhagen.tables import build_tables
-from helsinki_env.position.plain import MOST_SAID, PositionError, fill, plain
 
 __all__ = ["from_dict"]
 

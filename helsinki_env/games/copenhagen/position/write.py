@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from helsinki_env.engine.positions import cell_list, plain
 from helsinki_env.games.copenhagen.components import COLOURS, SIZES
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.position.plain import cell_list, plain
 
 __all__ = ["VERSION", "to_dict"]
 

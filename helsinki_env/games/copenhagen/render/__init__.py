@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.render.ansi import ansi
 from helsinki_env.games.copenhagen.render.scene import draw
 from helsinki_env.games.copenhagen.render.view import read
-from helsinki_env.render.raster import rgb_array
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

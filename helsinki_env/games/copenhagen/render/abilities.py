@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.canvas import BOLD, Canvas, number
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS
-from helsinki_env.render import palette
-from helsinki_env.render.canvas import BOLD, Canvas, number
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView

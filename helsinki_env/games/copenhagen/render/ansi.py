@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.checked import count_of
+from helsinki_env.drawing.lines import INK_ON, Line, beside, player, walled
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read
-from helsinki_env.render import palette
-from helsinki_env.render.checked import count_of
-from helsinki_env.render.lines import INK_ON, Line, beside, player, walled
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

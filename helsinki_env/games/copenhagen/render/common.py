@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
+from helsinki_env.drawing.checked import count_of
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, SIZES
 from helsinki_env.games.copenhagen.render import abilities, parts
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, kind_name
-from helsinki_env.render import palette, pieces
-from helsinki_env.render.canvas import BOLD, Canvas, text_width
-from helsinki_env.render.checked import count_of
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.drawing.palette import Tone
+from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, Cell
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, SIZES, Components
-from helsinki_env.render import palette, pieces
-from helsinki_env.render.canvas import BOLD, Canvas, number
-from helsinki_env.render.palette import Tone
-from helsinki_env.render.pieces import CARD_ASPECT, DOTTED, PATTERNS, Cell
 
 WHITE = Tone("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
 """White tiles: a light wall."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.canvas import Canvas
+from helsinki_env.drawing.table import GAP, MARGIN, TOP, WIDTH, sea
 from helsinki_env.games.copenhagen.render import common, parts, seat
-from helsinki_env.render import palette
-from helsinki_env.render.canvas import Canvas
-from helsinki_env.render.scene import GAP, MARGIN, TOP, WIDTH, sea
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, Canvas, number, text_width
+from helsinki_env.drawing.checked import count_of
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.render import abilities, parts
 from helsinki_env.games.copenhagen.render.view import kind_name
-from helsinki_env.render import palette, pieces
-from helsinki_env.render.canvas import BOLD, Canvas, number, text_width
-from helsinki_env.render.checked import count_of
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

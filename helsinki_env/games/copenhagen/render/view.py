@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from helsinki_env.data import Entry
+from helsinki_env.drawing.checked import in_one_piece, numbers, or_none
+from helsinki_env.engine.positions import MOST_SAID, PositionError
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import (
     ABILITIES,
@@ -27,8 +29,6 @@ from helsinki_env.games.copenhagen.render.last import Last, last_of
 from helsinki_env.games.copenhagen.render.words import Decision, decision_of
 from helsinki_env.games.copenhagen.shapes import offsets_of, orientations
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE
-from helsinki_env.position.plain import MOST_SAID, PositionError
-from helsinki_env.render.checked import in_one_piece, numbers, or_none
 
 __all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]
 

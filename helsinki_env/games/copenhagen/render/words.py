@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from helsinki_env.drawing.checked import count_of
 from helsinki_env.games.copenhagen.actions import (
     ADDITIONAL_CARD,
     ANY_CARDS,
@@ -11,7 +12,6 @@ from helsinki_env.games.copenhagen.actions import (
     CONSTRUCTION_DISCOUNT,
 )
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, DISPLAY
-from helsinki_env.render.checked import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,166 @@
+"""What single things are worth to who may use or take them: from any run in which seats were denied them at random.
+
+The table of a run tells who was denied what (`boards` in its file). Being denied one thing is an effect in a
+Plackett-Luce model of whole rankings, shared places included, with seat effects (`agents.balance.effects`), and one on
+the margin in points (`agents.balance.margins`). Simultaneous intervals hold for all things of a table at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.arena.load import Table
+from agents.balance import effects, margins
+from agents.balance.effects import Study, simultaneous_quantile
+from agents.drawing import LINES, drawing, svg
+from agents.rating.errors import RatingError
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.markdown import code, row
+
+__all__ = ["Worth", "denied_files", "worths"]
+
+
+_METHOD = (
+    "Every seat was denied a set of its own, drawn at random; who finishes where depends on it. The power of a thing "
+    "says by how many points of a hundred a seat that has it wins more of its games than one that is denied it, over "
+    "all seats of all games, from a Plackett-Luce model of whole rankings with seat effects. Points are those of the "
+    "margin to the mean of the others. All intervals of a table hold together with 95 %; a deck counts as one game."
+)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What having a thing is worth at a table, compared with being denied it.
+
+    Attributes:
+        name: of the thing.
+        power: points of the share of games won, and where its simultaneous 95 % interval begins and ends.
+        points: by how many points it moves the margin to the mean of the others, likewise.
+        denied: in so many seats of games it was denied.
+        used: share of the others that used or took it.
+    """
+
+    name: str
+    power: tuple[float, float, float]
+    points: tuple[float, float, float]
+    denied: int
+    used: float
+
+
+def worths(table: Table) -> list[Worth]:
+    """Return what everything that was denied to some seats of a table is worth.
+
+    Raises:
+        RatingError: if nothing was denied, or effects cannot be told apart.
+    """
+    names = spec_of(table.config).deniable
+    ids = [number for number in names if (table.denied >> number & 1).any()]
+    if not ids:
+        raise RatingError(
+            f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
+            "denied in its file"
+        )
+    denied = (table.denied[:, :, None] >> np.array(ids)) & 1 > 0
+    used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
+    wins = effects.estimate(Study(denied, table.places, table.block))
+    points = margins.estimate(denied, table.scores, table.block)
+    found = []
+    for i, number in enumerate(ids):
+        had = ~denied[:, :, i]
+        found.append(
+            Worth(
+                names[number],
+                _interval(wins.power, wins.covariance)[i],
+                _interval(points.power, points.covariance)[i],
+                int(denied[:, :, i].sum()),
+                float(used[:, :, i][had].mean()),
+            )
+        )
+    return found
+
+
+def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
+    """Return each value with the ends of its simultaneous 95 % interval."""
+    half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
+    return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
+
+
+def denied_files(tables: Sequence[Table], name: str, title: str) -> tuple[dict[Path, bytes], dict[str, Any]]:
+    """Return a page with its figure, and the same as data.
+
+    Args:
+        tables: of a run.
+        name: what the files' names begin with.
+        title: of the page.
+
+    Raises:
+        RatingError: if the games of a table tell nothing.
+    """
+    found = {table.name: worths(table) for table in tables}
+    data = {
+        table.name: {
+            "players": table.config.num_players,
+            "player": list(table.players),
+            "games": len(table),
+            "worths": [asdict(one) for one in found[table.name]],
+        }
+        for table in tables
+    }
+    picture = _figure(tables, found)
+    lines = [f"# {title}", "", *_page(tables, found, f"images/{name}.svg")]
+    page = ("\n".join(lines) + "\n").encode()
+    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): picture}, data
+
+
+def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) -> Iterator[str]:
+    yield _METHOD
+    yield ""
+    yield f"![What is worth how much]({picture})"
+    for table in tables:
+        names = ", ".join(code(player) for player in table.players)
+        yield ""
+        yield f"## {table.name}"
+        yield ""
+        yield f"{len(table):,} games, {names} in all seats."
+        yield ""
+        yield row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
+        yield row(("---", "---:", "---:", "---:", "---:", "---:"))
+        for one in sorted(found[table.name], key=lambda one: -one.power[0]):
+            cells = (
+                code(one.name),
+                f"{one.power[0]:+.1f}",
+                f"{one.power[1]:+.1f} to {one.power[2]:+.1f}",
+                f"{one.points[0]:+.2f}",
+                f"{one.points[1]:+.2f} to {one.points[2]:+.2f}",
+                f"{one.used:.0%}",
+            )
+            yield row(cells)
+
+
+def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
+    """Draw powers with their intervals, one row for each thing, tables beside each other."""
+    names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
+    mean = {
+        name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names
+    }
+    names.sort(key=lambda name: mean[name])
+    with drawing(1, 1, 6.4, 0.9 + 0.5 * len(names)) as (figure, panels):
+        axis = panels[0, 0]
+        for i, table in enumerate(tables):
+            shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
+            for one in found[table.name]:
+                y = names.index(one.name) - shift
+                colour = LINES[i % len(LINES)]
+                axis.plot(one.power[1:], [y, y], color=colour, linewidth=1.5)
+                first = one is found[table.name][0]
+                axis.plot(one.power[0], y, "o", color=colour, markersize=4, label=table.name if first else None)
+        axis.axvline(0, color="#888888", linewidth=0.8)
+        axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        axis.set_xlabel("points of the share of games won, with simultaneous 95 % intervals")
+        axis.legend(loc="lower right", frameon=False)
+        return svg(figure)

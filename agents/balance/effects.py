@@ -1,0 +1,176 @@
+"""What being denied an action costs a seat: a Plackett-Luce model of who was denied what, and its marginal effects.
+
+Every seat of every game is denied a set of actions of its own, drawn by design; who finishes where depends on its seat
+and on what it may use. The worth of a seat is ``exp(seat effect - power of the actions denied)``. Powers are
+logarithms; what people ask for are points of the share of games won, so every estimate is turned into the average
+marginal effect: by how much the share would change, over all seats of all games played, if that seat were denied
+the action, compared with having it.
+
+Standard errors are the sandwich over blocks (games of one deck, all rotations of the seats; Huber 1967, White 1982),
+carried to marginal effects by the delta method. Simultaneous intervals hold for all actions at once: their width comes
+from the distribution of the largest standardised error of all (Hothorn, Bretz and Westfall 2008, "Simultaneous
+inference in general parametric models").
+
+Letters in shapes: G games, S seats, A actions, K parameters, D blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit, orders_of_finish
+from helsinki_env.extras import needs
+
+with needs("arena"):
+    from scipy import sparse, stats
+
+__all__ = ["Effects", "Study", "estimate", "simultaneous_quantile", "win_chances"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Games in which seats were denied actions.
+
+    Attributes:
+        denied: what each seat could not use, bool (G, S, A).
+        places: 0 is first, (G, S); shared ones as in `agents.rating.plackett_luce`.
+        block: which games may depend on each other, int64 (G,).
+    """
+
+    denied: npt.NDArray[np.bool_]
+    places: npt.NDArray[np.integer]
+    block: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What actions are worth.
+
+    Attributes:
+        power: change of the share of games won by *having* an action rather than being denied it, in points of a
+            hundred, float64 (A,): the average marginal effect with the sign turned.
+        covariance: of `power`, float64 (A, A).
+        seat: share of games won by each seat when nobody is denied anything, in points of a hundred, float64 (S,).
+        fit: of the model; the first S - 1 parameters are seat effects, then A powers of denial.
+        blocks: independent blocks.
+        games: games.
+    """
+
+    power: Array
+    covariance: Array
+    seat: Array
+    fit: Fit
+    blocks: int
+    games: int
+
+    @property
+    def error(self) -> Array:
+        """Standard errors of `power`, float64 (A,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+def _features(study: Study) -> Array:
+    """Seat effects that add up to zero, then what is denied; float64 (G, S, K)."""
+    games, seats, actions = study.denied.shape
+    features = np.zeros((games, seats, seats - 1 + actions))
+    features[:, : seats - 1, : seats - 1] = np.eye(seats - 1)
+    features[:, seats - 1, : seats - 1] = -1.0
+    features[:, :, seats - 1 :] = study.denied
+    return features
+
+
+def win_chances(features: Array, theta: Array) -> Array:
+    """Return the chance of every seat to come first, float64 (G, S), for features (G, S, K)."""
+    utility = features @ theta
+    worth = np.exp(utility - utility.max(axis=1, keepdims=True))
+    chances: Array = worth / worth.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _rankings(study: Study, features: Array) -> Rankings:
+    game, order, part = orders_of_finish(study.places)
+    sorted_features = np.take_along_axis(features[game], order[:, :, None], axis=1)
+    _, unit = np.unique(study.block, return_inverse=True)
+    counts = sparse.csr_array((part, (unit.ravel()[game], np.arange(len(game)))), dtype=np.float64)
+    return Rankings(sorted_features, counts)
+
+
+def estimate(study: Study) -> Effects:
+    """Fit the model and return what every action is worth.
+
+    Raises:
+        RatingError: if there is a single block, or effects cannot be told apart.
+    """
+    games, seats, actions = study.denied.shape
+    features = _features(study)
+    rankings = _rankings(study, features)
+    virtual = VirtualDraws.of(np.eye(seats - 1 + actions), 1.0)
+    found = fit(rankings, virtual)
+    power, slope = _marginal(features, found.theta, seats)
+    nobody = features[:1].copy()
+    nobody[:, :, seats - 1 :] = 0.0
+    return Effects(
+        power=100.0 * power,
+        covariance=1e4 * slope @ found.covariance @ slope.T,
+        seat=100.0 * win_chances(nobody, found.theta)[0],
+        fit=found,
+        blocks=rankings.counts.shape[0],
+        games=games,
+    )
+
+
+def _marginal(features: Array, theta: Array, seats: int) -> tuple[Array, Array]:
+    """Return the average marginal effect of having each action, (A,), and its derivative by theta, (A, K).
+
+    For a seat with chance p, denying it an action of power t changes its chance to p e^t / (1 - p + p e^t).
+    """
+    actions = len(theta) - (seats - 1)
+    chance = win_chances(features, theta)
+    # d log(p_s) / d theta = x_s - sum_r p_r x_r
+    mean = np.einsum("gs,gsk->gk", chance, features)
+    power, slope = np.zeros(actions), np.zeros((actions, len(theta)))
+    for action in range(actions):
+        k = seats - 1 + action
+        denied = features[:, :, k] > 0
+        # odds of the seat with the action and without it, whatever it had in the game
+        log_odds = np.log(chance) - np.log1p(-chance)
+        with_it = log_odds - theta[k] * denied
+        has, lacks = 1 / (1 + np.exp(-with_it)), 1 / (1 + np.exp(-(with_it + theta[k])))
+        power[action] = (has - lacks).mean()
+        spread_has, spread_lacks = has * (1 - has), lacks * (1 - lacks)
+        # d log_odds / d theta = (x_s - mean) / (1 - p)
+        weight = (spread_has - spread_lacks) / (1 - chance)
+        inner = np.einsum("gs,gsk->k", weight, features) - np.einsum("gs,gk->k", weight, mean)
+        inner[k] += (-spread_has * denied - spread_lacks * (1.0 - denied)).sum()
+        slope[action] = inner / chance.size
+    return power, slope
+
+
+#: Of a quantile; 200,000 draws give it to about 0.006.
+_DECIMALS = 2
+
+
+def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 200_000, seed: int = 0) -> float:
+    """Return by how many standard errors all estimates together lie around the truth with so much probability.
+
+    Args:
+        covariance: of the estimates, float64 (A, A).
+        level: probability that all of them are within.
+        draws: of the normal distribution.
+        seed: of the draws.
+    """
+    error = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(error, error)
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    generator = np.random.default_rng(seed)
+    largest = np.concatenate(
+        [np.abs(generator.standard_normal((10_000, len(root))) @ root.T).max(axis=1) for _ in range(draws // 10_000)]
+    )
+    # Coarser than the draws are exact, and far coarser than what a sum differs by with other numbers of threads.
+    return round(max(float(np.quantile(largest, level)), float(stats.norm.ppf(0.5 + level / 2))), _DECIMALS)

@@ -1,0 +1,105 @@
+"""What tiles add to a board, and where they add most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.copenhagen.view import NOTHING
+from helsinki_env.engine.bits import count, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
+from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours, supported
+from helsinki_env.games.copenhagen.score import line_points
+from helsinki_env.games.copenhagen.shapes import meeting, placements
+
+__all__ = ["WIN", "placement_gain", "remember_placements", "white_gain"]
+
+#: What it adds to end the game by points, that is, to win it.
+WIN = 40.0
+#: Points that one tile can hardly make more of; only from so many below the goal on, ending the game is looked for.
+_REACH = 10
+_RIGHT = np.int64(int(LEFT) << 4)
+_TOP = np.int64(int(GROUND) << 40)
+
+
+@kernel
+def _cells_gain(t, w, v, cells, bricks):
+    """What cells add besides their lines: coats, holes, edges that fit, the goal."""
+    after = v.filled | cells
+    empty = BOARD & ~after
+    gain = v.coat * count(cells & t.coats)
+    lonely = empty & ~neighbours(empty) & ~v.lonely
+    while lonely:
+        gain -= v.gap[lowest(lonely)]
+        lonely &= lonely - 1
+    touched = count(neighbours(cells) & v.filled) + count(cells & LEFT) + count(cells & _RIGHT) + count(cells & GROUND)
+    gain += v.later * (w.snug * touched - w.overhang * (count(empty & after >> 5) - v.overhangs))
+    if v.points + _REACH >= t.goal and v.points + line_points(t, v.filled, after, v.bricks | bricks) >= t.goal:
+        gain += WIN
+    return gain
+
+
+@kernel
+def placement_gain(t, p, w, v, kind, piece, corner):
+    """What a tile adds to the worth of the board, cards apart. Coats of arms count as rewards to come."""
+    y, x = corner // 5, corner % 5
+    gain = 0.0
+    for i in range(t.height[piece]):
+        gain += v.row_gain[y + i, p.in_row[piece, i], np.int64(p.brick_row[piece] == i)]
+    for i in range(t.width[piece]):
+        gain += v.column_gain[x + i, p.in_column[piece, i], np.int64(p.brick_column[piece] == i)]
+    cells = np.int64(t.cells[piece]) << corner
+    gain += _cells_gain(t, w, v, cells, np.int64(1) << (corner + t.brick[piece]))
+    own = kind // 4
+    for colour in range(5):
+        near = v.near[colour] & ~cells
+        if colour == own:
+            near = neighbours(v.coloured[own] | cells) & ~(v.filled | cells)
+        if near != v.near[colour]:
+            gain += v.touch[count(near)] - v.touch[count(v.near[colour])]
+    return gain
+
+
+@kernel
+def _reopened(w, gain, now):
+    """What a cell adds to a line that had been written off for it."""
+    return (gain + now) / max(w.closed, 0.01) - now
+
+
+@kernel
+def white_gain(t, w, v, cell):
+    """What a white tile adds to the worth of the board."""
+    cells = np.int64(1) << cell
+    row, column = v.row_gain[cell // 5, 1, 0], v.column_gain[cell % 5, 1, 0]
+    if v.lonely & cells:  # what nothing else fits in: its lines were written off for it
+        row, column = _reopened(w, row, v.row_now[cell // 5]), _reopened(w, column, v.column_now[cell % 5])
+    gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
+    for colour in range(5):
+        if v.near[colour] & cells:
+            near = count(v.near[colour])
+            gain += v.touch[near - 1] - v.touch[near]
+    return gain
+
+
+@kernel
+def remember_placements(t, p, w, v, kind):
+    """Look for the best placements of a tile, alone and touching its own colour, unless that is done."""
+    if v.known[kind]:
+        return
+    v.known[kind] = 1
+    for touching in range(2):
+        v.best[kind, touching] = NOTHING
+        v.place[kind, touching] = -1
+    support = supported(v.filled)
+    for orientation in range(t.orientations[kind]):
+        piece = ORIENTATIONS * kind + orientation
+        corners = placements(t, piece, v.filled, support)
+        meets = meeting(t, piece, v.near[kind // 4])
+        while corners:
+            corner = lowest(corners)
+            corners &= corners - 1
+            touching = (meets >> corner) & 1
+            gain = placement_gain(t, p, w, v, kind, piece, corner)
+            if gain > v.best[kind, touching]:
+                v.best[kind, touching] = gain
+                v.place[kind, touching] = CELLS * orientation + corner

@@ -1,0 +1,285 @@
+"""The heuristic's decisions: each is the best for the rest of the turn, by the board and the hand that it leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.copenhagen.board import placement_gain, white_gain
+from agents.copenhagen.hand import (
+    ability_worth,
+    best_build,
+    best_discard,
+    build_value,
+    build_with,
+    hand_value,
+    limited_value,
+    look,
+    paid_value,
+    price,
+    recoloured,
+)
+from agents.copenhagen.view import NOTHING, judge
+from helsinki_env.engine.bits import bit
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen import state as phases
+from helsinki_env.games.copenhagen.abilities import active
+from helsinki_env.games.copenhagen.build import cost_at
+from helsinki_env.games.copenhagen.shapes import tile_cells
+
+__all__ = ["FALLBACK", "best_of", "decide", "value_all"]
+
+#: The worth of what is legal although the evaluation does not see how.
+FALLBACK = 0.1 * NOTHING
+
+
+@kernel
+def _after_card(t, w, g, v, slot):
+    """What the hand is worth with a card of the display."""
+    colour = np.int64(g.display[slot])
+    v.hand[colour] += 1
+    value = limited_value(t, w, v)
+    v.hand[colour] -= 1
+    return value
+
+
+@kernel
+def _and_more(t, p, w, g, v, slot, more):
+    """What the hand with two new cards is worth if another one is taken, or a tile built, in the same turn."""
+    best = NOTHING
+    if (more >> a.ADDITIONAL_CARD) & 1:
+        for third in range(7):
+            if abs(third - slot) > 1 and g.display[third] >= 0:
+                best = max(best, _after_card(t, w, g, v, third) - price(w, v, a.ADDITIONAL_CARD))
+    if (more >> a.BOTH_ACTIONS) & 1:
+        usable = active(g)
+        best = max(best, best_build(t, p, w, g, v, usable) + w.tempo * v.later - price(w, v, a.BOTH_ACTIONS))
+    return best
+
+
+@kernel
+def _value_first(t, p, w, g, v, mask, values):
+    """MAIN: the first of two cards, by the best second one."""
+    take = t.offset[a.TAKE]
+    any_cards = (active(g) >> a.ANY_CARDS) & 1
+    more = active(g) & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
+    for slot in range(6):
+        if not mask[take + slot]:
+            continue
+        first, best, with_it = np.int64(g.display[slot]), FALLBACK, np.int64(-1)
+        v.hand[first] += 1
+        for other in range(slot + 1, 7):
+            second = np.int64(g.display[other])
+            if second < 0 or (other > slot + 1 and not any_cards):
+                continue
+            v.hand[second] += 1
+            value = limited_value(t, w, v)
+            v.hand[second] -= 1
+            if other > slot + 1:
+                value -= price(w, v, a.ANY_CARDS)
+            if value > best:
+                best, with_it = value, second
+        if with_it >= 0 and more:
+            v.hand[with_it] += 1
+            best = max(best, _and_more(t, p, w, g, v, slot, more))
+            v.hand[with_it] -= 1
+        v.hand[first] -= 1
+        values[take + slot] = best
+
+
+@kernel
+def _value_builds(t, p, w, g, v, mask, values):
+    """MAIN: what each tile and the hand after it are worth."""
+    build, usable = t.offset[a.BUILD], active(g)
+    for kind in range(20):
+        if mask[build + kind]:
+            values[build + kind] = max(FALLBACK, build_value(t, p, w, v, kind, usable))
+
+
+@kernel
+def _value_second(t, w, g, v, mask, values):
+    """TAKE: the second card, or an additional one; from further away if that is worth the ability."""
+    take, use = t.offset[a.TAKE], t.offset[a.USE] + a.ANY_CARDS
+    for slot in range(7):
+        if mask[take + slot]:
+            values[take + slot] = _after_card(t, w, g, v, slot)
+    if mask[use]:
+        best = FALLBACK
+        for slot in range(g.first + 2, 7):
+            if g.display[slot] >= 0:
+                best = max(best, _after_card(t, w, g, v, slot))
+        values[use] = best - price(w, v, a.ANY_CARDS)
+
+
+@kernel
+def _value_uses(t, p, w, g, v, mask, values):
+    """After taking: an additional card, and building in the same turn."""
+    use = t.offset[a.USE]
+    if mask[use + a.ADDITIONAL_CARD]:
+        best = FALLBACK
+        for slot in range(7):
+            if g.display[slot] >= 0:
+                best = max(best, _after_card(t, w, g, v, slot))
+        values[use + a.ADDITIONAL_CARD] = best - price(w, v, a.ADDITIONAL_CARD)
+    if mask[use + a.BOTH_ACTIONS]:
+        value = best_build(t, p, w, g, v, active(g)) + w.tempo * v.later - price(w, v, a.BOTH_ACTIONS)
+        values[use + a.BOTH_ACTIONS] = max(FALLBACK, value)
+
+
+@kernel
+def _value_discards(t, w, g, v, mask, values):
+    """DISCARD: each colour as the lowest of those that are due, the others being those that are missed least."""
+    first = t.offset[a.DISCARD]
+    due = -np.int64(t.hand_limit)
+    for colour in range(5):
+        due += v.hand[colour]
+    for colour in range(5):
+        if not mask[first + colour]:
+            continue
+        v.hand[colour] -= 1
+        second, value = np.int64(-1), hand_value(w, v)
+        if due > 1:
+            second, value = best_discard(w, v, colour)
+            if due > 2 and second >= 0:
+                v.hand[second] -= 1
+                _, value = best_discard(w, v, colour)
+                v.hand[second] += 1
+        v.hand[colour] += 1
+        values[first + colour] = max(FALLBACK, value)
+
+
+@kernel
+def _value_placements(t, p, w, g, v, mask, values, every):
+    """PLACE: what a tile adds and the hand after it; lower costs and recoloured cards if that is worth the ability."""
+    place, use = t.offset[a.PLACE], t.offset[a.USE]
+    kind, own, recolour = np.int64(g.tile), np.int64(g.tile) // 4, np.int64(g.recolour)
+    discount = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
+    size = kind % 4 + 2
+    if every:
+        alone = paid_value(w, v, own, size - discount, recolour)
+        touching = paid_value(w, v, own, size - 1 - discount, recolour)
+        for argument in range(a.CELLS * t.orientations[kind]):
+            if mask[place + argument]:
+                piece, corner = a.ORIENTATIONS * kind + argument // a.CELLS, argument % a.CELLS
+                gain = placement_gain(t, p, w, v, kind, piece, corner)
+                least = cost_at(t, g, tile_cells(t, piece, corner)) < size - discount
+                values[place + argument] = max(FALLBACK, gain + (touching if least else alone))
+    else:
+        build_with(t, p, w, v, kind, 0, -1)
+        for touching in range(2):
+            argument = v.place[kind, touching]
+            if argument >= 0 and mask[place + argument]:
+                value = v.best[kind, touching] + paid_value(w, v, own, size - touching - discount, recolour)
+                values[place + argument] = max(FALLBACK, value)
+    if mask[use + a.CONSTRUCTION_DISCOUNT]:
+        value = build_with(t, p, w, v, kind, 1, recolour)
+        if recolour < 0 and (active(g) >> a.CHANGE_OF_COLOURS) & 1:
+            value = max(value, recoloured(t, p, w, v, kind, 1) - price(w, v, a.CHANGE_OF_COLOURS))
+        values[use + a.CONSTRUCTION_DISCOUNT] = max(FALLBACK, value - price(w, v, a.CONSTRUCTION_DISCOUNT))
+    if mask[use + a.CHANGE_OF_COLOURS]:
+        value = recoloured(t, p, w, v, kind, discount)
+        if discount == 0 and (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1:
+            value = max(value, recoloured(t, p, w, v, kind, 1) - price(w, v, a.CONSTRUCTION_DISCOUNT))
+        values[use + a.CHANGE_OF_COLOURS] = max(FALLBACK, value - price(w, v, a.CHANGE_OF_COLOURS))
+
+
+@kernel
+def _value_recolours(t, p, w, g, v, mask, values):
+    """RECOLOUR: the colour whose cards are missed least."""
+    first, kind = t.offset[a.RECOLOUR], np.int64(g.tile)
+    used = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
+    usable = (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1
+    for colour in range(5):
+        if mask[first + colour]:
+            value = build_with(t, p, w, v, kind, used, colour)
+            if usable:
+                value = max(value, build_with(t, p, w, v, kind, 1, colour) - price(w, v, a.CONSTRUCTION_DISCOUNT))
+            values[first + colour] = max(FALLBACK, value)
+
+
+@kernel
+def _value_payment(t, w, g, v, mask, values):
+    """PAY: so many cards of the lower colour that those are spent which are missed least."""
+    first, own, other = t.offset[a.PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
+    low, high, due = min(own, other), max(own, other), np.int64(g.due)
+    for count in range(due + 1):  # cards of the lower colour still to be paid
+        if count > v.hand[low] or due - count > v.hand[high] or (count > 0 and not mask[first + low]):
+            continue
+        if (other == low and count == 0 and g.paid[low] == 0) or (other == high and count == due):
+            continue
+        v.hand[low] -= count
+        v.hand[high] -= due - count
+        value = hand_value(w, v)
+        v.hand[low] += count
+        v.hand[high] += due - count
+        action = first + (low if count > 0 else high)
+        if mask[action]:
+            values[action] = max(values[action], value)
+
+
+@kernel
+def _value_rewards(t, w, g, v, mask, values):
+    """COAT: a white tile where it adds most, an ability, or all used ones once more."""
+    white, ability = t.offset[a.WHITE], t.offset[a.ABILITY]
+    for cell in range(a.CELLS):
+        if mask[white + cell]:
+            values[white + cell] = white_gain(t, w, v, cell)
+    for number in range(5):
+        if mask[ability + number]:
+            values[ability + number] = ability_worth(w, v, number)
+    if mask[t.offset[a.REACTIVATE]]:
+        total = 0.0
+        for number in range(5):
+            if np.int64(g.used[g.seat]) & bit(number):
+                total += price(w, v, number)
+        values[t.offset[a.REACTIVATE]] = total
+
+
+@kernel
+def best_of(mask, values):
+    """The legal decision that is valued most, the lowest of equals."""
+    best, chosen = 4.0 * NOTHING, np.int64(-1)
+    for action in range(len(mask)):
+        if mask[action] and values[action] > best:
+            best, chosen = values[action], np.int64(action)
+    return chosen
+
+
+@kernel
+def value_all(t, p, w, g, v, mask, values, every):
+    """Write the values of decisions, float64 (ids,); NOTHING for those that are not legal."""
+    for action in range(len(mask)):
+        values[action] = FALLBACK if mask[action] else NOTHING
+    phase = np.int64(g.phase)
+    judge(t, w, g, g.seat, v)
+    look(t, p, w, g, g.seat, v)
+    if phase == phases.MAIN:
+        _value_first(t, p, w, g, v, mask, values)
+        _value_builds(t, p, w, g, v, mask, values)
+    elif phase == phases.TAKE:
+        _value_second(t, w, g, v, mask, values)
+    elif phase == phases.DISCARD:
+        _value_discards(t, w, g, v, mask, values)
+        _value_uses(t, p, w, g, v, mask, values)
+    elif phase == phases.END:
+        values[t.offset[a.END]] = hand_value(w, v)
+        _value_uses(t, p, w, g, v, mask, values)
+    elif phase == phases.PLACE:
+        _value_placements(t, p, w, g, v, mask, values, every)
+    elif phase == phases.RECOLOUR:
+        _value_recolours(t, p, w, g, v, mask, values)
+    elif phase == phases.PAY:
+        _value_payment(t, w, g, v, mask, values)
+    else:
+        _value_rewards(t, w, g, v, mask, values)
+
+
+@kernel
+def decide(t, p, w, g, v, mask, values, every):
+    """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
+
+    What is not legal gets `NOTHING`. Of placements, every one gets a value of its own only if `every` is set; otherwise
+    those that are not the best get `FALLBACK`.
+    """
+    value_all(t, p, w, g, v, mask, values, every)
+    return best_of(mask, values)

@@ -1,0 +1,118 @@
+"""The yardstick: looks one decision ahead and takes what brings most at a glance.
+
+It counts points, how far lines have come (a power of the share that is filled, times what the line can still bring),
+coats of arms as the abilities that they buy, and cards, the more of one colour the better. There are no plans: what the
+next turn needs is no concern of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.bits import count
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.copenhagen.actions import SIZE
+from helsinki_env.games.copenhagen.bits import GROUND, LEFT
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.restore import restore
+from helsinki_env.games.copenhagen.state import PLACE, TAKE, new_states
+from helsinki_env.games.copenhagen.step import apply
+
+__all__ = ["GreedyPlayer", "choose"]
+
+#: Points that a coat of arms, an ability that is used, and a card are worth at a glance.
+_COAT, _USED, _CARD, _MATCH = 0.1, 0.7, 0.03, 0.002
+#: How much more a line counts that is nearly full: the power of the share that is filled.
+_POWER = 2.5
+
+
+@kernel
+def _progress(t, g, seat):
+    """How far the lines of a seat have come, those that are full left out: these have made their points."""
+    filled, bricks = np.int64(g.filled[seat]), np.int64(g.bricks[seat])
+    total = 0.0
+    for y in range(9):
+        line = GROUND << 5 * y
+        share = count(filled & line) / 5.0
+        points = t.points_row if bricks & line else t.points_row_windows
+        coat = _COAT if (t.coat_rows >> 5 * y) & 1 else 0.0
+        total += (points + coat) * share**_POWER if share < 1.0 else 0.0
+    for x in range(5):
+        line = LEFT << x
+        share = count(filled & line) / 9.0
+        points = t.points_column if bricks & line else t.points_column_windows
+        total += points * share**_POWER if share < 1.0 else 0.0
+    return total
+
+
+@kernel
+def _glance(t, g, seat):
+    """What a position is worth to a seat at a glance."""
+    total = np.float64(g.points[seat]) + _progress(t, g, seat)
+    total += _COAT * count(np.int64(g.owned[seat])) - _USED * count(np.int64(g.used[seat]))
+    if g.seat == seat and not g.done:
+        total += _COAT * g.rewards
+    for colour in range(5):
+        held = np.int64(g.hand[seat, colour])
+        total += _CARD * held + _MATCH * held * held
+    return total
+
+
+@kernel
+def _tried(t, g, work, mask, action):
+    """What a position is worth after a decision: after the best place of a tile, the best second card."""
+    seat, best = g.seat, -1e9
+    work[0] = g
+    apply(t, work[0], action)
+    between = work[0]
+    if between.done or between.seat != seat or (between.phase != PLACE and between.phase != TAKE):
+        return _glance(t, between, seat)
+    write_mask(t, between, mask)
+    for second in range(len(mask)):
+        if mask[second]:
+            work[1] = work[0]
+            apply(t, work[1], second)
+            best = max(best, _glance(t, work[1], seat))
+    return best
+
+
+@kernel
+def choose(t, g, work, legal, mask):
+    """Return the decision of the seat to move; `work`: two records to try on, `mask`: int8 (ids,) for the same."""
+    best, chosen = -2e9, np.int64(-1)
+    for action in range(len(legal)):
+        if legal[action]:
+            value = _tried(t, g, work, mask, action)
+            if value > best:
+                best, chosen = value, np.int64(action)
+    return chosen
+
+
+@kernel
+def choose_batch(tables, states, work, masks, mask, actions):
+    for b in range(len(states)):
+        actions[b] = choose(tables[0], states[b], work, masks[b], mask)
+
+
+class GreedyPlayer:
+    """Takes the best of the next decisions at a glance; plays without chance.
+
+    Args:
+        config: the games to be played; only their component file matters.
+    """
+
+    name = "greedy"
+
+    def __init__(self, config: CopenhagenConfig | None = None) -> None:
+        self.config = config or CopenhagenConfig()
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the decision for each row; see `agents.base.Player`."""
+        states = restore(self.config, observation)
+        actions, tried = np.zeros(len(mask), np.int64), np.zeros(SIZE, np.int8)
+        choose_batch(self.config.tables, states, new_states(2), np.ascontiguousarray(mask), tried, actions)
+        return actions

@@ -1,0 +1,212 @@
+"""What a hand is worth: cards, and the builds that they are collected for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.copenhagen.board import remember_placements
+from agents.copenhagen.view import HELD, NOTHING
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.actions import (
+    ADDITIONAL_CARD,
+    ANY_CARDS,
+    CHANGE_OF_COLOURS,
+    CONSTRUCTION_DISCOUNT,
+)
+from helsinki_env.games.copenhagen.build import size_of
+
+__all__ = [
+    "ability_worth",
+    "best_build",
+    "best_discard",
+    "build_value",
+    "build_with",
+    "hand_value",
+    "limited_value",
+    "look",
+    "owned_worth",
+]
+
+
+@kernel
+def ability_worth(w, v, ability):
+    """What an active ability is worth, later."""
+    if ability == ANY_CARDS:
+        return w.any_cards * v.later
+    if ability == ADDITIONAL_CARD:
+        return w.additional_card * v.later
+    if ability == CONSTRUCTION_DISCOUNT:
+        return w.construction_discount * v.later
+    if ability == CHANGE_OF_COLOURS:
+        return w.change_of_colours * v.later
+    return w.both_actions * v.later
+
+
+@kernel
+def price(w, v, ability):
+    """What it costs to use an ability."""
+    return (1.0 - w.used) * ability_worth(w, v, ability)
+
+
+@kernel
+def owned_worth(w, g, seat, v):
+    """What the abilities of a seat are worth."""
+    total = 0.0
+    for ability in range(5):
+        if (g.used[seat] >> ability) & 1:
+            total += w.used * ability_worth(w, v, ability)
+        elif (g.owned[seat] >> ability) & 1:
+            total += ability_worth(w, v, ability)
+    return total
+
+
+@kernel
+def look(t, p, w, g, seat, v):
+    """The cards of a seat, and the best build that so many cards of a colour are good for."""
+    largest = np.int64(0)
+    for colour in range(5):
+        v.hand[colour] = g.hand[seat, colour]
+        largest = max(largest, v.hand[colour])
+    most = min(HELD, max(largest + 4, 7))
+    card = w.card * v.later
+    for colour in range(5):
+        for held in range(most):
+            v.plan[colour, held] = 0.0
+        for kind in range(4 * colour, 4 * colour + 4):
+            if g.supply[kind] == 0:
+                continue
+            size = size_of(kind)
+            remember_placements(t, p, w, v, kind)
+            for touching in range(2):
+                if v.place[kind, touching] >= 0:
+                    cost = size - touching
+                    net = v.best[kind, touching] - card * cost
+                    for held in range(max(0, cost - 5), most):
+                        value = net * v.short[max(0, cost - held)]
+                        if value > v.plan[colour, held]:
+                            v.plan[colour, held] = value
+
+
+@kernel
+def hand_value(w, v):
+    """What the cards in `v.hand` are worth: each one a little, the best build most, those of other colours less."""
+    cards, best, total = np.int64(0), 0.0, 0.0
+    for colour in range(5):
+        held = v.hand[colour]
+        cards += held
+        plan = v.plan[colour, held]
+        total += plan
+        best = max(best, plan)
+    return v.later * (w.card * cards + w.best_plan * best + w.other_plans * (total - best))
+
+
+@kernel
+def best_discard(w, v, floor):
+    """Return (colour from `floor` on of which a card is missed least, -1: none; what the hand is worth then)."""
+    best, chosen = NOTHING, np.int64(-1)
+    for colour in range(floor, 5):
+        if v.hand[colour] > 0:
+            v.hand[colour] -= 1
+            value = hand_value(w, v)
+            v.hand[colour] += 1
+            if value > best:
+                best, chosen = value, np.int64(colour)
+    return chosen, best
+
+
+@kernel
+def limited_value(t, w, v):
+    """What the cards in `v.hand` are worth once the hand limit is kept."""
+    due = -np.int64(t.hand_limit)
+    for colour in range(5):
+        due += v.hand[colour]
+    if due <= 0:
+        return hand_value(w, v)
+    value = 0.0
+    first = second = third = np.int64(-1)
+    for number in range(min(due, 3)):
+        chosen, value = best_discard(w, v, 0)
+        v.hand[chosen] -= 1
+        if number == 0:
+            first = chosen
+        elif number == 1:
+            second = chosen
+        else:
+            third = chosen
+    if first >= 0:
+        v.hand[first] += 1
+    if second >= 0:
+        v.hand[second] += 1
+    if third >= 0:
+        v.hand[third] += 1
+    return value
+
+
+@kernel
+def paid_value(w, v, own, cost, recolour):
+    """What the hand is worth once a cost is paid with cards of one colour, or with at least one of another; NOTHING."""
+    if recolour < 0:
+        if v.hand[own] < cost:
+            return NOTHING
+        v.hand[own] -= cost
+        value = hand_value(w, v)
+        v.hand[own] += cost
+        return value
+    best = NOTHING
+    for others in range(max(1, cost - v.hand[own]), min(cost, v.hand[recolour]) + 1):
+        v.hand[own] -= cost - others
+        v.hand[recolour] -= others
+        best = max(best, hand_value(w, v))
+        v.hand[own] += cost - others
+        v.hand[recolour] += others
+    return best
+
+
+@kernel
+def build_with(t, p, w, v, kind, discount, recolour):
+    """What the best placement of a tile and the hand after it are worth: with the discount (0 or 1), a recolouring."""
+    remember_placements(t, p, w, v, kind)
+    best = NOTHING
+    for touching in range(2):
+        if v.place[kind, touching] >= 0:
+            cost = max(0, size_of(kind) - touching - discount)
+            value = paid_value(w, v, kind // 4, cost, recolour)
+            if value > NOTHING:
+                best = max(best, v.best[kind, touching] + value)
+    return best
+
+
+@kernel
+def recoloured(t, p, w, v, kind, discount):
+    """The same with the best recolouring."""
+    best = NOTHING
+    for colour in range(5):
+        if colour != kind // 4 and v.hand[colour] > 0:
+            best = max(best, build_with(t, p, w, v, kind, discount, colour))
+    return best
+
+
+@kernel
+def build_value(t, p, w, v, kind, usable):
+    """What building a tile is worth with the hand after it, abilities used for it (a set of usable ones) paid."""
+    best = build_with(t, p, w, v, kind, 0, -1)
+    discount = (usable >> CONSTRUCTION_DISCOUNT) & 1
+    change = (usable >> CHANGE_OF_COLOURS) & 1
+    if discount:
+        best = max(best, build_with(t, p, w, v, kind, 1, -1) - price(w, v, CONSTRUCTION_DISCOUNT))
+    if change:
+        best = max(best, recoloured(t, p, w, v, kind, 0) - price(w, v, CHANGE_OF_COLOURS))
+        if discount:
+            both = price(w, v, CONSTRUCTION_DISCOUNT) + price(w, v, CHANGE_OF_COLOURS)
+            best = max(best, recoloured(t, p, w, v, kind, 1) - both)
+    return best
+
+
+@kernel
+def best_build(t, p, w, g, v, usable):
+    """What the best build is worth with the cards in `v.hand`; NOTHING: there is none."""
+    best = NOTHING
+    for kind in range(20):
+        if g.supply[kind] > 0:
+            best = max(best, build_value(t, p, w, v, kind, usable))
+    return best

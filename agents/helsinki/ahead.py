@@ -1,0 +1,242 @@
+"""The heuristic's second thoughts: what the next turn can make of this one.
+
+`agents.helsinki.decide` judges a turn by the board and the hand that it leaves. Here every promising way to spend the
+turn is carried out on a copy of the own seat, and the best next turn from there is looked for: the cards that would
+then lie in the display, the spaces in reach, the tiles that still fit. What others do in between is left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.board import corner_of, tile_gain
+from agents.helsinki.cards import (
+    best_build,
+    build_value,
+    draw_value,
+    hold_pair,
+    judge_cards,
+    near,
+    release_pair,
+    take_cheapest,
+)
+from agents.helsinki.decide import best_of, decide
+from agents.helsinki.view import NOTHING, judge, look
+from helsinki_env.engine.bits import bit
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state as phases
+from helsinki_env.games.helsinki.bits import CELLS
+
+__all__ = ["decide_ahead"]
+
+
+@kernel
+def _next_turn(t, p, w, g, v, space):
+    """What the best next turn of a token on `space` is worth, with the hand that it leaves."""
+    judge_cards(t, p, w, g, v, near(space))
+    best = NOTHING
+    for steps in range(1, 4):
+        to = (space + steps) % 8
+        draw = draw_value(t, p, w, g, v, to)
+        for slot in ((to + 7) % 8, to):
+            if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not known yet
+                draw += w.unseen * v.later
+        best = max(best, draw)
+    for steps in range(1, 4):
+        to = (space + steps) % 8
+        build, _ = best_build(t, p, w, g, v, to // 2, near(to), v.meadow, best)
+        best = max(best, build)
+    return best
+
+
+@kernel
+def _draw_ahead(t, p, w, g, v, work, space):
+    """What drawing beside a space and the best next turn are worth together."""
+    work[0] = g
+    later = work[0]
+    hold_pair(g, v, space)
+    later.display[(space + 7) % 8] = -1
+    later.display[space] = -1
+    now = v.later
+    v.later = v.later_drawn
+    value = _next_turn(t, p, w, later, v, space) - v.loss_drawn
+    v.later = now
+    release_pair(g, v, space)
+    return value
+
+
+@kernel
+def _after_tile(t, p, w, later, u, kind, cells, space):
+    """What the best next turn is worth once a tile (-1: a wild one) lies on some cells.
+
+    `later` is written over.
+    """
+    seat = later.seat
+    later.built[seat] |= cells
+    for coat in range(8):
+        if (later.coats[seat] >> coat) & 1 and t.coat_cells[coat] & cells:
+            later.coats[seat] &= ~np.uint8(1 << coat)
+            later.meadow[seat] += 1
+    u.of_built = -1  # the same board may have come about by a tile of another colour
+    judge(t, w, later, seat, u)
+    look(t, later, seat, u)
+    if kind >= 0:
+        u.tiles[kind // 4] |= cells
+    return _next_turn(t, p, w, later, u, space)
+
+
+@kernel
+def _build_ahead(t, p, w, g, v, u, work, card, space):
+    """What building a card from the side of a space and the best next turn are worth together.
+
+    `u`: a second view, for the board with the new tile. NOTHING if it takes a coat to build the card.
+    """
+    seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
+    gain = tile_gain(t, p, w, g, v, card, side)
+    if gain <= NOTHING:
+        return NOTHING
+    work[0] = g
+    later = work[0]
+    number = np.int64(t.number[card]) - 1
+    begin = np.int64(t.colour[card]) * t.variants
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+    v.hand[card] -= 1
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    for i in range(v.held_count):
+        later.hand[seat, v.held[i]] = v.hand[v.held[i]]
+        v.hand[v.held[i]] = v.spare[i]
+    if taken < number:
+        return NOTHING
+    later.supply[kind] -= 1
+    return gain + _after_tile(t, p, w, later, u, kind, v.cells[kind, side], space)
+
+
+@kernel
+def _space_ahead(t, p, w, g, v, u, work, space):
+    """Return by how much the next turn changes the worth of a turn that is spent from a space."""
+    side, first = space // 2, near(space)
+    judge_cards(t, p, w, g, v, first)
+    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, NOTHING)
+    plain = max(plain, draw_value(t, p, w, g, v, space))
+    best = NOTHING
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card < t.types - 1:
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            if value > plain - w.doubt:
+                best = max(best, _build_ahead(t, p, w, g, v, u, work, card, space))
+    return max(best, _draw_ahead(t, p, w, g, v, work, space)) - plain
+
+
+@kernel
+def _moves_ahead(t, p, w, g, v, u, work, mask, values):
+    """MOVE: correct the worth of every space; whatever costs a coat is corrected like the best of the others."""
+    move, token = t.offset[a.MOVE], np.int64(g.token[g.seat])
+    best, usual = NOTHING, 0.0
+    for steps in range(1, 7):
+        way = move + steps - 1
+        if mask[way]:
+            change = w.ahead * _space_ahead(t, p, w, g, v, u, work, (token + steps) % 8)
+            values[way] += change
+            if values[way] > best:
+                best, usual = values[way], change
+    for action in range(t.offset[a.USE], t.offset[a.USE] + 15):
+        values[action] += usual
+
+
+@kernel
+def _main_ahead(t, p, w, g, v, u, work, mask, values):
+    """MAIN: correct the worth of drawing and of every promising build; what costs a coat is corrected like drawing."""
+    draw, build = t.offset[a.DRAW], t.offset[a.BUILD]
+    token = np.int64(g.token[g.seat])
+    side, first = token // 2, near(token)
+    usual = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
+    highest = values[draw]
+    for card in range(t.types - 1):
+        highest = max(highest, values[build + card])
+    values[draw] += usual
+    for action in range(t.offset[a.USE], t.offset[a.USE] + 15):
+        values[action] += usual
+    judge_cards(t, p, w, g, v, first)
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card == t.types - 1 or not mask[build + card]:
+            continue
+        change = usual
+        if values[build + card] > highest - w.doubt:
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            ahead = _build_ahead(t, p, w, g, v, u, work, card, token)
+            if ahead > NOTHING:
+                change = w.ahead * (ahead - value)
+        values[build + card] += change
+
+
+@kernel
+def _placements_ahead(t, p, w, g, v, u, work, mask, values):
+    """PLACE: correct the worth of every promising placement by what the next turn can make of it."""
+    place, kind = t.offset[a.PLACE], np.int64(t.kind[g.card])
+    space = np.int64(g.token[g.seat])
+    highest = values[best_of(values, mask, 0, len(mask))]
+    least = 1e9
+    for argument in range(4 * a.ORIENTATIONS * a.LANES):
+        action = place + argument
+        if mask[action] and values[action] > highest - w.doubt:
+            side, piece = argument // (a.ORIENTATIONS * a.LANES), 8 * kind + argument // a.LANES % a.ORIENTATIONS
+            cells = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, argument % a.LANES)
+            work[0] = g
+            change = w.ahead_place * _after_tile(t, p, w, work[0], u, kind, cells, space)
+            least = min(least, change)
+            values[action] += change
+    for action in range(place, place + 4 * a.ORIENTATIONS * a.LANES):
+        if mask[action] and values[action] <= highest - w.doubt:
+            values[action] += least
+    values[t.offset[a.USE] + a.ANY_SIDE] += least
+
+
+@kernel
+def _cells_ahead(t, p, w, g, v, u, work, mask, values):
+    """WILD: correct the worth of every promising cell by what the next turn can make of it."""
+    wild = t.offset[a.WILD]
+    highest = values[best_of(values, mask, 0, len(mask))]
+    for cell in range(CELLS):
+        if mask[wild + cell]:
+            if values[wild + cell] > highest - w.doubt:
+                work[0] = g
+                space = np.int64(g.token[g.seat])
+                values[wild + cell] += w.ahead_place * _after_tile(t, p, w, work[0], u, -1, bit(cell), space)
+            else:
+                values[wild + cell] = NOTHING
+
+
+@kernel
+def decide_ahead(t, p, w, g, v, u, work, mask, values):
+    """Like `decide`, with second thoughts on where to move, whether to draw or to build, and where tiles go.
+
+    `u`: a second view, `work`: a record, (1,): scratch.
+    """
+    ahead = w.ahead > 0.0 and not g.last_round
+    chosen = decide(t, p, w, g, v, mask, values, ahead)
+    if not ahead or not _several(mask):
+        return chosen
+    if g.phase == phases.MOVE:
+        _moves_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == phases.MAIN and not g.only_build:
+        _main_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == phases.PLACE:
+        _placements_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == phases.WILD:
+        _cells_ahead(t, p, w, g, v, u, work, mask, values)
+    else:
+        return chosen
+    return best_of(values, mask, 0, len(mask))
+
+
+@kernel
+def _several(mask):
+    """Whether there is more than one legal decision."""
+    legal = 0
+    for action in range(len(mask)):
+        legal += mask[action] != 0
+    return legal > 1

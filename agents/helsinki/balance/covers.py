@@ -1,0 +1,151 @@
+"""What covering five actions for all does to the game: its length, scores, drama, fairness, and room for skill.
+
+Covering cannot show the power of an action, as everybody loses it; it changes the game. Every set of five is played
+with the same number of decks. The best and the worst of 3,003 sets are so partly by luck, so those at the ends of each
+measure are played again, and only fresh games count for them (the winner's curse; Efron 2011, "Tweedie's formula and
+selection bias").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.designs import as_sets, subsets
+from agents.arena.load import Table
+from agents.helsinki.balance.replay import Course
+from agents.standing import win_shares
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+
+__all__ = ["FIRST_GAME", "MEASURES", "Averages", "by_set", "ends", "entropy", "fairness", "measures",
+           "number_of"]  # fmt: skip
+
+Array = npt.NDArray[np.float64]
+
+MEASURES = {
+    "rounds": "rounds of a game",
+    "points": "mean points of a seat",
+    "spread": "points between first and last",
+    "skill": "games won by the stronger player beyond its fair share, of a hundred",
+}
+"""What is measured of a set from the scores alone, and its unit."""
+_RANDOM_AGAIN = 50
+
+
+def number_of(covered: int) -> int:
+    """Return the number of a set of five actions (bit i for action i) in lexicographic order, 0 to 3,002."""
+    return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(ACTIONS)))) == covered)[0])
+
+
+FIRST_GAME = sum(1 << action for action in GameConfig(covered="first_game").covered)
+"""The set that the rulebook covers in a first game, bit i for action i."""
+
+
+@dataclass(frozen=True)
+class Averages:
+    """A measure of some sets of games.
+
+    Attributes:
+        mean: float64 (N,).
+        error: standard error, from how blocks differ, float64 (N,); NaN for a single block.
+        blocks: of each, int64 (N,).
+    """
+
+    mean: Array
+    error: Array
+    blocks: npt.NDArray[np.int64]
+
+
+def _of_games(table: Table) -> dict[str, Array]:
+    """Every measure of each game, float64 (G,)."""
+    seats = table.places.shape[1]
+    scores = table.scores.astype(np.float64)
+    stronger = table.seating == 0
+    won = (win_shares(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
+    return {
+        "rounds": table.rounds.astype(np.float64),
+        "points": scores.mean(axis=1),
+        "spread": scores.max(axis=1) - scores.min(axis=1),
+        "skill": 100.0 * won,
+    }
+
+
+def measures(
+    table: Table, group: npt.NDArray[np.int64], count: int, course: Course | None = None
+) -> dict[str, Averages]:
+    """Return every measure of groups of games.
+
+    Args:
+        table: the games.
+        group: which one a game belongs to, int64 (G,), 0 to `count` - 1; a block lies in one of them.
+        count: N.
+        course: what happened in the games; adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
+    """
+    values = _of_games(table)
+    if course is not None:
+        for name in ("lead_changes", "behind", "choices", "turns"):
+            values[name] = np.asarray(getattr(course, name), np.float64)
+    return {name: _measured(value, group, table.block, count) for name, value in values.items()}
+
+
+def _measured(value: Array, group: npt.NDArray[np.int64], block: npt.NDArray[np.int64], count: int) -> Averages:
+    """Means of groups, and their errors from the means of blocks, which are equally large."""
+    blocks, of_block = np.unique(block, return_inverse=True)
+    of_block = of_block.ravel()
+    means = np.bincount(of_block, value) / np.bincount(of_block)
+    home = np.zeros(len(blocks), np.int64)
+    home[of_block] = group
+    number = np.bincount(home, minlength=count)
+    mean = np.bincount(home, means, count) / np.maximum(1, number)
+    squares = np.bincount(home, (means - mean[home]) ** 2, count)
+    error = np.full(count, np.nan)
+    several = number > 1
+    error[several] = np.sqrt(squares[several] / (number[several] - 1) / number[several])
+    mean[number == 0] = np.nan
+    return Averages(mean, error, number)
+
+
+def by_set(table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the covered sets of a table, bit i for action i, ascending, int64 (N,), and which one each game has."""
+    sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
+    return sets, group.ravel()
+
+
+def ends(table: Table, count: int, generator: np.random.Generator) -> tuple[int, ...]:
+    """Return the numbers of the sets to be played again, ascending.
+
+    They are `count` at either end of every measure, the set of the first game, and some at random.
+    """
+    sets, group = by_set(table)
+    chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
+    for found in measures(table, group, len(sets)).values():
+        order = np.argsort(found.mean, kind="stable")
+        chosen |= set(sets[order[:count]].tolist()) | set(sets[order[-count:]].tolist())
+    return tuple(sorted(number_of(int(covered)) for covered in chosen))
+
+
+def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
+    """Return how evenly the actions that are there are used, 0 to 1, float64 (N,): entropy over its largest value."""
+    used = as_sets(table.used).sum(axis=1)
+    found = np.zeros((count, len(ACTIONS)))
+    np.add.at(found, group, used)
+    share = found / np.maximum(1e-12, found.sum(axis=1, keepdims=True))
+    there = np.zeros((count, len(ACTIONS)), np.bool_)
+    there[group] = ~as_sets(table.covered)
+    chaos = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
+    result: Array = chaos / np.log(np.maximum(2, there.sum(axis=1)))
+    return result
+
+
+def fairness(table: Table) -> dict[str, list[float]]:
+    """Return the share of games won by each seat with its standard error, of a hundred, from the rounds of blocks."""
+    won = 100.0 * win_shares(table.places)
+    blocks, of_block = np.unique(table.block, return_inverse=True)
+    size = np.bincount(of_block.ravel())
+    means = np.stack([np.bincount(of_block.ravel(), won[:, seat]) / size for seat in range(won.shape[1])], axis=1)
+    error = means.std(axis=0, ddof=1) / sqrt(len(blocks)) if len(blocks) > 1 else np.full(won.shape[1], np.nan)
+    return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -1,0 +1,260 @@
+"""What happened in the course of many recorded games, found by replaying them in compiled code.
+
+A record says how a game ended; how it went is only in its decisions. They are taken again, one after the other, and
+what a study asks for is counted on the way: when an action was used, how often the lead changed, how long the winner
+was behind, how much choice there was.
+
+Letters in shapes: G games, S seats, A actions of the action board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.store import RunFolder
+from helsinki_env.engine import loops
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.game import Game, action_table, apply_setup
+from helsinki_env.games.helsinki.score import score
+from helsinki_env.games.helsinki.state import SEATS, new_states
+
+__all__ = ["Course", "Standing", "replay", "replay_run"]
+
+Standing = Literal["points", "score"]
+"""What the lead is measured in, see `replay`."""
+
+#: What is counted during a game; choices are decisions that leave more than one.
+_TALLY = np.dtype(
+    (
+        np.record,
+        [
+            ("choices", np.int32),
+            ("legal", np.int32),  # decisions that were legal at the choices
+            ("first_use", np.int16, (SEATS, len(ACTIONS))),
+            ("behind", np.int16, (SEATS,)),  # turns at the end of which another seat had more
+            ("lead_changes", np.int16),
+            ("leader", np.int16),  # the last that led alone
+            ("turns", np.int16),
+        ],
+    )
+)
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course of some games; row g of every array is game g.
+
+    A seat leads if no other has more, alone if all others have less; see `replay` for what is compared. That is looked
+    at whenever a turn ends, the last one of the game included.
+
+    Attributes:
+        first_use: the round, from 1, in which a seat used an action, which it can do once; -1: never; int16 (G, S, A).
+        lead_changes: how often a seat came to lead alone that was not the last one to do so before, int16 (G,). The
+            first to lead alone is no change, and neither is a lead that is lost to a tie and taken again.
+        behind: share of the turns, of all seats, at the end of which the seat that came to win was not leading, not
+            even with others, float32 (G,), 0 to 1: a measure of drama, high if the game was turned round late.
+        choices: legal decisions, on average over the decisions at which there was more than one, float32 (G,).
+        forced: share of the decisions at which only one was legal, float32 (G,), 0 to 1.
+        decisions: how many were taken, int32 (G,).
+        turns: how many were played, all seats together, int16 (G,).
+        rounds: how many were played, int16 (G,).
+        points: of each seat at the end, int16 (G, S).
+        places: of each seat at the end, 0 is first, int8 (G, S).
+    """
+
+    first_use: npt.NDArray[np.int16]
+    lead_changes: npt.NDArray[np.int16]
+    behind: npt.NDArray[np.float32]
+    choices: npt.NDArray[np.float32]
+    forced: npt.NDArray[np.float32]
+    decisions: npt.NDArray[np.int32]
+    turns: npt.NDArray[np.int16]
+    rounds: npt.NDArray[np.int16]
+    points: npt.NDArray[np.int16]
+    places: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.decisions)
+
+
+@kernel
+def _end_turn(t, g, by_score, has, tally):
+    """Count who leads; `has`: scratch, int64 (players,), what each seat leads or lags with."""
+    most = np.int64(0)
+    for seat in range(g.players):
+        has[seat] = score(t, g, seat) if by_score else np.int64(g.points[seat])
+        most = max(most, has[seat])
+    leaders, leader = 0, 0
+    for seat in range(g.players):
+        if has[seat] < most:
+            tally.behind[seat] += 1
+        else:
+            leaders += 1
+            leader = seat
+    tally.turns += 1
+    if leaders == 1:
+        if tally.leader >= 0 and tally.leader != leader:
+            tally.lead_changes += 1
+        tally.leader = leader
+
+
+@kernel
+def _follow(t, g, decisions, by_score, mask, has, tally):
+    """Take the decisions of a game, int64 (n,); return the index of the first illegal one, or n."""
+    for i in range(len(decisions)):
+        write_mask(t, g, mask)
+        action = decisions[i]
+        if action < 0 or action >= len(mask) or mask[action] == 0:
+            return i
+        legal = np.int64(0)
+        for other in range(len(mask)):
+            legal += mask[other]
+        if legal > 1:
+            tally.choices += 1
+            tally.legal += legal
+        seat = g.seat
+        if t.kind_of[action] == a.USE:
+            tally.first_use[seat, action - t.offset[a.USE]] = g.round_number
+        apply(t, g, action)
+        if g.done or g.seat != seat:
+            _end_turn(t, g, by_score, has, tally)
+    return len(decisions)
+
+
+@kernel
+def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
+    """Take the decisions of every game, those of game b up to `ends[b]`, int64 (B,).
+
+    Return (game, number of its decisions that were taken) for the first game that they do not play to its end,
+    (-1, 0) if there is none.
+    """
+    begin = np.int64(0)
+    for b in range(len(states)):
+        taken = _follow(t, states[b], decisions[begin : ends[b]], by_score, mask, has, tallies[b])
+        if taken < ends[b] - begin or not states[b].done:
+            return b, taken
+        begin = ends[b]
+    return -1, np.int64(0)
+
+
+def replay(
+    config: GameConfig,
+    seeds: npt.NDArray[np.uint64],
+    covered: npt.NDArray[np.int16],
+    denied: npt.NDArray[np.int16],
+    decisions: Sequence[npt.NDArray[np.int16]],
+    *,
+    standing: Standing = "points",
+) -> Course:
+    """Replay games and return how they went.
+
+    Args:
+        config: what was played: players, expansion and component file; what it says of covered and denied actions
+            does not count.
+        seeds: of the games, uint64 (G,), as for `Game`.
+        covered: the actions that nobody could use, int16 (G,), bit i for action i.
+        denied: those that each seat could not use, int16 (G, S), likewise.
+        decisions: ids of the action table in order, for each game.
+        standing: what the lead is measured in: "points", those made in play (`two_points` and bonus cards) and nothing
+            else, or "score", everything that would count if the game ended there.
+
+    Raises:
+        ValueError: if the arrays do not belong together, a decision is illegal, or a game is not over after its last
+            decision or is over before it; names game and decision, both counted from 0.
+    """
+    games, seats = len(decisions), config.num_players
+    for name, array, expected in (("seeds", seeds, (games,)), ("covered", covered, (games,)),
+                                  ("denied", denied, (games, seats))):  # fmt: skip
+        if array.shape != expected:
+            raise ValueError(f"{name}: found shape {array.shape}, expected {expected}: {games} games of {seats} seats")
+    table, t = action_table(config.loaded.types), config.tables[0]
+    states, tallies = new_states(games, config.loaded.types), np.zeros(games, _TALLY)
+    apply_setup(states, config)
+    states["covered"], states["denied"][:, :seats] = covered, denied
+    words = np.zeros(games, np.uint64)
+    loops.batch_deal(t, states, seeds.astype(np.uint64), words, words)
+    tallies["first_use"], tallies["leader"] = -1, -1
+    lengths = np.array([len(each) for each in decisions], np.int64)
+    taken = np.concatenate([np.zeros(0, np.int64), *decisions], dtype=np.int64)
+    scratch = np.zeros(table.size, np.int8), np.zeros(SEATS, np.int64)
+    wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
+    if wrong >= 0:
+        raise ValueError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
+    return _course(t, states, tallies, lengths, seats)
+
+
+def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
+    """Say why a game cannot go on with decision `at`, or must go on where there is none."""
+    if at == len(decisions):
+        return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
+    remedy = "seed, configuration, actions barred or decisions are not those of this game"
+    return f"game {number}, decision {at}: {notation.why_illegal(game, int(decisions[at]))} ({remedy})"
+
+
+def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], seats: int) -> Course:
+    scores, places = np.zeros((2, len(states), SEATS), np.int64)
+    loops.batch_scores(t, states, scores, places)
+    places = places[:, :seats]
+    behind = np.take_along_axis(tallies["behind"], places.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return Course(
+        first_use=tallies["first_use"][:, :seats].copy(),
+        lead_changes=tallies["lead_changes"].copy(),
+        behind=(behind / tallies["turns"]).astype(np.float32),
+        choices=(tallies["legal"] / tallies["choices"]).astype(np.float32),
+        forced=(1 - tallies["choices"] / lengths).astype(np.float32),
+        decisions=lengths.astype(np.int32),
+        turns=tallies["turns"].copy(),
+        rounds=states["round_number"].copy(),
+        points=scores[:, :seats].astype(np.int16),
+        places=places.astype(np.int8),
+    )
+
+
+def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, Course]:
+    """Replay the games of an arena run, finished or not; return for each table, by name, how they went.
+
+    Tables and games come as `agents.arena.load.load_run` gives them: row g is row g of the `Table`. The run is read
+    and replayed chunk by chunk, so what is in memory does not grow with the decisions.
+
+    Args:
+        path: the folder of the run.
+        standing: see `replay`.
+
+    Raises:
+        ArenaError: (a ValueError too) if there is no run, or it was played with another version of the environment.
+        ValueError: if a game cannot be replayed; names the chunk, the game within it, and the decision.
+    """
+    folder = RunFolder.open(Path(path))
+    played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]
+    for chunk, games in folder.games():
+        config, planned = folder.plan.tables[chunk.table].config, games.schedule
+        barred = planned.barred.covered, planned.barred.denied
+        try:
+            course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
+        except ValueError as problem:
+            raise ValueError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
+        played[chunk.table].append(course)
+    return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
+
+
+def _of_nothing(config: GameConfig) -> Course:
+    none = np.zeros(0, np.int16)
+    return replay(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
+
+
+def _joined(parts: list[Course]) -> Course:
+    columns = [field.name for field in fields(Course)]
+    return Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})

@@ -1,0 +1,130 @@
+"""A study from its file to its games: part after part, each a tournament that can be stopped and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from agents.arena.load import Table, load_run
+from agents.arena.plan import Plan
+from agents.arena.run import run_arena
+from agents.balance.effects import estimate
+from agents.helsinki.balance.covers import ends
+from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
+from helsinki_env.data import brief, read_json, shown
+from helsinki_env.files import is_file, write_json
+from helsinki_env.games.helsinki.components import ACTIONS
+
+__all__ = ["open_study", "plan_of", "play_part", "read_study", "suspects"]
+
+_CONFIG = "study.json"
+
+
+def open_study(config: StudyConfig, folder: Path) -> None:
+    """Begin a study in a folder, or go on with the one that is there.
+
+    Raises:
+        StudyError: if another study is there.
+        OSError: if the folder cannot be written.
+    """
+    path = folder / _CONFIG
+    if not path.exists():
+        write_json(path, config.to_dict())
+        return
+    there = read_study(folder).to_dict()
+    for key, value in config.to_dict().items():
+        if there[key] != value:
+            raise StudyError(
+                f"{folder}: there is a study with {key} {shown(there[key])}, found {shown(value)} now: what is asked "
+                "stands before the first game; bring the file back, or choose another folder by --out"
+            )
+
+
+def read_study(folder: Path) -> StudyConfig:
+    """Return the study in a folder.
+
+    Raises:
+        StudyError: if there is none, or it is damaged.
+    """
+    path = folder / _CONFIG
+    if not is_file(path):
+        raise StudyError(f"{brief(folder)}: found no study; helsinki balance run makes one")
+    return StudyConfig.from_dict(read_json(path, StudyError))
+
+
+def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
+    """Return what a part plays; None if the study leaves it out.
+
+    Raises:
+        ArenaError: if it depends on a part that has not been played.
+    """
+    if part == "again":
+        tables = {table.name: table for table in _finished(config, folder, "covers")}
+        counts = [n for n in config.players if config.covers.decks.get(n)]
+        generator = np.random.default_rng([config.seed, 3])
+        return config.plan(part, [ends(tables[cover_table(n)], config.covers.again, generator) for n in counts])
+    if part == "confirm":
+        return config.plan(part, suspects(config, _finished(config, folder, "screen")))
+    return config.plan(part)
+
+
+def _finished(config: StudyConfig, folder: Path, part: str) -> list[Table]:
+    if config.plan(part) is None:
+        return []
+    tables = load_run(folder / part)
+    missing = sum(table.missing for table in tables)
+    if missing:
+        raise StudyError(f"{folder / part}: {missing:,} games are missing; helsinki balance run goes on with them")
+    return tables
+
+
+def suspects(config: StudyConfig, screen: list[Table]) -> list[Suspect]:
+    """Return the actions that lie farthest from the mean for the strongest class, for every number of players."""
+    found = []
+    tables = {table.name: table for table in screen}
+    for n in config.players:
+        strongest = [entry.player for entry in config.classes if entry.games.get(n)][-1]
+        power = estimate(study_of(tables[screen_table(strongest, n)])).power
+        mean = float(power.mean())
+        for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
+            found.append(Suspect(n, strongest, ACTIONS[action], bool(power[action] > mean), mean))
+    return found
+
+
+def play_part(
+    config: StudyConfig,
+    folder: Path,
+    part: str,
+    *,
+    processes: int | None = None,
+    ray: bool = False,
+    address: str | None = None,
+    planned: Callable[[Plan], None] | None = None,
+    resumed: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Plan | None:
+    """Play a part, or what is missing of it; see `agents.arena.run.run_arena`. None: the study leaves it out.
+
+    Args:
+        config: the study.
+        folder: of the study.
+        part: one of `PARTS`.
+        processes: as for `run_arena`, like the following but one.
+        ray: play on a Ray cluster.
+        address: of that cluster.
+        planned: called with what is going to be played.
+        resumed: called with the number of games that were there before.
+        progress: called with the number of games that have been saved since the last call.
+    """
+    assert part in PARTS
+    plan = plan_of(config, folder, part)
+    if plan is not None:
+        if planned is not None:
+            planned(plan)
+        run_arena(
+            plan, folder / part, processes=processes, ray=ray, address=address, resumed=resumed, progress=progress
+        )
+    return plan

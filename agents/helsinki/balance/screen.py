@@ -1,0 +1,77 @@
+"""The screen: what having an action is worth to a class of player, from one table of games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.designs import as_sets
+from agents.arena.load import Table
+from agents.balance import margins
+from agents.balance.effects import Effects, Study, estimate
+from agents.standing import win_shares
+from helsinki_env.games.helsinki.components import ACTIONS
+
+__all__ = ["Screened", "naive", "screened", "study_of"]
+
+Array = npt.NDArray[np.float64]
+
+
+def study_of(table: Table) -> Study:
+    """Return who was denied what and who finished where."""
+    return Study(as_sets(table.denied), table.places, table.block)
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What a table of the screen says; actions in the order of their ids.
+
+    Attributes:
+        effects: power of every action, from whole rankings.
+        margins: the same in points of the game, from scores.
+        naive: win share of seats that used an action less that of those that had it and did not, in points of a
+            hundred, float64 (15,): biased, as winners have more to spend.
+        usage: share of the seats that had an action and used it, float64 (15,).
+        worth_of_games: how many independent games the games are worth, by what their blocks have in common.
+    """
+
+    effects: Effects
+    margins: margins.Margins
+    naive: Array
+    usage: Array
+    worth_of_games: float
+
+
+def screened(table: Table) -> Screened:
+    """Return what a table of the screen says.
+
+    Raises:
+        RatingError: if there are too few games to tell the actions apart.
+    """
+    study = study_of(table)
+    effects = estimate(study)
+    alone = estimate(replace(study, block=np.arange(len(table))))
+    share, usage = naive(table)
+    return Screened(
+        effects=effects,
+        margins=margins.estimate(study.denied, table.scores, table.block),
+        naive=share,
+        usage=usage,
+        worth_of_games=len(table) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),
+    )
+
+
+def naive(table: Table) -> tuple[Array, Array]:
+    """Return the naive figure of each action and how often it was used by those who had it, float64 (15,) each."""
+    used = as_sets(table.used)
+    had = ~as_sets(table.denied) & ~as_sets(table.covered)[:, None]
+    won = win_shares(table.places)[..., None]
+    with_it, without = used, had & ~used
+    share = np.full(len(ACTIONS), np.nan)
+    some = (with_it.sum(axis=(0, 1)) > 0) & (without.sum(axis=(0, 1)) > 0)
+    counts = [kind.sum(axis=(0, 1)) for kind in (with_it, without)]
+    wins = [(won * kind).sum(axis=(0, 1)) for kind in (with_it, without)]
+    share[some] = 100 * (wins[0][some] / counts[0][some] - wins[1][some] / counts[1][some])
+    return share, used.sum(axis=(0, 1)) / np.maximum(1, had.sum(axis=(0, 1)))

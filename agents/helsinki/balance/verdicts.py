@@ -1,0 +1,340 @@
+"""From estimates to verdicts: which actions are too strong, too weak, balanced, or undecided.
+
+Every player may use every action, so what matters is not whether an action is worth having but whether it is worth more
+than the others: its *deviation*, power minus the mean power of all actions. Deviations are judged against a band around
+zero in which differences do not matter (Wellek 2010, "Testing Statistical Hypotheses of Equivalence and
+Noninferiority"), for each action and number of players, over classes of players of different strength:
+
+- **overpowered**: for each of the two strongest classes the simultaneous interval lies wholly above the band, the
+  estimate is above zero for every class, and the adjusted p value is small enough; **underpowered** likewise below;
+- **balanced**: for each of the two strongest classes the interval lies wholly within the band;
+- **undecided**: everything else.
+
+The p value is that of "the deviation is within the band" (Hodges and Lehmann 1954, "Testing the approximate validity
+of statistical hypotheses", Journal of the Royal Statistical Society B 16): the chance of an estimate at least so far
+out, on either side, if the truth were at the nearer edge. Both of the two strongest classes must be outside, so the
+larger p value counts (intersection-union test; Berger 1982, Technometrics 24), and it is adjusted by Holm over all
+actions and numbers of players.
+
+Everything here is made of plain numbers and words, and follows from findings, band and level alone: whoever has the
+JSON of a study can judge it again, by other values too.
+
+Letters in shapes: A actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.balance.effects import simultaneous_quantile
+from agents.balance.multiplicity import holm
+
+__all__ = [
+    "Finding",
+    "Measured",
+    "Verdict",
+    "VerdictError",
+    "Word",
+    "deviations",
+    "findings",
+    "judge",
+    "summary",
+]
+
+Array = npt.NDArray[np.float64]
+Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
+"""What is said of an action."""
+
+#: So many of the strongest classes must agree.
+_STRONGEST = 2
+_COUNTS = {2: "two", 3: "three", 4: "four"}
+
+
+class VerdictError(ValueError):
+    """Findings that cannot be judged. The message names what was found and what is expected."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured with one class of players at one number of them.
+
+    Attributes:
+        players: how many play.
+        player: the class of player, by name.
+        strength: its rank; higher is stronger.
+        power: of every action, in points of a hundred of the share of games won, float64 (A,).
+        covariance: of `power`, float64 (A, A).
+    """
+
+    players: int
+    player: str
+    strength: int
+    power: Array
+    covariance: Array
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known of one action with one class of players; all in points of a hundred of the share of games won.
+
+    Attributes:
+        players: how many play.
+        player: the class of player, by name.
+        strength: its rank; higher is stronger.
+        action: its name.
+        power: what having it is worth, compared with being denied it.
+        deviation: power minus the mean power of all actions: what is judged.
+        error: standard error of the deviation.
+        low: lower end of the simultaneous interval of the deviation (all actions, numbers of players and classes).
+        high: upper end.
+    """
+
+    players: int
+    player: str
+    strength: int
+    action: str
+    power: float
+    deviation: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What findings say of one action at one number of players.
+
+    Attributes:
+        players: how many play.
+        action: its name.
+        verdict: the word for it.
+        why: the reason in plain words, with the numbers.
+        p: p value of "the deviation is within the band" for both of the two strongest classes.
+        adjusted: the same, adjusted by Holm for all actions and numbers of players.
+    """
+
+    players: int
+    action: str
+    verdict: Word
+    why: str
+    p: float
+    adjusted: float
+
+
+def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return power minus the mean power of all actions, float64 (A,), and its covariance, float64 (A, A).
+
+    Args:
+        power: of every action, float64 (A,).
+        covariance: of `power`, float64 (A, A).
+    """
+    centre = np.eye(len(power)) - 1.0 / len(power)
+    return centre @ power, centre @ covariance @ centre.T
+
+
+def findings(measured: Sequence[Measured], actions: Sequence[str], level: float = 0.95) -> list[Finding]:
+    """Return what is known of every action, with intervals that hold for all of a study at once.
+
+    Classes and numbers of players are taken as independent. If they played the same decks they are not, and the
+    intervals are too wide rather than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
+
+    Args:
+        measured: all classes at all numbers of players.
+        actions: names, in the order of the powers.
+        level: probability that all intervals together contain the truth.
+    """
+    centred = [deviations(one.power, one.covariance) for one in measured]
+    count = len(actions)
+    joint = np.zeros((len(measured) * count, len(measured) * count))
+    for i, (_, covariance) in enumerate(centred):
+        joint[i * count : (i + 1) * count, i * count : (i + 1) * count] = covariance
+    quantile = simultaneous_quantile(joint, level)
+    found = []
+    for one, (deviation, covariance) in zip(measured, centred, strict=True):
+        error = np.sqrt(np.diag(covariance))
+        for i, action in enumerate(actions):
+            middle, half = float(deviation[i]), float(quantile * error[i])
+            found.append(
+                Finding(
+                    players=one.players,
+                    player=one.player,
+                    strength=one.strength,
+                    action=action,
+                    power=float(one.power[i]),
+                    deviation=middle,
+                    error=float(error[i]),
+                    low=middle - half,
+                    high=middle + half,
+                )
+            )
+    return found
+
+
+def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Verdict]:
+    """Return a verdict for every action at every number of players, in the order in which findings first name them.
+
+    Args:
+        findings: of at least two classes for every action and number of players.
+        band: half width of the band in which deviations do not matter, points of a hundred of the share of games won.
+        level: of the intervals in `findings`; verdicts of too strong and too weak need an adjusted p value of at most
+            1 - level.
+
+    Raises:
+        VerdictError: if findings are missing, double, not numbers, or of equally strong classes.
+    """
+    _check(findings, band, level)
+    groups: dict[tuple[int, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.players, finding.action), []).append(finding)
+    for group in groups.values():
+        group.sort(key=lambda finding: -finding.strength)
+    p = [_p(group[:_STRONGEST], band) for group in groups.values()]
+    verdicts = []
+    for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
+        word, why = _decide(group, adjusted, band, level)
+        verdicts.append(Verdict(players, action, word, why, single, adjusted))
+    return verdicts
+
+
+def _check(findings: Sequence[Finding], band: float, level: float) -> None:
+    if not band >= 0:
+        raise VerdictError(f"band: found {band}, expected points of the share of games won, at least 0")
+    if not 0 < level < 1:
+        raise VerdictError(f"level: found {level}, expected a probability between 0 and 1")
+    classes: dict[int, dict[str, int]] = {}
+    seen: set[tuple[int, str, str]] = set()
+    for one in findings:
+        name = f"{one.action!r}, {one.players} players, {one.player!r}"
+        if not (one.error > 0 and one.low <= one.deviation <= one.high and math.isfinite(one.high - one.low)):
+            raise VerdictError(
+                f"{name}: found {one.deviation} ({one.low} to {one.high}), error {one.error}, expected finite numbers, "
+                "the estimate within its interval, and an error above zero"
+            )
+        if (one.players, one.player, one.action) in seen:
+            raise VerdictError(f"{name}: found twice, expected once")
+        seen.add((one.players, one.player, one.action))
+        if classes.setdefault(one.players, {}).setdefault(one.player, one.strength) != one.strength:
+            raise VerdictError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
+    actions = {one.action for one in findings}
+    for players, strengths in classes.items():
+        if len(strengths) < _STRONGEST:
+            raise VerdictError(f"{players} players: found classes {list(strengths)}, expected at least {_STRONGEST}")
+        if len(set(strengths.values())) < len(strengths):
+            raise VerdictError(f"{players} players: found strengths {strengths}, expected all different")
+        for player in strengths:
+            missing = sorted(action for action in actions if (players, player, action) not in seen)
+            if missing:
+                raise VerdictError(f"{players} players, {player!r}: found nothing of {missing}, expected all actions")
+
+
+def _p(strongest: Sequence[Finding], band: float) -> float:
+    """Return the p value of "within the band for one of these classes at least, or outside on different sides"."""
+    if len({one.deviation > 0 for one in strongest}) > 1:
+        return 1.0
+    largest = max(
+        _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
+        for one in strongest
+    )
+    return min(1.0, largest)  # rounding may go beyond
+
+
+def _upper_tail(z: float) -> float:
+    """Return the chance that a standard normal number is above z."""
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[Word, str]:
+    """Return the verdict on an action from findings in order of strength, strongest first, and why."""
+    strongest = group[:_STRONGEST]
+    numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
+    measured = f"games of 100 compared with the average action: {numbers}"
+    both = f"the band of {band:g} for both of the strongest players"
+    if all(-band <= one.low and one.high <= band for one in strongest):
+        return "balanced", f"within {both}; {measured}"
+    above = all(one.low > band for one in strongest)
+    below = all(one.high < -band for one in strongest)
+    if not above and not below:
+        return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
+    side = "above" if above else "below"
+    turned = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
+    if turned:
+        return "undecided", f"{side} {both}, but the other way round for {turned}; {measured}"
+    if adjusted > 1 - level:
+        return "undecided", (
+            f"{side} {both}, but that may be chance with so many actions looked at (p {adjusted:.2g}, at most "
+            f"{1 - level:.2g} is asked for); {measured}"
+        )
+    return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
+
+
+def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
+    """Say why intervals of the strongest classes are neither all beyond the band nor all within."""
+    wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
+    if wide:
+        return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
+    return f"the strongest players differ, on which side of the band of {band:g} it is"
+
+
+def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[str]:
+    """Return sentences for a reader who knows the game and no statistics.
+
+    For each verdict and the numbers of players with which it holds a sentence that names the actions, those farthest
+    from the average first, and one at the end that says what the numbers are: deviations of the strongest class with
+    their simultaneous intervals (`Verdict.why` has those of both of the strongest).
+
+    Args:
+        verdicts: as `judge` returns them.
+        findings: what was judged.
+    """
+    strongest: dict[tuple[str, int], Finding] = {}
+    for one in findings:
+        known = strongest.get((one.action, one.players))
+        if known is None or one.strength > known.strength:
+            strongest[one.action, one.players] = one
+    sentences = []
+    for word, called in _CALLED.items():
+        counts: dict[str, tuple[int, ...]] = {}
+        for verdict in verdicts:
+            if verdict.verdict == word:
+                counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
+        for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
+            told = {
+                action: [strongest[action, players] for players in together]
+                for action, own in counts.items()
+                if own == together
+            }
+            names = sorted(told, key=lambda action: -abs(sum(one.deviation for one in told[action])))
+            listed = ", ".join(f"{_name(name)} ({', '.join(map(_amount, told[name]))})" for name in names)
+            sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
+    if sentences:
+        sentences.append(
+            "In brackets: how many more (+) or fewer (-) of 100 games having the action wins than having the average "
+            "action, in the order of the numbers of players, with the interval."
+        )
+    return sentences
+
+
+_CALLED: dict[Word, str] = {
+    "overpowered": "Too strong",
+    "underpowered": "Too weak",
+    "balanced": "Balanced",
+    "undecided": "Undecided, as too uncertain or too different from player to player,",
+}
+
+
+def _amount(one: Finding) -> str:
+    return f"{one.deviation:+.1f} ± {(one.high - one.low) / 2:.1f}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
+
+
+def _name(action: str) -> str:
+    return f"'{action.replace('_', ' ')}'"

@@ -1,0 +1,50 @@
+"""What players that judge boards have in common: how far one sees onto a board, and where a tile comes to rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.bits import BOARD, COLUMN
+from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, WEST, corner_at
+
+__all__ = ["corner_of", "shadow"]
+
+_MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
+_TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
+_FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
+_MIDDLE_EAST = np.int64(sum(int(COLUMN) << column for column in range(6)))
+_TWO_EAST = np.int64(sum(int(COLUMN) << column for column in range(5)))
+_FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
+
+
+@kernel
+def shadow(cells, side):
+    """The cells and all that lie behind them as seen from a side."""
+    if side == NORTH:
+        cells |= cells << 7
+        cells |= cells << 14
+        return (cells | cells << 28) & BOARD
+    if side == SOUTH:
+        cells |= cells >> 7
+        cells |= cells >> 14
+        return cells | cells >> 28
+    if side == WEST:
+        cells |= (cells << 1) & _MIDDLE_WEST
+        cells |= (cells << 2) & _TWO_WEST
+        return cells | (cells << 4) & _FOUR_WEST
+    cells |= (cells >> 1) & _MIDDLE_EAST
+    cells |= (cells >> 2) & _TWO_EAST
+    return cells | (cells >> 4) & _FOUR_EAST
+
+
+@kernel
+def corner_of(t, v, piece, side, lane):
+    """Where a legal slide ends: the cell of the bounding box's north-west corner.
+
+    `v`: anything with `height`, int64 (4, 7): empty cells before the first built one, by side and lane.
+    """
+    depth = np.int64(7)
+    for j in range(t.width[piece, side]):
+        depth = min(depth, v.height[side, lane + j] - np.int64(t.low[piece, side, j]) // 8)
+    return corner_at(t, piece, side, lane, depth)

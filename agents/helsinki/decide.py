@@ -1,0 +1,415 @@
+"""What the heuristic decides, phase by phase: every legal decision gets a value in points, and the best is taken.
+
+The values of a decision are comparable with those of the others that are legal at the same time, and with nothing else.
+The search players use them to try good decisions first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.board import (
+    best_placement,
+    best_roof,
+    best_wilds,
+    cells_gain,
+    corner_of,
+    placement_gain,
+    remember_placement,
+    roofs_gain,
+    tile_gain,
+    worst_roof,
+)
+from agents.helsinki.cards import (
+    best_build,
+    build_value,
+    draw_value,
+    hand_value,
+    hold_pair,
+    judge_cards,
+    near,
+    release_pair,
+    take_cheapest,
+)
+from agents.helsinki.view import NOTHING, SHOWN, judge, look, roof_value
+from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state as phases
+from helsinki_env.games.helsinki.build import free_roofs, last_tile
+
+__all__ = ["best_of", "decide"]
+
+#: What an action of the action board loses that is only considered at the end of the turn.
+_TOO_EARLY = 1.0
+
+
+@kernel
+def _price(v, spend):
+    """What an action of the action board must bring."""
+    return v.coat + spend * v.later
+
+
+@kernel
+def _turn_value(t, p, w, g, v, space, coats):
+    """What the rest of a turn is worth that begins by moving to a space: drawing, building, or one after the other."""
+    first = near(space)
+    side = space // 2
+    value = draw_value(t, p, w, g, v, space)
+    if coats > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
+        value = max(value, _draw_and_build(t, p, w, g, v, space, coats))
+    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING)
+    if card >= 0 and coats > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
+        build += max(0.0, _second(t, p, w, g, v, card, side, coats))
+    return max(value, build)
+
+
+@kernel
+def _draw_and_build(t, p, w, g, v, space, coats):
+    """What drawing and then building is worth, for the price of a coat."""
+    hold_pair(g, v, space)
+    for slot in ((space + 7) % 8, space):
+        card = np.int64(g.display[slot])
+        if card >= 0 and g.hand[g.seat, card] == 0:
+            v.cost[card] = w.card * v.later
+    later = v.later
+    v.later = v.later_drawn
+    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1, NOTHING)
+    v.later = later
+    release_pair(g, v, space)
+    return value - v.loss_drawn + w.tempo * v.later - _price(v, w.spend)
+
+
+@kernel
+def _second(t, p, w, g, v, card, side, coats):
+    """What a second build of the same turn adds after that of `card`, roughly: the two may want the same cells."""
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+    number = np.int64(t.number[card]) - 1
+    begin = np.int64(t.colour[card]) * t.variants
+    v.hand[card] -= 1
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    best = NOTHING
+    if taken == number:
+        for i in range(v.held_count):
+            other = v.held[i]
+            if v.hand[other] > 0 and other < t.types - 1 and _payable(t, v, other):
+                cards = w.card * t.number[other] * v.later
+                best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
+    for i in range(v.held_count):
+        v.hand[v.held[i]] = v.spare[i]
+    return best + w.tempo * v.later - _price(v, w.spend)
+
+
+@kernel
+def _payable(t, v, card):
+    """Whether the hand can pay for a card without help."""
+    held = np.int64(v.hand[t.types - 1])
+    for i in range(v.held_count):
+        if t.colour[v.held[i]] == t.colour[card]:
+            held += v.hand[v.held[i]]
+    return held >= t.number[card]
+
+
+@kernel
+def _value_start(t, p, w, g, v, mask, values):
+    for space in range(8):
+        best = NOTHING
+        for steps in range(1, 4):
+            best = max(best, draw_value(t, p, w, g, v, (space + steps) % 8))
+        values[t.offset[a.START] + space] = best
+
+
+@kernel
+def _value_moves(t, p, w, g, v, mask, values):
+    """The space with the best rest of the turn; a coat is spent on the move if it gains more than it is worth."""
+    move, use = t.offset[a.MOVE], t.offset[a.USE]
+    token = np.int64(g.token[g.seat])
+    judge_cards(t, p, w, g, v, near((token + 2) % 8))
+    best = NOTHING
+    for steps in range(1, 7):
+        if mask[move + steps - 1]:
+            values[move + steps - 1] = _turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow)
+            best = max(best, values[move + steps - 1])
+    if not mask[move]:
+        return
+    coats = v.meadow - 1
+    for steps in range(4, 7):
+        if mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5]):
+            value = _turn_value(t, p, w, g, v, (token + steps) % 8, coats) - _price(v, w.spend)
+            if steps < 6 and mask[use + a.MOVE_1_TO_5]:
+                values[use + a.MOVE_1_TO_5] = max(values[use + a.MOVE_1_TO_5], value)
+                value -= 0.01  # 1 to 6 can do more later
+            if mask[use + a.MOVE_1_TO_6]:
+                values[use + a.MOVE_1_TO_6] = max(values[use + a.MOVE_1_TO_6], value)
+    if mask[use + a.MOVE_BACK]:
+        values[use + a.MOVE_BACK] = _turn_value(t, p, w, g, v, (token + 7) % 8, coats) - _price(v, w.spend)
+    _value_early(t, mask, values, best - _TOO_EARLY)
+
+
+@kernel
+def _value_early(t, mask, values, value):
+    """Actions that may as well wait for the end of the turn."""
+    use = t.offset[a.USE]
+    for action in (a.TWO_POINTS, a.ONE_WILD_TILE, a.TWO_WILD_TILES, a.MOVE_SUPERSTRUCTURE):
+        if mask[use + action]:
+            values[use + action] = value
+
+
+@kernel
+def _value_main(t, p, w, g, v, mask, values):
+    """Draw or build."""
+    draw, build, use = t.offset[a.DRAW], t.offset[a.BUILD], t.offset[a.USE]
+    token = np.int64(g.token[g.seat])
+    first = near(token)
+    best = NOTHING
+    judge_cards(t, p, w, g, v, first)
+    if mask[draw]:
+        best = draw_value(t, p, w, g, v, token)
+        if v.meadow > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
+            best = max(best, _draw_and_build(t, p, w, g, v, token, v.meadow))
+        values[draw] = best
+        if mask[use + a.EXTRA_CARD]:
+            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - _price(v, w.spend)
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card < t.types - 1 and mask[build + card]:
+            value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
+            if value > NOTHING and v.meadow > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
+                value += max(0.0, _second(t, p, w, g, v, card, token // 2, v.meadow))
+            values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
+            best = max(best, values[build + card])
+    _value_early(t, mask, values, best - _TOO_EARLY)
+
+
+@kernel
+def _value_payment(t, p, w, g, v, mask, values):
+    """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
+    pay, use = t.offset[a.PAY], t.offset[a.USE]
+    fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
+    judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
+    any_card = False
+    for i in range(v.held_count):
+        card = v.held[i]
+        if mask[pay + card]:
+            values[pay + card] = -v.cost[card]
+            any_card = True
+    if not any_card:
+        if mask[fewer]:
+            values[fewer] = 0.0
+        if mask[as_wild]:
+            values[as_wild] = -0.1
+        return
+    if g.substitute:
+        return
+    begin = np.int64(t.colour[g.card]) * t.variants
+    floor = np.int64(0)
+    while not mask[pay + floor]:
+        floor += 1
+    # the first of the cheapest set is due: types come in ascending order
+    lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
+    values[pay + lowest_type] = 0.0
+    if mask[fewer]:
+        values[fewer] = dearest - _price(v, w.spend)
+    if mask[as_wild]:
+        values[as_wild] = dearest - _price(v, w.spend) - 0.5
+
+
+@kernel
+def _value_placements(t, p, w, g, v, mask, values, every):
+    """The best placement; from another side if that is worth a coat. Not `every` one: only the best of a side."""
+    place, use = t.offset[a.PLACE], t.offset[a.USE] + a.ANY_SIDE
+    kind = np.int64(t.kind[g.card])
+    roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply), SHOWN - 1)
+    own = np.int64(g.token[g.seat]) // 2
+    for side in range(4):
+        if (side == own) == (g.any_side != 0):
+            continue
+        first = place + side * a.ORIENTATIONS * a.LANES
+        if every:
+            for argument in range(t.orientations[kind] * a.LANES):
+                if mask[first + argument]:
+                    piece = 8 * kind + argument // a.LANES
+                    corner = corner_of(p, v, piece, side, argument % a.LANES)
+                    cells = np.int64(t.roofs_mask[piece]) << corner
+                    gain = placement_gain(t, p, w, v, piece, corner, cells)
+                    if roofs > 0:
+                        gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
+                    values[first + argument] = gain
+        elif roofs > 0:
+            gain, argument = best_placement(t, p, w, v, kind, side, roofs)
+            if gain > NOTHING:
+                values[first + argument] = gain
+        else:
+            remember_placement(t, p, w, v, kind, side)
+            if v.best[kind, side] > NOTHING:
+                values[first + v.place[kind, side]] = v.best[kind, side]
+    if mask[use]:
+        best = NOTHING
+        for turn in range(1, 4):
+            gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
+            best = max(best, gain)
+        values[use] = best - _price(v, w.spend)
+
+
+@kernel
+def _value_end(t, p, w, g, v, mask, values):
+    """Spend coats on what is worth more than they are, the most valuable first."""
+    use = t.offset[a.USE]
+    values[t.offset[a.END]] = 0.0
+    again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
+    if mask[use + again]:
+        token = np.int64(g.token[g.seat])
+        first = near(token)
+        judge_cards(t, p, w, g, v, first)
+        before = hand_value(t, p, w, g, v, first)
+        v.usable &= ~(np.int64(1) << again)
+        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1, NOTHING)
+        values[use + again] = value - before + w.tempo * v.later - _price(v, w.spend)
+    if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
+        one, two = best_wilds(t, w, v)
+        if mask[use + a.ONE_WILD_TILE]:
+            values[use + a.ONE_WILD_TILE] = one - _price(v, w.spend_wild)
+        if mask[use + a.TWO_WILD_TILES]:
+            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - _price(v, w.spend_wild)
+    if mask[use + a.TWO_POINTS]:
+        values[use + a.TWO_POINTS] = t.points_two_points - _price(v, w.spend)
+    if mask[use + a.EXTRA_SUPERSTRUCTURE]:
+        value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
+        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - _price(v, w.spend)
+    if mask[use + a.MOVE_SUPERSTRUCTURE]:
+        value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
+        worst, _ = worst_roof(t, v, v.standing)
+        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - _price(v, w.spend)
+
+
+@kernel
+def _value_roofs(t, g, v, mask, values):
+    """The roofs worth most, lowest cell first."""
+    first = t.offset[a.ROOF]
+    legal = np.int64(0)
+    for cell in range(49):
+        if mask[first + cell]:
+            legal |= bit(cell)
+            values[first + cell] = roof_value(t, v, cell, 0, 0) - 0.001 * cell
+    if g.lifted >= 0 or g.roofs_left <= 1:
+        return
+    begin = lowest(legal)
+    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # the last ones are kept for those to come
+    lowest_chosen = np.int64(49)
+    for _ in range(g.roofs_left):
+        _, cell = best_roof(t, v, legal)
+        if cell < 0:
+            break
+        legal &= ~bit(cell)
+        lowest_chosen = min(lowest_chosen, cell)
+    values[first + lowest_chosen] += 10.0
+
+
+@kernel
+def _value_discards(t, p, w, g, v, mask, values):
+    """Discard what is missed least; keep all if that is worth a coat."""
+    first, keep = t.offset[a.DISCARD], t.offset[a.USE] + a.NO_HAND_LIMIT
+    judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
+    cards = np.int64(0)
+    floor = np.int64(-1)
+    for i in range(v.held_count):
+        card = v.held[i]
+        cards += v.hand[card]
+        if mask[first + card]:
+            values[first + card] = -v.cost[card]
+            if floor < 0:
+                floor = card
+    due = cards - t.hand_limit
+    if mask[keep]:
+        values[keep] = w.kept_card * due * v.later - _price(v, w.spend)
+    chosen, _, _ = take_cheapest(t, v, floor, t.types, False, due)
+    values[first + chosen] = 0.0
+
+
+@kernel
+def _value_cells(t, w, g, v, mask, values):
+    """Where a wild tile adds most."""
+    first = t.offset[a.WILD]
+    for cell in range(49):
+        if mask[first + cell]:
+            values[first + cell] = cells_gain(t, w, v, bit(cell))
+
+
+@kernel
+def _value_lifts(t, v, mask, values):
+    """The superstructure that is worth least where it stands."""
+    first = t.offset[a.LIFT]
+    for cell in range(49):
+        if mask[first + cell]:
+            values[first + cell] = -roof_value(t, v, cell, 0, 0)
+
+
+#: The kind of the decisions that are usual in a phase, in the order of the phases; for MAIN, DRAW comes before.
+_USUAL = np.array([a.START, a.MOVE, a.BUILD, a.PAY, a.PLACE, a.WILD, a.LIFT, a.ROOF, a.DISCARD], np.int64)
+
+
+@kernel
+def best_of(values, mask, first, last):
+    """Return the legal decision from `first` to `last` that is valued most, the lowest of equals; -1: none is legal."""
+    best, chosen = 2.0 * NOTHING, np.int64(-1)
+    for action in range(first, last):
+        if mask[action] and values[action] > best:
+            best, chosen = values[action], np.int64(action)
+    return chosen
+
+
+@kernel
+def decide(t, p, w, g, v, mask, values, every):
+    """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
+
+    Only legal decisions get a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Values of
+    decisions that do not belong to the phase are left as they are. Of placements, every one gets a value only if
+    `every` is set.
+    """
+    phase = np.int64(g.phase)
+    use, end = t.offset[a.USE], t.offset[a.END] + 1
+    first, last = use, use
+    if phase != phases.END:
+        first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
+    if phase == phases.MAIN:
+        first = t.offset[a.DRAW]
+    legal, only = np.int64(0), np.int64(0)
+    for action in range(first, last):
+        values[action] = NOTHING
+        legal += mask[action] != 0
+        only = action if mask[action] else only
+    for action in range(use, end):
+        values[action] = NOTHING
+        legal += mask[action] != 0
+        only = action if mask[action] else only
+    if legal == 1:
+        values[only] = 0.0
+        return only
+    judge(t, w, g, g.seat, v)
+    look(t, g, g.seat, v)
+    if phase == phases.MOVE:
+        _value_moves(t, p, w, g, v, mask, values)
+    elif phase == phases.MAIN:
+        _value_main(t, p, w, g, v, mask, values)
+    elif phase == phases.PAY:
+        _value_payment(t, p, w, g, v, mask, values)
+    elif phase == phases.PLACE:
+        _value_placements(t, p, w, g, v, mask, values, every)
+    elif phase == phases.ROOF:
+        _value_roofs(t, g, v, mask, values)
+    elif phase == phases.DISCARD:
+        _value_discards(t, p, w, g, v, mask, values)
+    elif phase == phases.END:
+        _value_end(t, p, w, g, v, mask, values)
+    elif phase == phases.WILD:
+        _value_cells(t, w, g, v, mask, values)
+    elif phase == phases.LIFT:
+        _value_lifts(t, v, mask, values)
+    else:
+        _value_start(t, p, w, g, v, mask, values)
+    chosen = best_of(values, mask, first, last)
+    bought = best_of(values, mask, use, end)
+    if chosen < 0 or (bought >= 0 and values[bought] > values[chosen]):
+        return bought
+    return chosen

@@ -1,0 +1,64 @@
+"""A player that uses one action of the action board as soon as it may, and otherwise plays like another one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Player
+from agents.registry import PlayerError, make_player
+from helsinki_env import GameConfig
+from helsinki_env.data import one_of, shown
+from helsinki_env.games.helsinki.actions import USE
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.game import action_table
+
+__all__ = ["ForcedPlayer", "make"]
+
+
+class ForcedPlayer:
+    """Uses an action as soon as it is legal, whatever it is worth then.
+
+    Args:
+        action: its name.
+        player: who takes all other decisions.
+        config: the games to be played; only their component file matters.
+
+    Raises:
+        ValueError: if there is no such action.
+    """
+
+    def __init__(self, action: str, player: Player, config: GameConfig | None = None) -> None:
+        if action not in ACTIONS:
+            raise ValueError(f"action: found {action!r}, expected one of {', '.join(ACTIONS)}")
+        self.player, self.name = player, f"forced:{action}:{player.name}"
+        if hasattr(player, "at_once"):
+            self.at_once = player.at_once
+        self._use = int(action_table((config or GameConfig()).loaded.types).offsets[USE]) + ACTIONS.index(action)
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        actions = np.full(len(mask), self._use, np.int64)
+        free = np.flatnonzero(mask[:, self._use] == 0)
+        if len(free):
+            actions[free] = self.player.act(observation[free], mask[free], words[free])
+        return actions
+
+
+def make(argument: str, config: GameConfig) -> ForcedPlayer:
+    """Return the player that ``forced:ACTION:PLAYER`` stands for, given what follows the first colon.
+
+    Raises:
+        PlayerError: if there is no such action or player.
+    """
+    action, _, player = argument.partition(":")
+    if action not in ACTIONS or not player:
+        raise PlayerError(
+            f"player {shown('forced:' + argument)}: found {shown(action)}, expected an action, "
+            f"{one_of(ACTIONS, action)}, and after another colon a player, such as forced:two_points:heuristic"
+        )
+    if player.count("forced:") >= len(ACTIONS):
+        raise PlayerError(f"player {shown('forced:' + argument)}: found more actions than there are to be forced")
+    return ForcedPlayer(action, make_player(player, config), config)

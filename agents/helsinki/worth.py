@@ -1,0 +1,64 @@
+"""What a seat's whole position is worth in points, and what share of the win that makes: the end of a short playout.
+
+The worth is the sum that the decisions of `agents.helsinki.decide` add to: points made, expected lines and
+superstructures, and for later turns the hand, coats of arms and cells. Shares of the win follow from it by a logistic
+model (Bradley and Terry 1952; Luce 1959 for more than two): what a lead is worth grows as the turns run out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agents.helsinki.cards import hand_value, near
+from agents.helsinki.view import judge, look, roof_value
+from helsinki_env.engine.bits import count, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.bits import BOARD
+from helsinki_env.games.helsinki.score import place_of, score
+
+__all__ = ["win_shares", "worth"]
+
+
+@kernel
+def worth(t, p, w, g, seat, v):
+    """Expected points of a seat at the end of the game."""
+    judge(t, w, g, seat, v)
+    look(t, g, seat, v)
+    total = np.float64(g.points[seat])
+    for line in range(7):
+        total += (t.points_row + w.room) * v.chance[0, line, 0] + (t.points_column + w.room) * v.chance[1, line, 0]
+    standing = v.standing
+    while standing:
+        total += roof_value(t, v, lowest(standing), 0, 0) + w.roof * v.later
+        standing &= standing - 1
+    total += w.cell * v.later * count(v.built) - w.hole * v.later * count(BOARD & ~v.built & ~v.reach)
+    total += v.coat * v.meadow
+    return total + hand_value(t, p, w, g, v, near(np.int64(g.token[seat])))
+
+
+@kernel
+def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
+    """Write every seat's share of the win, float64 (4,), which add up to 1.
+
+    `lead`: points that make one unit of the logistic model in the last turn; `lead_growth`: how much that grows with
+    the square root of the turns left.
+    """
+    players = np.int64(g.players)
+    highest = -1e9
+    turns = 0.0
+    for seat in range(players):
+        if g.done:
+            shares[seat] = np.float64(score(t, g, seat)) - 0.5 * place_of(t, g, seat)
+        else:
+            shares[seat] = worth(t, p, weights[seat], g, seat, views[seat])
+            turns = views[seat].turns
+        highest = max(highest, shares[seat])
+    unit = lead + lead_growth * math.sqrt(turns)
+    total = 0.0
+    for seat in range(players):
+        shares[seat] = math.exp((shares[seat] - highest) / unit)
+        total += shares[seat]
+    for seat in range(players):
+        shares[seat] /= total

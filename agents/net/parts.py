@@ -1,0 +1,108 @@
+"""What a network is told of a position, as far as each game says so: the parts of a seat and of the table, in order.
+
+A game keeps its inputs in `agents/<name of the game>/inputs.py` as `INPUTS`, and states these words for kernels, which
+know by the type of its record whose they are (`helsinki_env.engine.rule`):
+
+- `carry_out(t, g, action, drawn)`: take a decision; return the slots whose cards were turned up in this turn, `drawn`
+  and new ones, a set: nobody could know them beforehand, so they are left blank.
+- `write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table)`: describe a game as `viewer` sees it at the
+  end of its turn, int8 (P, S) and (G,), both zero before.
+- `holds(w, g, seat, v)`: whether a view is of the board of a seat as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["NetInputs", "NoInputsError", "Part", "Places", "carry_out", "holds", "inputs_of", "places", "places_of",
+           "view_of",
+           "write_position"]  # fmt: skip
+
+carry_out = Rule("carry_out")
+write_position = Rule("write_position")
+holds = Rule("holds")
+
+
+class NoInputsError(ValueError):
+    """A game of which no network can be told."""
+
+
+class Part(NamedTuple):
+    """A part of the inputs: how many columns, and what its entries are divided by."""
+
+    name: str
+    size: int
+    scale: float = 1.0
+
+
+class Places(NamedTuple):
+    """Where the parts begin, int64, one entry more for the end: of a seat, and of the table."""
+
+    seat: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NetInputs:
+    """What a network is told of a game, besides the kernels.
+
+    Attributes:
+        types: how many card types the games of a configuration have; networks fit only games with as many.
+        seat_parts: the parts of the description of a seat, one of them "present", given the number of card types.
+        table_parts: those of the table and of what the viewer alone knows, likewise.
+        groups: kinds of decisions that are alike to a network, int64 (A,), likewise.
+        interface: texts that tell of actions and observation, likewise: a network fits only those it was made for.
+        score_unit: scores are predicted in such units
+        score_middle: around this middle.
+    """
+
+    types: Callable[[Any], int]
+    seat_parts: Callable[[int], tuple[Part, ...]]
+    table_parts: Callable[[int], tuple[Part, ...]]
+    groups: Callable[[int], npt.NDArray[np.int64]]
+    interface: Callable[[int], dict[str, str]]
+    score_unit: float
+    score_middle: float
+
+
+def inputs_of(config: Any) -> NetInputs:
+    """Return what a network is told of the game that a configuration is of; NoInputsError if there is nothing."""
+    game = spec_of(config).name
+    if find_spec(f"agents.{game}") is None or find_spec(f"agents.{game}.inputs") is None:
+        raise NoInputsError(
+            f"game {game}: no network plays it, as it does not say what one is told (agents/{game}/inputs.py)"
+        )
+    inputs: NetInputs = import_module(f"agents.{game}.inputs").INPUTS
+    return inputs
+
+
+def places(config: Any) -> Places:
+    """Return where the parts begin in games with the component file of a configuration."""
+    inputs = inputs_of(config)
+    return places_of(inputs, inputs.types(config))
+
+
+@lru_cache(maxsize=8)
+def places_of(inputs: NetInputs, types: int) -> Places:
+    """Return where the parts begin in games with so many card types."""
+    parts = inputs.seat_parts(types), inputs.table_parts(types)
+    return Places(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))
+
+
+@kernel
+def view_of(desk, g, seat):
+    """Which view to look at a seat's board with: the one of the board at the beginning, if it is as it was."""
+    return SEATS if holds(desk.weights[seat], g, seat, desk.views[SEATS]) else seat

@@ -1,0 +1,149 @@
+"""The command ``helsinki train``: progress while it learns, and a table of what it reached."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from helsinki_env.extras import needs
+from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
+
+__all__ = ["main"]
+
+
+def main(
+    preset: str = "quick",
+    game: str | None = None,
+    out: Path | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    minutes: float | None = None,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    threads: int = 1,
+) -> None:
+    """Train a player and measure it against the baselines.
+
+    Example: helsinki train --preset quick --out runs/first --seed 1
+    Example: helsinki train --preset standard --resume
+    Example: helsinki train --game copenhagen --preset quick
+
+    A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
+    tensorboard --logdir runs.
+
+    Args:
+        preset: a name in configs/training (quick, standard, strong) or the path of a YAML file.
+        game: which game, such as copenhagen; default: that of the preset.
+        out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
+        seed: of weights, games and evaluation.
+        resume: go on with the run in the folder.
+        minutes: stop after so many minutes of training in all instead of the preset's.
+        device: where the network computes; auto takes a graphics card if PyTorch finds one.
+        threads: processors that learn, beside the one that plays; more of them change the last digits.
+    """
+    # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
+    # training was seen to take four times as long. Read when PyTorch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
+    from helsinki_env.commands.options import out_folder
+
+    with needs("train"):
+        import torch
+
+        from training.preset import Preset
+        from training.run import Report, Training
+
+    chosen = Preset.from_yaml(preset)
+    if game is not None and game != chosen.rules:
+        chosen = replace(chosen, rules=game)
+        chosen.check()
+    if minutes is not None:
+        chosen = replace(chosen, minutes=minutes)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    elif device == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
+        )
+    torch.set_num_threads(threads)
+    folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
+    console = plain_console()
+    console.print(
+        f"Training {preset} on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
+        f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
+    )
+    out_folder(folder)
+    make_ahead([of_game("training", chosen.game), *parts_of(["net", "heuristic", "greedy"], chosen.game)])
+    training = Training(chosen, folder, seed, device, resume)
+
+    def keep() -> str:
+        if not training.keep():
+            return f"nothing is kept; begin again with: {again()}"
+        return f"the run is kept in {folder} as it was after its last update; go on with: {again('--resume')}"
+
+    shown = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    with kept(keep), Progress(*shown, console=console) as progress:
+        task = progress.add_task("dealing", total=1.0)
+        lines = _Lines(console)
+
+        def report(now: Report) -> None:
+            text = _describe(now)
+            progress.update(task, completed=now.progress.done, description=text)
+            lines.show(now, text)
+
+        summary = training.run(report)
+    console.print(_table(summary))
+    console.print(f"Saved {summary['checkpoint']}; play it as net:{folder}")
+    if not summary["finished"]:
+        console.print(
+            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
+            f"{'' if game is None else f'--game {game} '}--preset {preset} --out {folder} --seed {seed} --resume "
+            f"--minutes {2 * chosen.minutes:g}",
+            soft_wrap=True,
+        )
+
+
+class _Lines:
+    """Where the output is no terminal a line now and then takes the place of the moving bar."""
+
+    def __init__(self, console: Any, every: float = 15.0) -> None:
+        self.console, self.every, self.last = console, every, -every
+
+    def show(self, now: Any, text: str) -> None:
+        if not self.console.is_terminal and now.seconds - self.last >= self.every:
+            self.last = now.seconds
+            self.console.print(f"{now.seconds:5.0f} s  {now.progress.done:4.0%}  {text}", highlight=False)
+
+
+def _describe(now: Any) -> str:
+    p = now.progress
+    noun = "positions" if p.part == "warm start" else "decisions"
+    text = f"{p.part}: {p.decisions:,} {noun}"
+    if p.points == p.points:  # some game has ended
+        text += f", {p.points:.1f} points a seat"
+    for s in now.measured["standings"] if now.measured else ():
+        text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"
+    return text
+
+
+def _table(summary: dict[str, Any]) -> Table:
+    table = Table(title="The trained player: one seat against the baselines on all others, all seats in turn")
+    names = ("players", "against", "games", "games won", "95 % interval", "times fair", "points")
+    for name in names:
+        table.add_column(name, justify="left" if name == "against" else "right")
+    for s in summary["standings"]:
+        points = f"{s['score']:.1f} : {s['other_score']:.1f}"
+        interval = f"{s['low']:.1%} to {s['high']:.1%}"
+        row = (str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval)
+        table.add_row(*row, f"{s['times_fair']:.2f}", points)
+    return table

@@ -1,0 +1,279 @@
+"""Copenhagen for PettingZoo: two to four players build facades at the harbour; full rows and columns score.
+
+| | |
+| --- | --- |
+| Import | `from helsinki_env import copenhagen_v0` |
+| Also | `pettingzoo.make("aec", "helsinki/copenhagen-v0")` (PettingZoo 1.27 or later) |
+| Agents | `player_0` to `player_1`, `player_2` or `player_3`, in turn order |
+| Actions | `Discrete(459)`, masked |
+| Observations | dict: `observation` int8 (923,), `action_mask` int8 (459,) |
+| Parallel API | no: one agent decides at a time |
+
+    >>> import numpy as np
+    >>> from helsinki_env import copenhagen_v0
+    >>> env = copenhagen_v0.env(num_players=3)
+    >>> env.reset(seed=42)
+    >>> rng = np.random.default_rng(0)
+    >>> for agent in env.agent_iter():
+    ...     observation, reward, termination, truncation, info = env.last()
+    ...     if termination or truncation:
+    ...         action = None
+    ...     else:
+    ...         action = rng.choice(np.flatnonzero(observation["action_mask"]))
+    ...     env.step(action)
+
+**Turns.** A turn consists of several decisions (take two cards, or build: which tile, where, and pay card by card; a
+reward for a covered coat of arms; ...), each of which is one step. The rules: `docs/rules-copenhagen.md`.
+
+**Actions.** An action is the id of a decision; `helsinki_env.games.copenhagen.notation` turns ids into text and back
+(`describe(3)` is `'TAKE 3'`). The ids are the same for every number of players.
+
+**Mask.** `action_mask` is 1 for each legal decision. At least one is legal as long as the game lasts. Agents that
+are not to move, and all of them when the game is over, get zeros.
+
+**Observation.** What the agent may see and no more, from its own seat. Its pieces are named by
+`helsinki_env.games.copenhagen.observation.split`. Its numbers lie between 0 and 127.
+
+**Rewards.** 0 until the game ends; then every agent is terminated and gets its reward at once. The rewards sum to zero.
+Places may be shared: those who share them get the mean of the rewards of these places, so two winners of a game of
+three get (1 - 1/2) / 2 each with `"win"`.
+
+| `reward` | what an agent gets |
+| --- | --- |
+| `"win"` | 1 for the winner, -1 / (n - 1) for the others |
+| `"rank"` | from 1 for the first place to -1 for the last, in equal steps |
+| `"margin"` | own points less the mean of the others' points |
+
+`infos[agent]` then holds `scores` and `places` of all seats (0 is the first place; it may be shared).
+
+Illegal decisions, resets (`reset(options=...)` takes `denied`), copies and rendering are as in `helsinki_v0`.
+
+Version History
+---------------
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, SupportsIndex
+
+from gymnasium.vector import AutoresetMode
+
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
+from helsinki_env.envs.drawing import render_modes
+from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
+from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.episodes import RandomEpisodes
+from helsinki_env.games.copenhagen.game import COPENHAGEN, Game
+
+__all__ = ["CopenhagenSeatEnv", "CopenhagenSeatVectorEnv", "CopenhagenVectorEnv", "env", "raw_env"]
+
+
+class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
+    """Copenhagen as a PettingZoo AEC environment; see the module for what agents see, do and get.
+
+    Args:
+        num_players: 2 to 4.
+        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share as much.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+    """
+
+    metadata = metadata_of(COPENHAGEN)
+    config: CopenhagenConfig
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        denied: Iterable[Iterable[int | str]] | None = None,
+        components: str | Path = "copenhagen",
+        reward: str = "win",
+        render_mode: str | None = None,
+        illegal: Literal["raise", "penalise"] = "raise",
+    ) -> None:
+        config = CopenhagenConfig(
+            num_players=num_players,
+            denied=denied,
+            components=components,
+            reward=reward,
+        )
+        super().__init__(config, render_mode, illegal)
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands, to look at, to search or to save."""
+        game: Game = super().game
+        return game
+
+
+def env(*args: Any, **kwargs: Any) -> OrderEnforced:
+    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
+    return OrderEnforced(raw_env(*args, **kwargs))
+
+
+class CopenhagenVectorEnv(GameVectorEnv):
+    """A batch of games for self-play, all seats; see `GameVectorEnv` for what comes back and how it goes on.
+
+    The pieces of the observation are named by `helsinki_env.games.copenhagen.observation.split`.
+
+    Args:
+        num_envs: number of games B.
+        num_players: 2 to 4.
+        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        autoreset_mode, num_threads, copy, render_mode: see `GameVectorEnv`.
+        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
+    """
+
+    config: CopenhagenConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        *,
+        denied: Iterable[Iterable[int | str]] | None = None,
+        components: str | Path = "copenhagen",
+        reward: str = "win",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: RandomEpisodes | None = None,
+        num_threads: int | None = 1,
+        copy: bool = True,
+        render_mode: str | None = None,
+        config: CopenhagenConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = CopenhagenConfig(
+                num_players=num_players,
+                denied=denied,
+                components=components,
+                reward=reward,
+            )
+        config = COPENHAGEN.checked(config)
+        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode)
+
+    def game(self, b: SupportsIndex) -> Game:
+        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        game: Game = super().game(b)
+        return game
+
+
+class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
+    """Many games at once, in each of which one seat learns; see `GameSeatVectorEnv` for what comes back.
+
+    Args:
+        num_envs: number of games B.
+        opponents, seat, illegal, autoreset_mode, copy, render_mode: see `GameSeatVectorEnv`.
+        num_players: 2 to 4.
+        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played; see also `GameSeatVectorEnv`.
+    """
+
+    config: CopenhagenConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: Seat = "random",
+        num_players: int = 2,
+        *,
+        denied: Iterable[Iterable[int | str]] | None = None,
+        components: str | Path = "copenhagen",
+        reward: str = "win",
+        illegal: Literal["raise", "penalise"] = "penalise",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: RandomEpisodes | None = None,
+        copy: bool = True,
+        render_mode: str | None = None,
+        config: CopenhagenConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = CopenhagenConfig(
+                num_players=num_players,
+                denied=denied,
+                components=components,
+                reward=reward,
+            )
+        config = COPENHAGEN.checked(config)
+        super().__init__(num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode)
+
+    def game(self, b: SupportsIndex) -> Game:
+        """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
+        game: Game = super().game(b)
+        return game
+
+
+class CopenhagenSeatEnv(GameSeatEnv):
+    """One game in which one seat learns; see `GameSeatEnv` for what comes back.
+
+    Args:
+        opponents, seat, illegal, render_mode: see `GameSeatEnv`.
+        num_players: 2 to 4.
+        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments.
+    """
+
+    metadata = {"render_modes": render_modes(COPENHAGEN), "render_fps": 2}  # noqa: RUF012  # as in the base
+
+    def __init__(
+        self,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: Seat = "random",
+        num_players: int = 2,
+        *,
+        denied: Iterable[Iterable[int | str]] | None = None,
+        components: str | Path = "copenhagen",
+        reward: str = "win",
+        illegal: Literal["raise", "penalise"] = "penalise",
+        episodes: RandomEpisodes | None = None,
+        render_mode: str | None = None,
+        config: CopenhagenConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = CopenhagenConfig(
+                num_players=num_players,
+                denied=denied,
+                components=components,
+                reward=reward,
+            )
+        super().__init__(COPENHAGEN.checked(config), opponents, seat, illegal, episodes, render_mode)
+
+    @property
+    def config(self) -> CopenhagenConfig:
+        """What is played."""
+        config: CopenhagenConfig = super().config
+        return config
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands, with everybody's cards: for tools."""
+        game: Game = super().game
+        return game

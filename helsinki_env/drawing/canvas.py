@@ -1,0 +1,117 @@
+"""A writer of SVG: presentation attributes only, no ids, no style sheets, so that pictures share a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from xml.sax.saxutils import escape, quoteattr
+
+from helsinki_env.drawing.glyphs import UNITS_PER_EM, fitted, number, outline, text_width
+from helsinki_env.drawing.palette import INK
+from helsinki_env.markdown import printable
+
+REGULAR, BOLD = 2.0, 2.9
+"""Stroke widths of the letters in grid units of the stroke font."""
+
+
+class Canvas:
+    """Collects the elements of one picture.
+
+    Coordinates are pixels of the drawing, y downwards. Attributes are keywords with ``_`` for ``-``.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
+        """Add an element; attributes that are None are left out."""
+        self._parts.append(f"<{name}{_attributes(attributes)}/>")
+
+    def rect(
+        self, x: float, y: float, width: float, height: float, *, r: float = 0, **style: str | float | None
+    ) -> None:
+        """Add a rectangle with corners of radius `r`."""
+        self.element("rect", {"x": x, "y": y, "width": width, "height": height, "rx": r or None, **style})
+
+    def circle(self, x: float, y: float, r: float, **style: str | float | None) -> None:
+        """Add a circle around (x, y)."""
+        self.element("circle", {"cx": x, "cy": y, "r": r, **style})
+
+    def path(self, data: str, **style: str | float | None) -> None:
+        """Add a path."""
+        self.element("path", {"d": data, **style})
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float,
+        *,
+        fill: str = INK,
+        anchor: str = "start",
+        weight: float = REGULAR,
+        width: float | None = None,
+        smallest: float = 9.0,
+        turn: int = 0,
+    ) -> float:
+        """Add one line of text as strokes and return its width in pixels.
+
+        (x, y) is on the baseline; `anchor` is start, middle or end; text wider than `width` is made smaller,
+        then cut; `turn` is 0, 90 or -90 degrees clockwise around (x, y).
+        """
+        text = printable(text)
+        if width is not None:
+            text, size = fitted(text, size, width, smallest)
+        data, units = outline(text)
+        if not data:
+            return 0.0
+        scale = size / UNITS_PER_EM
+        shift = {"start": 0.0, "middle": -units / 2, "end": -units}[anchor]
+        if not turn:
+            x += shift * scale
+        elif turn == 90:
+            y += shift * scale
+        else:
+            y -= shift * scale
+        place = f"translate({number(round(x, 1))} {number(round(y, 1))})"
+        if turn:
+            place += f"rotate({turn})"
+        bold = "" if weight == REGULAR else f' stroke-width="{number(weight)}"'
+        self._parts.append(
+            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({number(scale)})" '
+            f'stroke="{fill}"{bold}/>'
+        )
+        return units * scale
+
+    @contextmanager
+    def group(self, title: str | None = None, **attributes: str | float | None) -> Iterator[None]:
+        """Wrap what is added inside; `title` is shown by browsers when the pointer rests on it."""
+        self._parts.append(f"<g{_attributes(attributes)}>")
+        if title:
+            self._parts.append(f"<title>{escape(printable(title))}</title>")
+        yield
+        self._parts.append("</g>")
+
+    def picture(self, width: float, height: float, title: str, text: str) -> str:
+        """Return the whole SVG document, with a title and a description for those who cannot see it."""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
+            f'width="{number(width)}" height="{number(height)}" role="img" fill="none" '
+            f'stroke-width="{number(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
+            f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
+            f"{''.join(self._parts)}</svg>"
+        )
+
+
+def _attributes(attributes: dict[str, str | float | None]) -> str:
+    written = []
+    for key, value in attributes.items():
+        if value is None:
+            continue
+        text = value if isinstance(value, str) else number(value)
+        written.append(f" {key.replace('_', '-')}={quoteattr(text)}")
+    return "".join(written)
+
+
+__all__ = ["BOLD", "REGULAR", "Canvas", "number", "text_width"]

@@ -1,0 +1,121 @@
+"""Coloured text for terminals: lines of pieces, blocks beside each other, boards with walls between their tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from helsinki_env.drawing import palette
+from helsinki_env.markdown import printable
+
+_OUTSIDE = -1_000_000  # a number that no piece has: beyond the rim
+# by bits: wall up, right, down, left
+_JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
+INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
+
+"""Letters on the colours of tiles and cards."""
+
+
+@dataclass
+class Line:
+    """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""
+
+    pieces: list[tuple[str, str, str, bool]] = field(default_factory=list)
+
+    def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> Line:
+        """Append a piece and return the line; what would command the terminal is shown as a mark."""
+        self.pieces.append((printable(text), ink, ground, bold))
+        return self
+
+    def __len__(self) -> int:
+        return sum(len(piece[0]) for piece in self.pieces)
+
+    def padded(self, width: int) -> Line:
+        """Fill up with blanks to a width."""
+        return self.add(" " * max(0, width - len(self)))
+
+    def written(self, color: bool) -> str:
+        """Return the line with escape sequences, or plain."""
+        if not color:
+            return "".join(piece[0] for piece in self.pieces).rstrip()
+        return "".join(_coloured(*piece) for piece in self.pieces)
+
+
+def _coloured(text: str, ink: str, ground: str, bold: bool) -> str:
+    codes = (
+        (["1"] if bold else []) + ([f"38;2;{_rgb(ink)}"] if ink else []) + ([f"48;2;{_rgb(ground)}"] if ground else [])
+    )
+    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes else text
+
+
+def _rgb(colour: str) -> str:
+    return ";".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+
+
+def player(line: Line, seat: int, text: str) -> None:
+    """Add a text in the colours of a player."""
+    tone = palette.PLAYERS[seat]
+    line.add(text, tone.line, tone.base, True)
+
+
+def beside(blocks: list[list[Line]], widths: list[int], gap: int) -> list[Line]:
+    """Join blocks of lines side by side."""
+    lines = []
+    for number in range(max(len(block) for block in blocks)):
+        joined = Line()
+        for block, width in zip(blocks, widths, strict=True):
+            line = block[number] if number < len(block) else Line()
+            joined.pieces += line.padded(width + gap).pieces
+        lines.append(joined)
+    return lines
+
+
+def walled(
+    rows: int,
+    columns: int,
+    owner: Callable[[int, int], int | None],
+    ground: Callable[[int, int], str],
+    cell: Callable[[Line, int, int], None],
+) -> list[Line]:
+    """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, walls between different pieces.
+
+    Args:
+        rows: their number; row 0 is the upper one.
+        columns: their number.
+        owner: the piece that the cell in a row and a column belongs to, None for an empty one.
+        ground: the colour of a cell.
+        cell: adds the three characters of a cell to a line.
+    """
+    paving = palette.PAVING
+
+    def at(row: int, column: int) -> int | None:
+        return owner(row, column) if 0 <= row < rows and 0 <= column < columns else _OUTSIDE
+
+    lines = []
+    for row in range(rows + 1):
+        line = Line()
+        for column in range(columns + 1):
+            nw, ne, sw, se = (
+                at(row - 1, column - 1),
+                at(row - 1, column),
+                at(row, column - 1),
+                at(row, column),
+            )
+            joint = (nw != ne) + 2 * (ne != se) + 4 * (sw != se) + 8 * (nw != sw)
+            inside = joint == 0 and se is not None
+            text = _JOINTS[joint] if joint or inside else "\u00b7"
+            line.add(text, palette.INK if joint else palette.FAINT, ground(row, column) if inside else paving)
+            if column < columns:
+                split = ne != se
+                line.add("\u2500" * 3 if split else "   ", palette.INK, paving if split else ground(row, column))
+        lines.append(line)
+        if row == rows:
+            break
+        line = Line()
+        for column in range(columns + 1):
+            split = at(row, column - 1) != at(row, column)
+            line.add("\u2502" if split else " ", palette.INK, paving if split else ground(row, column))
+            if column < columns:
+                cell(line, row, column)
+        lines.append(line)
+    return lines

@@ -1,0 +1,157 @@
+"""Pieces that games share: outlines of tiles, patterns of colours, coats of arms, tokens, backs of cards, sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.canvas import BOLD, Canvas, number
+
+CARD_ASPECT = 1.36
+"""Height of a card divided by its width."""
+
+Cell = tuple[int, int]  # (row, column)
+Emblem = Callable[[Canvas, float, float, float, str], None]
+"""Draws a game's emblem on a canvas: around (x, y), of a width, in a colour."""
+
+
+def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
+    """Return the path around a connected set of cells, drawn `inset` pixels inside it with rounded corners.
+
+    (x, y) is the corner of cell (0, 0) and `size` the side of a cell in pixels.
+    """
+    filled = set(cells)
+    ahead: dict[Cell, tuple[Cell, Cell]] = {}  # corner -> (direction, next corner), clockwise, as (x, y)
+    for r, c in filled:
+        for neighbour, start, step in (
+            ((r - 1, c), (c, r), (1, 0)),
+            ((r, c + 1), (c + 1, r), (0, 1)),
+            ((r + 1, c), (c + 1, r + 1), (-1, 0)),
+            ((r, c - 1), (c, r + 1), (0, -1)),
+        ):
+            if neighbour not in filled:
+                ahead[start] = (step, (start[0] + step[0], start[1] + step[1]))
+    first = corner = min(ahead)
+    before = next(step for step, end in ahead.values() if end == first)
+    path = ""
+    pen = (0.0, 0.0)
+    while True:
+        step, following = ahead[corner]
+        turn = before[0] * step[1] - before[1] * step[0]
+        if turn:
+            px = x + corner[0] * size - inset * (before[1] + step[1])
+            py = y + corner[1] * size + inset * (before[0] + step[0])
+            begin = (round(px - radius * before[0], 1), round(py - radius * before[1], 1))
+            end = (round(px + radius * step[0], 1), round(py + radius * step[1], 1))
+            if not path:
+                path = f"M{number(begin[0])} {number(begin[1])}"
+            elif before[0]:
+                path += f"h{number(begin[0] - pen[0])}"
+            else:
+                path += f"v{number(begin[1] - pen[1])}"
+            knee = (round(px, 1) - begin[0], round(py, 1) - begin[1])
+            path += f"q{_pair(*knee)}{_pair(end[0] - begin[0], end[1] - begin[1], first=False)}"
+            pen = end
+        before, corner = step, following
+        if corner == first:
+            return path + "z"
+
+
+def _pair(x: float, y: float, first: bool = True) -> str:
+    """Write two numbers as short as path data may be; `first` when no number stands before them."""
+    a, b = number(x), number(y)
+    return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
+
+
+def square(x: float, y: float, h: float) -> str:
+    """Return the path of a square of side `h` around (x, y)."""
+    q = number(h)
+    return f"M{number(x - h / 2)} {number(y - h / 2)}h{q}v{q}h-{q}z"
+
+
+def _plus(x: float, y: float, h: float) -> str:
+    q = number(2 * h)
+    return f"M{number(x - h)} {number(y)}h{q}M{number(x)} {number(y - h)}v{q}"
+
+
+def _diamond(x: float, y: float, h: float) -> str:
+    q, k = number(0.66 * h), 0.66 * h
+    return f"M{number(x)} {number(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
+
+
+def _stripes(x: float, y: float, h: float) -> str:
+    q = number(2 * h)
+    return f"M{number(x - h)} {number(y - 0.45 * h)}h{q}M{number(x - h)} {number(y + 0.45 * h)}h{q}"
+
+
+def _dot(x: float, y: float, h: float) -> str:
+    return f"M{number(x)} {number(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+
+
+PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
+"""One pattern a colour, which tells it without the colour: square, cross, diamond, stripes, disc.
+
+Each takes (x, y) and half a width and returns a path; that of the disc is a point, to be drawn by a broad round stroke.
+"""
+
+DOTTED = PATTERNS.index(_dot)
+
+
+SHIELD = "M-5.6-6.4h11.2v5.6c0 4.4-3.2 6.7-5.6 7.8c-2.4-1.1-5.6-3.4-5.6-7.8z"
+_SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6z"
+
+
+def coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
+    """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
+    tone = palette.PLAYERS[seat]
+    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
+    with canvas.group(transform=place, **style):
+        canvas.path(SHIELD, fill=tone.base, stroke=palette.INK, stroke_width=1.1)
+        canvas.path(_SHIP, fill=tone.line)
+
+
+def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
+    """Draw a player's token, a disc with the number of the seat."""
+    tone = palette.PLAYERS[seat]
+    canvas.circle(x, y + 0.12 * r, r, fill="#000", fill_opacity=0.25)
+    canvas.circle(x, y, r, fill=tone.base, stroke=palette.INK, stroke_width=max(1.0, 0.1 * r))
+    canvas.circle(x, y, 0.76 * r, stroke=tone.line, stroke_opacity=0.35, stroke_width=0.8)
+    canvas.text(x, y + 0.42 * r, str(seat), 1.2 * r, fill=tone.line, anchor="middle", weight=BOLD)
+
+
+def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw the place of a card that is not there."""
+    canvas.rect(
+        x,
+        y,
+        width,
+        CARD_ASPECT * width,
+        r=0.1 * width,
+        fill="#000",
+        fill_opacity=0.04,
+        stroke=palette.FAINT,
+        stroke_dasharray="4 4",
+    )
+
+
+def card_back(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) -> None:
+    """Draw the back of a card with its corner at (x, y) and the game's emblem on it."""
+    height = CARD_ASPECT * width
+    canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)
+    pad = 0.09 * width
+    canvas.rect(
+        x + pad,
+        y + pad,
+        width - 2 * pad,
+        height - 2 * pad,
+        r=0.05 * width,
+        stroke=palette.BACK_LIGHT,
+        stroke_width=0.9,
+    )
+    emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
+
+
+def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
+    """Draw the sheet on which a part of the table lies."""
+    canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
+    canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)

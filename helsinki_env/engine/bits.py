@@ -1,0 +1,36 @@
+"""Sets as one int64, a bit for each member: cells of a board, actions, abilities. Which bit is what, each game says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+
+__all__ = ["bit", "count", "lowest"]
+
+_K1 = np.uint64(0x5555555555555555)
+_K2 = np.uint64(0x3333333333333333)
+_K4 = np.uint64(0x0F0F0F0F0F0F0F0F)
+_KF = np.uint64(0x0101010101010101)
+
+
+@kernel
+def count(cells):
+    """Number of members of the set (the compiler turns this into one instruction)."""
+    x = np.uint64(cells)
+    x = x - ((x >> np.uint64(1)) & _K1)
+    x = (x & _K2) + ((x >> np.uint64(2)) & _K2)
+    x = (x + (x >> np.uint64(4))) & _K4
+    return np.int64((x * _KF) >> np.uint64(56))
+
+
+@kernel
+def lowest(cells):
+    """Index of the lowest member of a set that is not empty."""
+    return count((cells & -cells) - 1)
+
+
+@kernel
+def bit(cell):
+    """The set that holds this one member."""
+    return np.int64(1) << np.int64(cell)

@@ -1,0 +1,25 @@
+"""Reading observations of any game, in which seats come in the order self, next clockwise, and so on."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["sets_by_seat_of"]
+
+
+def sets_by_seat_of(
+    flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
+) -> npt.NDArray[np.int16]:
+    """Return sets by seat of the game, int16 (B, seats), bit i for number i.
+
+    Args:
+        flags: which members they have, by seat from the viewer on, int8 (B, 4 n).
+        shape: of a row, (4, n), n at most 15.
+        viewers: the seats that look, int64 (B,).
+        seats: of the games.
+    """
+    sets = (flags.reshape(-1, *shape)[:, :seats] > 0) @ (1 << np.arange(shape[1]))
+    from_viewer = (np.arange(seats) - viewers[:, None]) % seats
+    by_seat: npt.NDArray[np.int16] = np.take_along_axis(sets, from_viewer, axis=1).astype(np.int16)
+    return by_seat

@@ -1,0 +1,218 @@
+"""Building a pavilion: what is feasible, paying, placing, superstructures (rules page, section 3, "BUILD").
+
+No dead ends: a build is feasible if supply, cards, a placement and the coats of arms that both need are there. Cards
+and placement cost coats independently of each other, so each is asked for its cheapest way and the two are added.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.bits import count
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.actions import (
+    ANY_CARD_AS_WILD,
+    ANY_SIDE,
+    LANES,
+    ONE_CARD_FEWER,
+    ORIENTATIONS,
+)
+from helsinki_env.games.helsinki.bits import neighbours
+from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
+from helsinki_env.games.helsinki.score import check_crosswalks
+from helsinki_env.games.helsinki.shapes import fits, rest, tile_cells
+from helsinki_env.games.helsinki.state import END, PAY, PLACE, ROOF
+
+#: More coats than anybody has.
+NEVER = 99
+
+
+@kernel
+def side_of(g, seat):
+    """Section 1: the side of a token's space, two spaces a side."""
+    return np.int64(g.token[seat]) // 2
+
+
+@kernel
+def last_tile(t, g, seat):
+    """Cells of the pavilion tile that a seat built last."""
+    last = np.int64(g.tile_count[seat]) - 1
+    return tile_cells(t, np.int64(g.tile_piece[seat, last]), g.tile_cell[seat, last])
+
+
+@kernel
+def free_roofs(t, g, seat):
+    """Cells of pavilion and wild tiles that carry no superstructure (the statue never does)."""
+    return g.built[seat] & ~t.statue & ~g.superstructures[seat]
+
+
+@kernel
+def coats_to_pay(same, others, due, usable):
+    """Fewest coats with which `due` cards can be paid; NEVER if they cannot.
+
+    `same` cards of the colour or wild, `others` of other colours; `usable`: set of actions that may still be used.
+    """
+    if same >= due:
+        return np.int64(0)
+    fewer = (usable >> ONE_CARD_FEWER) & 1
+    as_wild = (usable >> ANY_CARD_AS_WILD) & 1 and others > 0
+    if same >= due - 1 and (fewer or as_wild):
+        return 1
+    if same >= due - 2 and due >= 2 and fewer and as_wild:
+        return 2
+    return NEVER
+
+
+@kernel
+def coats_to_place(t, g, kind, usable):
+    """Fewest coats with which a tile of this kind can be placed; NEVER if it cannot."""
+    seat = g.seat
+    side = side_of(g, seat)
+    if fits(t, kind, side, g.built[seat]):
+        return 0
+    if (usable >> ANY_SIDE) & 1 and fits_elsewhere(t, g, kind):
+        return 1
+    return NEVER
+
+
+@kernel
+def fits_elsewhere(t, g, kind):
+    """Whether a tile can be pushed in from one of the three sides where the token is not."""
+    side = side_of(g, g.seat)
+    for turn in range(1, 4):
+        if fits(t, kind, (side + turn) % 4, g.built[g.seat]):
+            return True
+    return False
+
+
+@kernel
+def cards_of(t, g, seat, colour):
+    """Number of cards of a colour in a hand."""
+    cards = np.int64(0)
+    first = colour * t.variants
+    for card in range(first, first + t.variants):
+        cards += g.hand[seat, card]
+    return cards
+
+
+@kernel
+def hand_by_colour(t, g, seat, colour):
+    """Return (cards of the colour, wild cards, cards of other colours) in a hand."""
+    same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
+    return same, wild, hand_size(t, g, seat) - same - wild
+
+
+@kernel
+def feasible(t, g, card, coats, usable):
+    """Section 3: whether BUILD of this card can be carried through with so many coats and these actions."""
+    kind = t.kind[card]
+    if g.supply[kind] == 0:
+        return False
+    same, wild, others = hand_by_colour(t, g, g.seat, np.int64(t.colour[card]))
+    pay = coats_to_pay(same - 1 + wild, others, np.int64(t.number[card]) - 1, usable)
+    if pay > coats:
+        return False
+    return pay + coats_to_place(t, g, kind, usable) <= coats
+
+
+@kernel
+def any_feasible(t, g, coats, usable):
+    """Whether some BUILD is feasible with so many coats and these actions."""
+    for card in range(t.types - 1):
+        if g.hand[g.seat, card] > 0 and feasible(t, g, card, coats, usable):
+            return True
+    return False
+
+
+@kernel
+def begin_build(t, g, card):
+    """Section 3, BUILD: the card is shown; its further cards come next, then the tile."""
+    show(g, g.seat, card)
+    g.only_build = 0
+    g.card = card
+    g.to_pay = t.number[card] - 1
+    g.phase = PAY if g.to_pay > 0 else PLACE
+
+
+@kernel
+def pay(t, g, card):
+    """Section 3, Pay: one more card is played for the tile."""
+    show(g, g.seat, card)
+    g.paid[g.paid_count] = card
+    g.paid_count += 1
+    g.to_pay -= 1
+    g.substitute = 0
+    if g.to_pay == 0:
+        g.phase = PLACE
+
+
+@kernel
+def one_card_fewer(g):
+    """Section 3, Pay: one card less to pay."""
+    g.to_pay -= 1
+    if g.to_pay == 0:
+        g.phase = PLACE
+
+
+@kernel
+def cover(t, g, seat, cells):
+    """Build on cells: coats of arms under them go to the meadow, then the crosswalks are checked."""
+    g.built[seat] |= cells
+    if cells & t.all_coats:
+        for coat in range(8):
+            if (g.coats[seat] >> coat) & 1 and cells & t.coat_cells[coat]:
+                g.coats[seat] &= ~np.uint8(1 << coat)
+                g.meadow[seat] += 1
+    check_crosswalks(t, g, seat)
+
+
+@kernel
+def touches_own_colour(t, g, seat, cells, kind):
+    """Whether cells touch a pavilion tile of the same colour (edge to edge)."""
+    around = neighbours(cells)
+    for tile in range(g.tile_count[seat]):
+        piece = np.int64(g.tile_piece[seat, tile])
+        if piece // 32 == kind // 4 and tile_cells(t, piece, g.tile_cell[seat, tile]) & around:
+            return True
+    return False
+
+
+@kernel
+def place(t, g, argument):
+    """Section 3, Place: push the tile in; then discards, coats, crosswalks, bonus card, superstructures."""
+    seat, card = g.seat, g.card
+    side = argument // (ORIENTATIONS * LANES)
+    kind = np.int64(t.kind[card])
+    piece = 8 * kind + argument // LANES % ORIENTATIONS
+    corner = rest(t, piece, side, argument % LANES, g.built[seat])
+    cells = tile_cells(t, piece, corner)
+    bonus = touches_own_colour(t, g, seat, cells, kind)
+    tile = g.tile_count[seat]
+    g.tile_piece[seat, tile] = piece
+    g.tile_cell[seat, tile] = corner
+    g.tile_count[seat] += 1
+    g.supply[kind] -= 1
+    g.discard[card] += 1
+    for paid in range(g.paid_count):
+        g.discard[g.paid[paid]] += 1
+    g.card = -1
+    g.paid[:] = 0
+    g.paid_count = 0
+    g.any_side = 0
+    g.has_built = 1
+    cover(t, g, seat, cells)
+    if bonus:
+        draw_unseen(t, g, seat)
+    g.phase = END
+    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), count(cells))
+    if roofs > 0:
+        begin_roofs(g, roofs)
+
+
+@kernel
+def begin_roofs(g, roofs):
+    """Section 3, Superstructures: so many go on roofs of the tile just built."""
+    g.phase = ROOF
+    g.resume = END
+    g.roofs_left = roofs
+    g.last_roof = -1

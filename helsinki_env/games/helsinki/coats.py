@@ -1,0 +1,142 @@
+"""The fifteen actions of the action board that coats of arms pay for (rules page, sections 1 and 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.bits import bit
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.actions import (
+    ANY_CARD_AS_WILD,
+    ANY_SIDE,
+    DRAW_AND_BUILD,
+    EXTRA_CARD,
+    EXTRA_SUPERSTRUCTURE,
+    MOVE_1_TO_5,
+    MOVE_1_TO_6,
+    MOVE_BACK,
+    MOVE_SUPERSTRUCTURE,
+    NO_HAND_LIMIT,
+    ONE_CARD_FEWER,
+    ONE_WILD_TILE,
+    SECOND_PAVILION,
+    TWO_POINTS,
+    TWO_WILD_TILES,
+)
+from helsinki_env.games.helsinki.bits import neighbours
+from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, one_card_fewer
+from helsinki_env.games.helsinki.draw import draw_cards
+from helsinki_env.games.helsinki.state import LIFT, MAIN, ROOF, WILD
+
+
+@kernel
+def usable_actions(g, seat):
+    """Set of actions that a coat in the meadow could still pay for: not used, covered or denied."""
+    if g.meadow[seat] == 0:
+        return np.int64(0)
+    return ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered)) & 0x7FFF
+
+
+@kernel
+def wild_cells(t, g, seat):
+    """Empty cells that touch a pavilion or wild tile (the statue alone is not enough)."""
+    return neighbours(g.built[seat] & ~t.statue) & ~g.built[seat]
+
+
+@kernel
+def can_move_superstructure(t, g, seat):
+    """There is a superstructure to lift and another free roof to put it on."""
+    return g.superstructures[seat] != 0 and free_roofs(t, g, seat) != 0
+
+
+@kernel
+def use(t, g, action):
+    """Pay a coat for an action and carry it out, as far as it needs no further decision."""
+    seat = g.seat
+    g.meadow[seat] -= 1
+    g.used[seat] |= 1 << action
+    if action == MOVE_1_TO_6:
+        g.move = 6
+    elif action == MOVE_1_TO_5:
+        g.move = 5
+    elif action == MOVE_BACK:
+        g.token[seat] = (np.int64(g.token[seat]) + 7) % 8
+        g.phase = MAIN
+    elif action == EXTRA_CARD:
+        draw_cards(t, g, seat, True)
+        g.drew = 1
+    elif action == DRAW_AND_BUILD or action == SECOND_PAVILION:
+        g.phase = MAIN
+        g.only_build = 1
+    elif action == ONE_CARD_FEWER:
+        one_card_fewer(g)
+    elif action == ANY_CARD_AS_WILD:
+        g.substitute = 1
+    elif action == ANY_SIDE:
+        g.any_side = 1
+    elif action == NO_HAND_LIMIT:
+        g.limit_lifted[seat] = 1
+        g.lifted_now = 1
+    elif action == TWO_POINTS:
+        g.points[seat] += t.points_two_points
+    elif action == ONE_WILD_TILE or action == TWO_WILD_TILES:
+        _begin(g, action, WILD)
+        g.wilds_left = min(1 if action == ONE_WILD_TILE else 2, np.int64(g.wild_supply))
+    elif action == MOVE_SUPERSTRUCTURE:
+        _begin(g, action, LIFT)
+    elif action == EXTRA_SUPERSTRUCTURE:
+        begin_roofs(g, 1)
+        g.action = action
+
+
+@kernel
+def _begin(g, action, phase):
+    g.action = action
+    g.resume = g.phase
+    g.phase = phase
+
+
+@kernel
+def finish(g):
+    """What WILD, LIFT or ROOF interrupted goes on."""
+    g.phase = g.resume
+    g.resume = 0
+    g.action = -1
+
+
+@kernel
+def place_wild(t, g, cell):
+    """WILD: a wild tile on a cell; if a second finds no cell it is lost."""
+    seat = g.seat
+    g.wild[seat] |= bit(cell)
+    g.wild_supply -= 1
+    g.wilds_left -= 1
+    cover(t, g, seat, bit(cell))
+    if g.wilds_left > 0 and wild_cells(t, g, seat) == 0:
+        g.wilds_left = 0
+    if g.wilds_left == 0:
+        finish(g)
+
+
+@kernel
+def lift(g, cell):
+    """LIFT: take a superstructure off, to move it."""
+    g.superstructures[g.seat] &= ~bit(cell)
+    g.lifted = cell
+    g.phase = ROOF
+    g.roofs_left = 1
+
+
+@kernel
+def roof(g, cell):
+    """ROOF: put a superstructure on a roof, from the supply or the one that was lifted."""
+    g.superstructures[g.seat] |= bit(cell)
+    if g.lifted >= 0:
+        g.lifted = -1
+    else:
+        g.superstructure_supply -= 1
+        g.last_roof = cell
+    g.roofs_left -= 1
+    if g.roofs_left == 0:
+        g.last_roof = -1
+        finish(g)

@@ -1,0 +1,419 @@
+"""The facts of the box, read from a component file: tiles, cards, cells, action board, scoring values.
+
+A component file (``configs/components/*.yaml``) is validated in full when it is loaded; what comes out is
+immutable and can be trusted by everything else. Which of the facts are reconstructions, and where the others
+come from, stands in the file.
+
+Rules page: section 1, Components.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from helsinki_env.data import Entry, read_yaml
+from helsinki_env.yaml_files import find_yaml
+
+__all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
+
+COLOURS = ("blue", "green", "purple", "red", "yellow")
+"""The colours of cards and tiles in index order. They are no player colours."""
+
+ROOFS = (2, 3, 4, 5)
+"""The sizes of pavilion tiles; a tile of r roofs has index r - 2."""
+
+ACTIONS = (
+    "move_1_to_6",
+    "two_wild_tiles",
+    "any_side",
+    "extra_card",
+    "extra_superstructure",
+    "move_1_to_5",
+    "one_wild_tile",
+    "second_pavilion",
+    "one_card_fewer",
+    "move_superstructure",
+    "move_back",
+    "no_hand_limit",
+    "draw_and_build",
+    "any_card_as_wild",
+    "two_points",
+)
+"""The 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
+
+SIZE = 7
+STATUE = 24
+FREE_CELLS = SIZE * SIZE - 1
+BOX_CARDS = 100
+MAX_VARIANTS = 18
+MAX_PAVILIONS = 22
+DISPLAY = 8
+SEATS = (2, 3, 4)
+
+
+class ComponentError(ValueError):
+    """A component file that cannot be used. The message names file, key, value found and what is expected."""
+
+
+@dataclass(frozen=True)
+class CardVariant:
+    """One kind of pavilion card, the same in every colour but for the number of copies.
+
+    Attributes:
+        number: cards to be paid in all, this one counted (1..8).
+        roofs: size of the tile it shows (2..5).
+        superstructures: superstructures it shows (0..5).
+        copies: copies in the box by colour index, five of them.
+        removed3: copies of each colour that go back to the box with three players.
+        removed2: the same with two players.
+    """
+
+    number: int
+    roofs: int
+    superstructures: int
+    copies: tuple[int, ...]
+    removed3: int
+    removed2: int
+
+    def removed(self, players: int) -> int:
+        """Return how many copies of each colour go back to the box with this number of players (2..4)."""
+        return {2: self.removed2, 3: self.removed3, 4: 0}[players]
+
+
+@dataclass(frozen=True)
+class Components:
+    """The content of a component file. Made by `load_components`, which validates it.
+
+    A card type is ``len(variants) * colour + variant``, the wild card last; a cell is ``7 * row + column``.
+
+    Attributes:
+        name: the file's name without its suffix.
+        types: number of card types, the wild one counted.
+        wild_type: the index of the wild card, ``types - 1``.
+        shapes: drawings by shape name; rows from north to south, ``X`` a roof and ``.`` nothing.
+        tiles: shape name by ``[colour][roofs - 2]``.
+        tile_copies: tiles of each colour by ``[roofs - 2]``.
+        variants: the kinds of coloured cards.
+        wild_cards: wild cards in the box.
+        wild_removed3: wild cards that go back to the box with three players.
+        wild_removed2: the same with two players.
+        any_removed2_number: with two players one more card of this number goes, by the seed, unseen.
+        wild_tiles: wild tiles in the common supply.
+        superstructures: superstructures in the common supply.
+        hand_limit: cards that a hand may hold.
+        statue: the statue's cell, 24.
+        coats: the cells with a coat of arms, in the file's order.
+        crosswalks: the cells beside the crosswalks (Dry roads).
+        bonus_cards: their values, ascending; with p players the p lowest are in play.
+        action_rows: action names as printed: top, middle and bottom row.
+        points_row: points for a full row.
+        points_column: points for a full column.
+        points_crossing: points for a superstructure whose row and column are both full.
+        points_line: points for a superstructure of which only the row or only the column is full.
+        points_two_points: points that the action ``two_points`` gives.
+    """
+
+    name: str
+    types: int
+    wild_type: int
+    shapes: Mapping[str, tuple[str, ...]]
+    tiles: tuple[tuple[str, ...], ...]
+    tile_copies: tuple[int, ...]
+    variants: tuple[CardVariant, ...]
+    wild_cards: int
+    wild_removed3: int
+    wild_removed2: int
+    any_removed2_number: int
+    wild_tiles: int
+    superstructures: int
+    hand_limit: int
+    statue: int
+    coats: tuple[int, ...]
+    crosswalks: tuple[int, ...]
+    bonus_cards: tuple[int, ...]
+    action_rows: tuple[tuple[str, ...], ...]
+    points_row: int
+    points_column: int
+    points_crossing: int
+    points_line: int
+    points_two_points: int
+
+    def __hash__(self) -> int:
+        """Return a hash of the content; written out because the drawings are a mapping."""
+        return hash((self.name, self.digest))
+
+    def card_colour(self, card: int) -> int:
+        """Return the colour index of a card type, -1 for the wild card."""
+        return -1 if self._is_wild(card) else card // len(self.variants)
+
+    def card_number(self, card: int) -> int:
+        """Return how many cards a card type asks for, itself counted; 0 for the wild card."""
+        return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].number
+
+    def card_roofs(self, card: int) -> int:
+        """Return the size of the tile that a card type shows; 0 for the wild card."""
+        return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].roofs
+
+    def card_superstructures(self, card: int) -> int:
+        """Return how many superstructures a card type shows; 0 for the wild card."""
+        return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].superstructures
+
+    def deck(self, players: int) -> tuple[int, ...]:
+        """Return the deck by card type after the fixed removals (rules page, section 2, step 1).
+
+        With two players it still holds the one more card that the seed removes: ``deck_size(2) + 1`` in all.
+        """
+        if players not in SEATS:
+            raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
+        coloured = [
+            variant.copies[colour] - variant.removed(players)
+            for colour in range(len(COLOURS))
+            for variant in self.variants
+        ]
+        wild = self.wild_cards - {2: self.wild_removed2, 3: self.wild_removed3, 4: 0}[players]
+        return (*coloured, wild)
+
+    def deck_size(self, players: int) -> int:
+        """Return how many cards a game with 2, 3 or 4 players is played with, before the first is dealt."""
+        return sum(self.deck(players)) - (players == 2)
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the content; the file's name does not count."""
+        content = asdict(self)
+        del content["name"]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _is_wild(self, card: int) -> bool:
+        if not 0 <= card < self.types:
+            raise ValueError(f"card type: found {card!r}, expected 0 to {self.wild_type}")
+        return card == self.wild_type
+
+
+def load_components(name_or_path: str | Path = "default") -> Components:
+    """Return the content of a component file.
+
+    Args:
+        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read once.
+
+    Raises:
+        ComponentError: for anything wrong with the file; names file, key, value and what is expected.
+    """
+    path = find_yaml(name_or_path, "components", ComponentError).resolve()
+    return _load(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _load(path: Path, _changed_ns: int) -> Components:
+    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
+    return _components(read_yaml(path, ComponentError), path.stem)
+
+
+def _components(data: Entry, name: str) -> Components:
+    """Return the validated content of a component file."""
+    data.mapping(("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "bonus_cards", "rules"))
+    tiles = data["tiles"].mapping(("total", "copies", "shapes", "wild"))
+    shapes = _shapes(data["shapes"])
+    cards = data["cards"].mapping(("variants", "wild", "any_removed_2_players", "totals"))
+    variants = _variants(cards["variants"])
+    wild = cards["wild"].mapping(("copies", "removed_3_players", "removed_2_players"))
+    wild_cards = wild["copies"].integer(0, BOX_CARDS)
+    board = data["board"].mapping(("coats", "crosswalks"))
+    points = ("points_row", "points_column", "points_crossing", "points_line", "points_two_points")
+    rules = data["rules"].mapping(("hand_limit", *points))
+    types = len(COLOURS) * len(variants) + 1
+    result = Components(
+        name=name,
+        types=types,
+        wild_type=types - 1,
+        shapes=shapes,
+        tiles=_tiles(tiles["shapes"], shapes),
+        tile_copies=_tile_copies(tiles),
+        variants=variants,
+        wild_cards=wild_cards,
+        wild_removed3=wild["removed_3_players"].integer(0, wild_cards),
+        wild_removed2=wild["removed_2_players"].integer(0, wild_cards),
+        any_removed2_number=cards["any_removed_2_players"].integer(1, 8),
+        wild_tiles=tiles["wild"].integer(0, FREE_CELLS),
+        superstructures=data["superstructures"].integer(0, BOX_CARDS),
+        hand_limit=rules["hand_limit"].integer(1, 20),
+        statue=STATUE,
+        coats=_cells(board["coats"], 8),
+        crosswalks=_cells(board["crosswalks"], 4),
+        bonus_cards=_bonus_cards(data["bonus_cards"]),
+        action_rows=_action_rows(data["action_rows"]),
+        **{key: rules[key].integer(0, 10) for key in points},
+    )
+    _check_decks(result, cards)
+    return result
+
+
+def _integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+    """Return a list of whole numbers, each from low to high."""
+    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
+
+
+def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
+    """Return the drawings, each a connected figure without empty margins."""
+    if not data.value or not isinstance(data.value, Mapping):
+        data.fail("a mapping of shape names to drawings such as X./XX")
+    shapes = {}
+    for name, item in data.items():
+        drawing = item.value
+        if not isinstance(name, str):
+            item.fail("a name that is text, such as L3", found=str(name))
+        if not isinstance(drawing, str) or not drawing or set(drawing) - set("X./"):
+            item.fail("a drawing of the characters X and . with / between its rows")
+        rows = tuple(drawing.split("/"))
+        if len({len(row) for row in rows}) != 1:
+            item.fail("rows of the same length")
+        if any("X" not in line for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])):
+            item.fail("no empty row or column at its edges: leave them out")
+        if len(rows) > 5 or len(rows[0]) > 5:
+            item.fail("a drawing of at most 5 rows and 5 columns")
+        if not _connected(rows):
+            item.fail("roofs that are connected edge to edge")
+        if drawing.count("X") not in ROOFS:
+            item.fail("2 to 5 roofs")
+        shapes[name] = rows
+    return shapes
+
+
+def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return the shape name by colour and roofs."""
+    colours = data.mapping(COLOURS)
+    tiles = []
+    for colour in COLOURS:
+        names = colours[colour].entries("shape names", length=len(ROOFS))
+        for roofs, name in zip(ROOFS, names, strict=True):
+            drawn = shapes[name.choice(tuple(shapes), "a shape that is drawn under shapes: ")]
+            if "".join(drawn).count("X") != roofs:
+                name.fail(f"a shape of {roofs} roofs; this one is {'/'.join(drawn)}")
+        tiles.append(tuple(name.value for name in names))
+    return tuple(tiles)
+
+
+def _tile_copies(tiles: Entry) -> tuple[int, ...]:
+    """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
+    copies = _integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
+    total = len(COLOURS) * sum(copies)
+    if tiles["total"].integer(0, 400) != total:
+        tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
+    most, room = 0, FREE_CELLS
+    for roofs, count in zip(ROOFS, copies, strict=True):
+        fit = min(len(COLOURS) * count, room // roofs)
+        most, room = most + fit, room - fit * roofs
+    if most > MAX_PAVILIONS:
+        tiles["copies"].fail(f"fewer small tiles: {most} of them fit on a board, and a game keeps {MAX_PAVILIONS}")
+    return copies
+
+
+def _variants(data: Entry) -> tuple[CardVariant, ...]:
+    """Return the kinds of coloured cards."""
+    items = data.entries("card variants")
+    if not 1 <= len(items) <= MAX_VARIANTS:
+        data.fail(f"1 to {MAX_VARIANTS} of them", found=f"{len(items)} variants")
+    seen: dict[tuple[int, int, int], int] = {}
+    variants = tuple(_variant(item) for item in items)
+    for i, variant in enumerate(variants):
+        face = (variant.number, variant.roofs, variant.superstructures)
+        if face in seen:
+            expected = f"another face than that of cards.variants[{seen[face]}]: add to its copies"
+            items[i].fail(expected, found=str(face))
+        seen[face] = i
+    return variants
+
+
+def _variant(data: Entry) -> CardVariant:
+    """Return one kind of coloured card."""
+    data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
+    if isinstance(data["copies"].value, list):
+        copies = _integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
+    else:
+        copies = (data["copies"].integer(0, BOX_CARDS),) * len(COLOURS)
+    removed = [data[name].integer(0, BOX_CARDS) for name in ("removed_3_players", "removed_2_players")]
+    for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
+        if count > min(copies):
+            data[name].fail(f"at most {min(copies)}: every colour has to have that many copies to remove")
+    return CardVariant(
+        number=data["number"].integer(1, 8),
+        roofs=data["roofs"].integer(ROOFS[0], ROOFS[-1]),
+        superstructures=data["superstructures"].integer(0, 5),
+        copies=copies,
+        removed3=removed[0],
+        removed2=removed[1],
+    )
+
+
+def _cells(data: Entry, length: int) -> tuple[int, ...]:
+    """Return different cells of the board, given as [row, column], none of them the statue's."""
+    found: list[int] = []
+    for item in data.entries("cells [row, column]", length=length):
+        row, column = _integers(item, 2, 0, SIZE - 1, "numbers, row and column")
+        cell = SIZE * row + column
+        if cell == STATUE:
+            item.fail("another cell: the statue stands on this one")
+        if cell in found:
+            also = f"{data.path}[{found.index(cell)}]"
+            item.fail(f"a cell that is not in the list yet; this one is also {also}")
+        found.append(cell)
+    return tuple(found)
+
+
+def _bonus_cards(data: Entry) -> tuple[int, ...]:
+    """Return the values of the four bonus cards, ascending."""
+    values = _integers(data, 4, 1, 100, "values")
+    if list(values) != sorted(set(values)):
+        data.fail("four different values in ascending order")
+    return values
+
+
+def _action_rows(data: Entry) -> tuple[tuple[str, ...], ...]:
+    """Return the three rows of the action board: every action once."""
+    data.mapping(("top", "middle", "bottom"))
+    rows = [data[name].entries("action names", length=5) for name in ("top", "middle", "bottom")]
+    seen: list[str] = []
+    for action in (action for row in rows for action in row):
+        if action.choice(ACTIONS, "the name of an action: ") in seen:
+            missing = [name for name in ACTIONS if not any(other.value == name for row in rows for other in row)]
+            action.fail(f"every action once; missing: {', '.join(missing)}")
+        seen.append(action.value)
+    return tuple(tuple(action.value for action in row) for row in rows)
+
+
+def _check_decks(components: Components, cards: Entry) -> None:
+    """Compare the cards with the totals that the file states, and see that every game can be dealt."""
+    totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(SEATS))))
+    per_colour = totals["per_colour"].integer(0, BOX_CARDS)
+    for colour, name in enumerate(COLOURS):
+        count = sum(variant.copies[colour] for variant in components.variants)
+        if count != per_colour:
+            totals["per_colour"].fail(f"{count}, which is what the copies in {name} add up to")
+    box = sum(components.deck(4))
+    if box > BOX_CARDS:
+        cards.fail(f"at most {BOX_CARDS} in all: lower some copies", found=f"{box} cards")
+    number = components.any_removed2_number
+    if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
+        cards["any_removed_2_players"].fail("a number of which a card is left with two players")
+    for players in SEATS:
+        total, size = totals[f"players_{players}"], components.deck_size(players)
+        if total.integer(0, BOX_CARDS) != size:
+            total.fail(f"{size}, which is what copies less removals give")
+        least = DISPLAY + 2 * players
+        if size < least:
+            total.fail(f"at least {least}: the display and two cards a player are dealt")
+
+
+def _connected(rows: Sequence[str]) -> bool:
+    """Return whether the roofs of a drawing hang together edge to edge."""
+    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "X"}
+    edge = [left.pop()]
+    while edge:
+        r, c = edge.pop()
+        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
+        left -= near
+        edge.extend(near)
+    return not left

@@ -1,0 +1,114 @@
+"""The draw pile, the display, drawing cards and the hand limit (rules page, sections 3 "Drawing" and 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import shuffle
+from helsinki_env.games.helsinki.state import UNSEEN
+
+
+@kernel
+def hand_size(t, g, seat):
+    """Number of cards in a hand."""
+    cards = np.int64(0)
+    for card in range(t.types):
+        cards += g.hand[seat, card]
+    return cards
+
+
+@kernel
+def discard_size(t, g):
+    """Number of cards in the discard pile."""
+    cards = np.int64(0)
+    for card in range(t.types):
+        cards += g.discard[card]
+    return cards
+
+
+@kernel
+def reshuffle(t, g):
+    """Section 4: the discard pile becomes the draw pile; everybody knows what is in it."""
+    size = 0
+    for card in range(t.types):
+        g.reshuffled[card] = g.discard[card]
+        for _ in range(g.discard[card]):
+            g.pile[size] = card
+            size += 1
+        g.discard[card] = 0
+    g.unseen[:] = -1
+    g.pile_size = size
+    shuffle(g, g.pile, size)
+
+
+@kernel
+def take_from_pile(t, g):
+    """Section 4: the next card of the draw pile, or -1; its last card makes this the last round."""
+    if g.pile_size == 0:
+        if discard_size(t, g) == 0:
+            return np.int64(-1)
+        reshuffle(t, g)
+    g.pile_size -= 1
+    card = np.int64(g.pile[g.pile_size])
+    g.pile[g.pile_size] = 0
+    if g.pile_size == 0:
+        g.last_round = 1
+    return card
+
+
+@kernel
+def _is_reshuffled(t, g):
+    """Whether the draw pile was made from the discard pile."""
+    for card in range(t.types):
+        if g.reshuffled[card]:
+            return True
+    return False
+
+
+@kernel
+def draw_unseen(t, g, seat):
+    """Take a card from the draw pile into a hand; only this seat sees it."""
+    card = take_from_pile(t, g)
+    if card < 0:
+        return
+    g.hand[seat, card] += 1
+    if _is_reshuffled(t, g):
+        for slot in range(UNSEEN):
+            if g.unseen[seat, slot] < 0:
+                g.unseen[seat, slot] = card
+                break
+
+
+@kernel
+def refill(t, g, slot):
+    """Put the next card of the draw pile into a display slot, for all to see."""
+    card = take_from_pile(t, g)
+    g.display[slot] = card
+    if card >= 0 and g.reshuffled[card] > 0:
+        g.reshuffled[card] -= 1
+
+
+@kernel
+def draw_cards(t, g, seat, extra):
+    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then the extra card if any."""
+    token = np.int64(g.token[seat])
+    before, after = (token + 7) % 8, token
+    for slot in (min(before, after), max(before, after)):
+        card = np.int64(g.display[slot])
+        if card >= 0:
+            g.hand[seat, card] += 1
+            g.known[seat, card] += 1
+            g.display[slot] = -1
+    for slot in (min(before, after), max(before, after)):
+        refill(t, g, slot)
+    if extra:
+        draw_unseen(t, g, seat)
+
+
+@kernel
+def show(g, seat, card):
+    """Section 7: a card leaves a hand for all to see; one less of it is known to be held."""
+    g.hand[seat, card] -= 1
+    if g.known[seat, card] > 0:
+        g.known[seat, card] -= 1

@@ -1,0 +1,122 @@
+"""What may differ from episode to episode: players, covered and denied actions, expansion.
+
+A batch environment applies it at every deal, also at an automatic one, from a random stream of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine import contract
+from helsinki_env.engine.draws import member, subset
+from helsinki_env.engine.given import player_counts, several, size_range
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.state import NARROW, SEATS, WIDE, game_dtype
+
+__all__ = ["RandomEpisodes"]
+
+#: Actions of the action board.
+ACTIONS = 15
+
+EPISODES = np.dtype(
+    (
+        np.record,
+        [
+            ("players", np.int64),  # set of player counts, bit = count; 0: as configured
+            ("covered_low", np.int64),  # -1: as configured
+            ("covered_high", np.int64),
+            ("denied_low", np.int64),
+            ("denied_high", np.int64),
+            ("dry_roads", np.int64),  # set of 0 and 1; 0: as configured
+            ("chance", np.uint64),  # the stream, set anew for each episode
+        ],
+    )
+)
+
+
+def _choices(value: Any) -> tuple[bool, ...]:
+    values = several(value)
+    if not values or any(not isinstance(v, bool) for v in values):
+        raise ValueError(f"dry_roads: found {value!r}, expected False or True, or (False, True)")
+    return values
+
+
+@dataclass(frozen=True)
+class RandomEpisodes:
+    """Draw anew at each deal what is given here; None leaves it as configured.
+
+    Args:
+        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one.
+        covered: how many actions are covered for all, a number or ``(low, high)``; the set is drawn uniformly.
+        denied: how many actions are denied to each seat, likewise, each seat a set of its own.
+        dry_roads: values to draw from, such as ``(False, True)``, or one.
+
+    They are kept as tuples, whole numbers of any integer type as int.
+
+    Raises:
+        ValueError: naming the value and what is expected.
+    """
+
+    num_players: tuple[int, ...] | None = None
+    covered: tuple[int, int] | None = None
+    denied: tuple[int, int] | None = None
+    dry_roads: tuple[bool, ...] | None = None
+
+    if TYPE_CHECKING:
+        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        def __init__(
+            self,
+            num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
+            covered: SupportsIndex | tuple[SupportsIndex, SupportsIndex] | None = None,
+            denied: SupportsIndex | tuple[SupportsIndex, SupportsIndex] | None = None,
+            dry_roads: Iterable[bool] | bool | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        """Check every value and bring it into the form in which it is kept."""
+        keep: dict[str, Any] = {}
+        if self.num_players is not None:
+            keep["num_players"] = player_counts(self.num_players)
+        for name in ("covered", "denied"):
+            if getattr(self, name) is not None:
+                keep[name] = size_range(name, getattr(self, name), ACTIONS, "actions")
+        if self.dry_roads is not None:
+            keep["dry_roads"] = _choices(self.dry_roads)
+        for name, value in keep.items():
+            object.__setattr__(self, name, value)
+
+    def record(self) -> npt.NDArray[Any]:
+        """Return the values as the kernels read them, an array of one record."""
+        array = np.zeros(1, EPISODES)
+        record = array[0]
+        record.players = sum(1 << n for n in set(self.num_players or ()))
+        record.covered_low, record.covered_high = self.covered or (-1, -1)
+        record.denied_low, record.denied_high = self.denied or (-1, -1)
+        record.dry_roads = sum(1 << v for v in set(self.dry_roads or ()))
+        return array
+
+
+@kernel
+def draw_setup(p, g):
+    """Write what the next episode plays into a record; `p.chance` is this episode's own random word."""
+    if p.players:
+        g.players = member(p, p.players, 5)
+    if p.covered_low >= 0:
+        g.covered = subset(p, ACTIONS, p.covered_low, p.covered_high)
+    if p.denied_low >= 0:
+        g.denied[:] = 0
+        for seat in range(SEATS):
+            actions = subset(p, ACTIONS, p.denied_low, p.denied_high)
+            if seat < g.players:
+                g.denied[seat] = actions
+    if p.dry_roads:
+        g.dry_roads = member(p, p.dry_roads, 2)
+
+
+for _capacity in (NARROW, WIDE):
+    contract.draw_setup.belongs_to(game_dtype(_capacity), draw_setup)

@@ -1,0 +1,207 @@
+"""One game, for people, search and tests: the kernels behind an object.
+
+    >>> from helsinki_env import Game, GameConfig
+    >>> game = Game(GameConfig(num_players=2), seed=0)
+    >>> game.phase, game.legal_actions().tolist()
+    (<Phase.START: 'START'>, [0, 1, 2, 3, 4, 5, 6, 7])
+    >>> game.step(3)
+    >>> game.phase
+    <Phase.MOVE: 'MOVE'>
+
+For many games at once use `HelsinkiVectorEnv`, which is some twenty times faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.seen import sets_by_seat_of
+from helsinki_env.engine.spec import GameSpec
+from helsinki_env.engine.states import States
+from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.games.helsinki import observation, sound
+from helsinki_env.games.helsinki import step as rules  # noqa: F401  # states the rules by which the loops play
+from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.deal import SETUP_FIELDS
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.redeal import SCRATCH
+from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.scales import scales
+from helsinki_env.games.helsinki.state import PHASES, new_states
+
+__all__ = [
+    "HELSINKI",
+    "Game",
+    "IllegalActionError",
+    "Phase",
+    "action_table",
+    "apply_setup",
+    "as_word",
+    "checked_config",
+    "whole_number",
+]
+
+VERSION = 0
+"""Version of the environment, `helsinki_v0`."""
+
+
+class Phase(StrEnum):
+    """What kind of decision is due (rules page, section 3, Phases). Compares equal to its name."""
+
+    START = "START"
+    MOVE = "MOVE"
+    MAIN = "MAIN"
+    PAY = "PAY"
+    PLACE = "PLACE"
+    WILD = "WILD"
+    LIFT = "LIFT"
+    ROOF = "ROOF"
+    DISCARD = "DISCARD"
+    END = "END"
+
+
+def checked_config(config: object) -> GameConfig:
+    """Return what was given as a configuration; ValueError if it is none."""
+    checked: GameConfig = HELSINKI.checked(config)
+    return checked
+
+
+def apply_setup(states: States, config: GameConfig) -> None:
+    """Write which game is played (players, covered and denied actions, expansion) into blank records."""
+    states["players"] = config.num_players
+    states["covered"] = sum(1 << action for action in config.covered)
+    states["denied"] = 0
+    for seat, denied in enumerate(config.denied):
+        states["denied"][:, seat] = sum(1 << action for action in denied)
+    states["dry_roads"] = config.dry_roads
+
+
+def _new_states(config: GameConfig, count: int) -> States:
+    return new_states(count, config.loaded.types)
+
+
+def _config_of(config: GameConfig, state: Any) -> GameConfig:
+    return config.changed(
+        num_players=int(state.players),
+        covered=[a for a in range(15) if state.covered >> a & 1],
+        denied=[[a for a in range(15) if state.denied[seat] >> a & 1] for seat in range(state.players)],
+        dry_roads=bool(state.dry_roads),
+    )
+
+
+def _why_illegal(game: Any, action: object) -> str:
+    from helsinki_env.games.helsinki import notation
+
+    return notation.why_illegal(game, action)
+
+
+def _describe(action: int, config: GameConfig) -> str:
+    from helsinki_env.games.helsinki import notation
+
+    return notation.describe(action, config.loaded)
+
+
+def _render() -> Any:
+    from helsinki_env.games.helsinki import render
+
+    return render
+
+
+def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+    from helsinki_env.games.helsinki import position
+
+    return position.to_dict(game, seat)
+
+
+def _from_dict(data: Mapping[str, Any]) -> Game:
+    from helsinki_env.games.helsinki import position
+
+    return position.from_dict(data)
+
+
+def _used(
+    config: GameConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int16]:
+    used = observation.layout(config.loaded.types)["used"]
+    return sets_by_seat_of(observations[:, used.slice], used.shape, viewers, config.num_players)
+
+
+def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
+    return tuple(zip(KINDS, action_table(config.loaded.types).sizes, strict=True))
+
+
+HELSINKI = GameSpec(
+    name="helsinki",
+    unnamed=True,
+    version=VERSION,
+    config=GameConfig,
+    options=("num_players", "covered", "denied", "dry_roads", "reward"),
+    phases=tuple(Phase[name] for name in PHASES),
+    setup=SETUP_FIELDS,
+    new_states=_new_states,
+    apply_setup=apply_setup,
+    config_of=_config_of,
+    kinds=_kinds,
+    features=lambda config: observation.layout(config.loaded.types).size,
+    why_illegal=_why_illegal,
+    describe=_describe,
+    restore=restore,
+    scratch=SCRATCH,
+    episodes=RandomEpisodes,
+    check=sound.check,
+    render=_render,
+    scales=scales,
+    deniable=dict(enumerate(ACTIONS)),
+    used=_used,
+    to_dict=_to_dict,
+    from_dict=_from_dict,
+)
+"""Helsinki, as what is written for any game sees it."""
+
+
+class Game(BoardGame):
+    """A game in progress.
+
+    Args:
+        config: what is played; default: two players, nothing covered.
+        seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
+        stream: number of an independent game under the same seed (`HelsinkiVectorEnv` gives each of its games one).
+
+    Attributes:
+        config: the configuration.
+        state: the game's record (its dtype is in `state`), a view: for tools; agents use `observation()`.
+    """
+
+    __slots__ = ()
+
+    spec = HELSINKI
+    config: GameConfig
+
+    @property
+    def actions(self) -> ActionTable:
+        """The action table: which integer is which decision."""
+        return action_table(self.config.loaded.types)
+
+    @property
+    def phase(self) -> Phase:
+        """What kind of decision is due; equals its name, as in ``game.phase == "MAIN"``."""
+        phase: Phase = super().phase  # type: ignore[assignment]  # names of phases are members here
+        return phase
+
+    def ranking(self) -> list[int]:
+        """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""
+        return [int(seat) for seat in self.places().argsort()]
+
+    def _repr_svg_(self) -> str:
+        """Draw the table in a notebook."""
+        from helsinki_env.games.helsinki import notation, render
+
+        return render.svg(notation.to_dict(self), self.config.loaded)

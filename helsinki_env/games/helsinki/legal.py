@@ -1,0 +1,265 @@
+"""Legality, as a mask and nowhere else (rules page, section 3, "Decisions" and "Phases").
+
+At every decision the mask holds exactly the legal ones: the turn can be completed after each of them, and no action
+of the action board is offered where it would change nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.bits import CELLS
+from helsinki_env.games.helsinki.build import (
+    any_feasible,
+    cards_of,
+    coats_to_pay,
+    coats_to_place,
+    fits_elsewhere,
+    free_roofs,
+    hand_by_colour,
+    last_tile,
+    side_of,
+)
+from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
+from helsinki_env.games.helsinki.draw import discard_size, hand_size
+from helsinki_env.games.helsinki.shapes import fits_in, lanes, profile
+from helsinki_env.games.helsinki.state import DISCARD, END, LIFT, MAIN, MOVE, PAY, PLACE, ROOF, START, WILD
+
+
+@kernel
+def _any_time(t, g, usable):
+    """Actions of MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
+    legal = usable & (1 << a.TWO_POINTS)
+    wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
+    if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
+        legal |= wild
+    if can_move_superstructure(t, g, g.seat):
+        legal |= usable & (1 << a.MOVE_SUPERSTRUCTURE)
+    return legal
+
+
+@kernel
+def _end_actions(t, g, usable):
+    """END: what may still be bought after drawing or building."""
+    legal = _any_time(t, g, usable)
+    coats = np.int64(g.meadow[g.seat]) - 1
+    if g.has_built:
+        if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
+            legal |= usable & (1 << a.EXTRA_SUPERSTRUCTURE)
+        again = usable & (1 << a.SECOND_PAVILION)
+    else:
+        again = usable & (1 << a.DRAW_AND_BUILD)
+    if again and any_feasible(t, g, coats, usable & ~again):
+        legal |= again
+    return legal
+
+
+@kernel
+def legal_uses(t, g):
+    """Set of actions for which USE is legal now (bit = action)."""
+    usable = usable_actions(g, g.seat)
+    if usable == 0:
+        return usable
+    phase = g.phase
+    if phase == MOVE and g.move == 0:
+        return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
+    if phase == MAIN and not g.only_build:
+        legal = _any_time(t, g, usable)
+        if g.pile_size + discard_size(t, g) >= 3:
+            legal |= usable & (1 << a.EXTRA_CARD)
+        return legal
+    if phase == END:
+        return _end_actions(t, g, usable)
+    if phase == DISCARD and g.last_discard < 0 and not g.turn_over:
+        return usable & (1 << a.NO_HAND_LIMIT)
+    if phase == PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
+        return 1 << a.ANY_SIDE if fits_elsewhere(t, g, np.int64(t.kind[g.card])) else np.int64(0)
+    if phase == PAY and g.paid_count == 0 and not g.substitute:
+        return _pay_actions(t, g, usable)
+    return np.int64(0)
+
+
+@kernel
+def _pay_actions(t, g, usable):
+    """PAY, before the first card: one card fewer, a card of another colour, each only if the build can be completed."""
+    usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
+    legal = np.int64(0)
+    coats = np.int64(g.meadow[g.seat]) - 1
+    coats -= coats_to_place(t, g, np.int64(t.kind[g.card]), usable)
+    if coats < 0:
+        return legal
+    same, wild, others = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    same += wild
+    due = np.int64(g.to_pay)
+    fewer, as_wild = 1 << a.ONE_CARD_FEWER, 1 << a.ANY_CARD_AS_WILD
+    if usable & fewer and coats_to_pay(same, others, due - 1, usable & ~fewer) <= coats:
+        legal |= fewer
+    if usable & as_wild and others > 0 and same >= due - 1:
+        legal |= as_wild
+    return legal
+
+
+@kernel
+def _held(g, seat, begin, end):
+    """Types from `begin` to `end` (at most 50 of them) that the hand holds, as a set, bit = type - begin."""
+    held = np.int64(0)
+    for card in range(begin, end):
+        held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
+    return held
+
+
+@kernel
+def _mask_builds(t, g, mask, first):
+    """MAIN: BUILD of every card in hand that is feasible; hand and board are looked at once for all cards."""
+    seat = g.seat
+    usable = usable_actions(g, seat)
+    coats = np.int64(g.meadow[seat])
+    last = t.types - 1
+    wild = np.int64(g.hand[seat, last])
+    side = side_of(g, seat)
+    packed = profile(g.built[seat], side)
+    coloured = hand_size(t, g, seat) - wild
+    tried, fitting = np.int64(0), np.int64(0)  # kinds of tile: each is pushed once
+    for begin in range(0, last, 50):
+        held = _held(g, seat, begin, min(last, begin + 50))
+        while held:
+            card = begin + lowest(held)
+            held &= held - 1
+            kind = np.int64(t.kind[card])
+            if g.supply[kind] == 0:
+                continue
+            same = cards_of(t, g, seat, np.int64(t.colour[card]))
+            due = np.int64(t.number[card]) - 1
+            cost = np.int64(0)
+            if same - 1 + wild < due:
+                cost = coats_to_pay(same - 1 + wild, coloured - same, due, usable)
+                if cost > coats:
+                    continue
+            if not (tried >> kind) & 1:
+                tried |= bit(kind)
+                fitting |= np.int64(fits_in(t, kind, side, packed)) << kind
+            other_side = (usable >> a.ANY_SIDE) & 1 and cost < coats
+            if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
+                mask[first + card] = 1
+
+
+@kernel
+def _mask_ordered(t, g, mask, first, begin, end, floor, due):
+    """Cards from `begin` to `end` and wild ones of index `floor` or higher, if `due` cards remain from there on."""
+    last = t.types - 1
+    left = np.int64(g.hand[g.seat, last])
+    mask[first + last] = (left >= due) & (left > 0)
+    for card in range(end - 1, begin - 1, -1):
+        held = np.int64(g.hand[g.seat, card])
+        left += held
+        mask[first + card] = (card >= floor) & (held > 0) & (left >= due)
+
+
+@kernel
+def _mask_pay(t, g, mask, first):
+    """PAY: cards of the colour or wild, in non-decreasing type order; after any_card_as_wild one of another colour."""
+    begin = np.int64(t.colour[g.card]) * t.variants
+    end = begin + t.variants
+    if g.substitute:
+        for card in range(t.types - 1):
+            if g.hand[g.seat, card] > 0 and not begin <= card < end:
+                mask[first + card] = 1
+        return
+    floor = np.int64(0)
+    if g.paid_count > 0:
+        paid = np.int64(g.paid[g.paid_count - 1])
+        if begin <= paid < end or paid == t.types - 1:  # the substitute stands outside the order
+            floor = paid
+    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    if same + wild >= g.to_pay:
+        _mask_ordered(t, g, mask, first, begin, end, floor, np.int64(g.to_pay))
+
+
+@kernel
+def _mask_place(t, g, mask, first):
+    """PLACE: every orientation and lane from the side of the token, or from the other three."""
+    own = side_of(g, g.seat)
+    kind = np.int64(t.kind[g.card])
+    for side in range(4):
+        if (side == own) == (g.any_side != 0):
+            continue
+        packed = profile(g.built[g.seat], side)
+        for orientation in range(t.orientations[kind]):
+            legal = lanes(t, 8 * kind + orientation, side, packed)
+            row = first + (side * a.ORIENTATIONS + orientation) * a.LANES
+            for lane in range(a.LANES):
+                mask[row + lane] = (legal >> lane) & 1
+
+
+@kernel
+def roof_cells(t, g):
+    """ROOF: where the next superstructure may go."""
+    seat = g.seat
+    if g.lifted >= 0:
+        return free_roofs(t, g, seat) & ~bit(g.lifted)
+    cells = last_tile(t, g, seat) & ~g.superstructures[seat]
+    cells &= ~(bit(np.int64(g.last_roof) + 1) - 1)  # increasing cell order
+    for _ in range(g.roofs_left - 1):  # the last ones are kept for those still to come
+        cells &= ~_highest(cells)
+    return cells
+
+
+@kernel
+def _highest(cells):
+    """The highest cell of a set as a set."""
+    above = cells
+    for shift in (1, 2, 4, 8, 16, 32):
+        above |= above >> shift
+    return above & ~(above >> 1)
+
+
+@kernel
+def _mask_cells(mask, first, cells):
+    for cell in range(CELLS):
+        mask[first + cell] = (cells >> cell) & 1
+
+
+@kernel
+def _mask_uses(mask, first, legal):
+    for action in range(15):
+        mask[first + action] = (legal >> action) & 1
+
+
+@kernel
+def mark_legal(t, g, mask):
+    """Write 1 for each legal id into `mask`, int8 of shape (ids,), zero before."""
+    if g.done:
+        return
+    phase = g.phase
+    offset = t.offset
+    if phase == MOVE:
+        if g.move == 0:
+            mask[offset[a.MOVE] : offset[a.MOVE] + 3] = 1
+        else:
+            mask[offset[a.MOVE] + 3 : offset[a.MOVE] + g.move] = 1
+    elif phase == MAIN:
+        if not g.only_build:
+            mask[offset[a.DRAW]] = 1
+        _mask_builds(t, g, mask, offset[a.BUILD])
+    elif phase == PAY:
+        _mask_pay(t, g, mask, offset[a.PAY])
+    elif phase == PLACE:
+        _mask_place(t, g, mask, offset[a.PLACE])
+    elif phase == ROOF:
+        _mask_cells(mask, offset[a.ROOF], roof_cells(t, g))
+    elif phase == DISCARD:
+        due = hand_size(t, g, g.seat) - t.hand_limit
+        floor = np.int64(max(0, g.last_discard))
+        _mask_ordered(t, g, mask, offset[a.DISCARD], 0, t.types - 1, floor, due)
+    elif phase == END:
+        mask[offset[a.END]] = 1
+    elif phase == WILD:
+        _mask_cells(mask, offset[a.WILD], wild_cells(t, g, g.seat))
+    elif phase == LIFT:
+        _mask_cells(mask, offset[a.LIFT], g.superstructures[g.seat])
+    elif phase == START:
+        mask[offset[a.START] : offset[a.START] + 8] = 1
+    _mask_uses(mask, offset[a.USE], legal_uses(t, g))

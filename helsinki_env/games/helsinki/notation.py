@@ -1,0 +1,154 @@
+"""Positions and decisions as text.
+
+Positions: `to_dict` and `from_dict` (see `helsinki_env.position`). Decisions, both ways:
+
+    >>> describe(65), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
+    ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
+
+A card is written ``colour number/roofs+superstructures``, ``wild`` for the wild card; a cell ``r2c5``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.data import Entry
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components, load_components
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.position import from_dict, to_dict
+
+__all__ = ["card_name", "describe", "from_dict", "parse", "to_dict"]
+
+_CARD_KINDS = (a.BUILD, a.PAY, a.DISCARD)
+_CELL_KINDS = (a.WILD, a.LIFT, a.ROOF)
+_NO_ARGUMENT = (a.DRAW, a.END)
+_PLACE = re.compile(r"(north|east|south|west) o([0-7]) lane ([0-6])")
+_DIGIT = re.compile(r"[0-9]")
+_CELL = re.compile(r"r([0-6])c([0-6])")
+
+
+@lru_cache(maxsize=8)
+def _card_names(components: Components) -> tuple[str, ...]:
+    names: list[str] = []
+    for card in range(components.types):
+        if card == components.wild_type:
+            names.append("wild")
+            continue
+        variant = components.variants[card % len(components.variants)]
+        name = f"{COLOURS[components.card_colour(card)]} {variant.number}/{variant.roofs}"
+        if variant.superstructures:
+            name += f"+{variant.superstructures}"
+        if name in names:  # the same facts printed on two variants
+            name += f"#{card % len(components.variants)}"
+        names.append(name)
+    return tuple(names)
+
+
+def _loaded(components: Components | str | Path) -> Components:
+    return components if isinstance(components, Components) else load_components(components)
+
+
+def card_name(card: int, components: Components | str | Path = "default") -> str:
+    """Return a card type as text, such as ``green 3/3+1`` (colour, number, roofs, superstructures).
+
+    Raises:
+        ValueError: if there is no such type.
+    """
+    names = _card_names(_loaded(components))
+    return names[Entry(card, ValueError, "card type").integer(0, len(names) - 1)]
+
+
+def describe(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:
+    """Return a decision as text, such as ``BUILD green 3/3+1``; `parse` reads it back.
+
+    Raises:
+        ValueError: if there is no such id.
+    """
+    loaded = _loaded(components)
+    if isinstance(action, bool) or not isinstance(action, int | np.integer):
+        raise ValueError(f"action {action!r} is not a whole number")
+    kind, argument = action_table(loaded.types).decode(int(action))
+    name = KINDS[kind]
+    if kind in _NO_ARGUMENT:
+        return name
+    return f"{name} {_describe_argument(kind, argument, loaded)}"
+
+
+def _describe_argument(kind: int, argument: int, components: Components) -> str:
+    if kind in _CARD_KINDS:
+        return card_name(argument, components)
+    if kind in _CELL_KINDS:
+        return f"r{argument // 7}c{argument % 7}"
+    if kind == a.PLACE:
+        side, rest = divmod(argument, a.ORIENTATIONS * a.LANES)
+        return f"{SIDES[side]} o{rest // a.LANES} lane {rest % a.LANES}"
+    if kind == a.USE:
+        return ACTIONS[argument]
+    return str(argument + 1 if kind == a.MOVE else argument)
+
+
+def parse(text: str, components: Components | str | Path = "default") -> int:
+    """Return the id of a decision written by `describe`.
+
+    Raises:
+        ValueError: naming what is wrong and what the kind of decision takes.
+    """
+    loaded = _loaded(components)
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"decision {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
+    name, _, rest = " ".join(text.split()).partition(" ")
+    if name not in KINDS:
+        raise ValueError(f"decision {text!r}: {name!r} is no kind of decision; the kinds are {', '.join(KINDS)}")
+    kind = KINDS.index(name)
+    argument = _parse_argument(kind, rest, loaded)
+    table = action_table(loaded.types)
+    if argument is None or not 0 <= argument < table.sizes[kind]:
+        raise ValueError(f"decision {text!r}: expected {_example(kind, table, loaded)}")
+    return table.encode(kind, argument)
+
+
+def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
+    if kind in _NO_ARGUMENT:
+        return 0 if not rest else None
+    if kind in _CARD_KINDS:
+        names = _card_names(components)
+        return names.index(rest) if rest in names else None
+    if kind in _CELL_KINDS:
+        cell = _CELL.fullmatch(rest)
+        return 7 * int(cell[1]) + int(cell[2]) if cell else None
+    if kind == a.PLACE:
+        place = _PLACE.fullmatch(rest)
+        return a.place_argument(SIDES.index(place[1]), int(place[2]), int(place[3])) if place else None
+    if kind == a.USE:
+        return ACTIONS.index(rest) if rest in ACTIONS else None
+    if not _DIGIT.fullmatch(rest):
+        return None
+    return int(rest) - 1 if kind == a.MOVE else int(rest)
+
+
+def _example(kind: int, table: ActionTable, components: Components) -> str:
+    if kind in _NO_ARGUMENT:
+        return f"'{KINDS[kind]}' alone"
+    low, high = (describe(table.encode(kind, i), components) for i in (0, table.sizes[kind] - 1))
+    return f"something from '{low}' to '{high}'"
+
+
+def why_illegal(game: Game, action: object) -> str:
+    """Say why a decision is not legal: its name, the phase, and what is legal instead."""
+    components = game.config.loaded
+    try:
+        name = f"action {action} ({describe(action, components)})"  # type: ignore[arg-type]  # that is the question
+    except ValueError as problem:
+        name = str(problem)
+    if game.done:
+        return f"{name}: the game is over; start a new one"
+    legal = [describe(int(i), components) for i in game.legal_actions()]
+    shown = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
+    return f"{name} is not legal in phase {game.phase} of seat {game.seat}. Legal: {shown}"

@@ -1,0 +1,372 @@
+"""Whether a position can be played on: to its end, and so that every position on the way can be read again.
+
+A position need not be one that a game leads to: a study may begin with supplies and coats of arms that are short, with
+other hidden cards, points, used actions or rounds, in the last round before the draw pile is empty. What it says must
+fit together, though: there is no more of anything than the box holds, what is in progress can have begun and can be
+completed, the game comes to an end, and no number outgrows its place. Each rule here holds on along with the game: if
+it holds now, it holds after every legal decision.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from helsinki_env.engine.positions import MOST_SAID, cell_list, fail, plain
+from helsinki_env.games.helsinki.build import coats_to_place
+from helsinki_env.games.helsinki.coats import usable_actions
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.game import Game, Phase
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT
+from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
+
+__all__ = ["check"]
+
+
+def check(game: Game) -> None:
+    """See whether a game can be played on to its end.
+
+    Args:
+        game: its state is taken to be made of numbers that each mean something; how they fit together is looked at.
+
+    Raises:
+        PositionError: naming the key of the position, what was found and what was expected.
+    """
+    p, components = plain(game.state), game.config.loaded
+    phase = PHASES[p.phase]
+    _check_cards_add_up(p, components)
+    _check_box(p, components)
+    _check_draw_pile(p, components)
+    _check_limits(p, components)
+    _check_lifted(p, phase)
+    if p.done:
+        _check_over(p, phase)
+        return
+    if phase == Phase.START:
+        _check_start(p)
+    else:
+        _check_turn(p, phase)
+        _check_decision(game, p, phase)
+    if not game.legal_mask().any():
+        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
+
+
+def _or_none(numbers: list[int]) -> list[int | None]:
+    """Return numbers as they stand in a position: null for nothing."""
+    return [number if number >= 0 else None for number in numbers]
+
+
+# what the box holds (rules page, section 1)
+
+
+def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
+    """Every card of the deck is somewhere: pile, discards, display, hands, in front of the player who builds."""
+    found = list(p.discard)
+    for hand in p.hand:
+        for card, count in enumerate(hand):
+            found[card] += count
+    for card in [*p.pile[: p.pile_size], *p.display, *p.paid[: p.paid_count], p.card]:
+        if card >= 0:
+            found[card] += 1
+    deck = components.deck(p.players)
+    removed = 1 if p.players == 2 else 0
+    for card, expected in enumerate(deck):
+        spare = removed and components.card_number(card) == components.any_removed2_number
+        if not expected - bool(spare) <= found[card] <= expected:
+            fail(f"all cards of type {card}", found[card], f"{expected} of them in piles, display and hands")
+    if sum(found) != sum(deck) - removed:
+        one = f"one card {components.any_removed2_number} is removed unseen"
+        fail("all cards", sum(found), f"{sum(deck) - removed} cards: {one}")
+
+
+def _check_box(p: SimpleNamespace, components: Components) -> None:
+    """There is no more of anything, on the boards and in the supplies, than in the box; there may be less."""
+    laid = [0] * len(p.supply)
+    for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
+        for piece in pieces[:count]:
+            laid[piece // 8] += 1
+    for kind, left in enumerate(p.supply):
+        key = f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]"
+        _check_supply(key, left, laid[kind], components.tile_copies[kind % 4])
+    for key, left, on_boards, box in (
+        ("wild_tiles", p.wild_supply, p.wild, components.wild_tiles),
+        ("superstructures", p.superstructure_supply, p.superstructures, components.superstructures),
+    ):
+        lifted = key == "superstructures" and p.lifted >= 0
+        _check_supply(key, left, sum(cells.bit_count() for cells in on_boards) + lifted, box)
+    for seat in range(p.players):
+        lying = p.coats[seat].bit_count()
+        most = len(components.coats) - lying
+        if p.meadow[seat] > most:
+            fail(f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still to be won")
+    _check_bonus_cards(p, components)
+
+
+def _check_supply(key: str, left: int, taken: int, box: int) -> None:
+    if taken > box:
+        fail(f"all of {key}", taken, f"at most {box} on all boards")
+    if left > box - taken:
+        fail(key, left, f"at most {box - taken}: {taken} of {box} are on boards")
+
+
+def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
+    """Section 6: with so many players the lowest so many are in play, each is left or somebody's."""
+    in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
+    for index, value in enumerate(components.bonus_cards):
+        taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
+        left = p.bonus_cards >> index & 1
+        if (left or taken) and value not in in_play:
+            key = "bonus_cards" if left else f"seats[{taken[0]}].bonus"
+            fail(key, value, f"one of those in play: {in_play}" if in_play else "none: they belong to Dry roads")
+        if left + len(taken) > 1:
+            fail(f"seats[{taken[-1]}].bonus", value, "a bonus card that nobody else has and that is not left")
+
+
+# the draw pile (section 4)
+
+
+def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
+    """Once the pile was empty this is the last round, and only in it is there a reshuffled pile."""
+    if not p.last_round:
+        if not p.pile_size:
+            fail("draw_pile", [], "at least one card before the last round, or last_round to be true")
+        if any(card < 0 for card in p.display):
+            fail("display", _or_none(p.display), "a card in every slot before the last round")
+        if any(p.reshuffled):
+            fail("pending.reshuffled", "a pile", "no such key before the last round")
+    unseen = [[card for card in cards if card >= 0] for cards in p.unseen[: p.players]]
+    if not any(p.reshuffled):
+        if any(unseen):
+            fail("pending.unseen_draws", unseen, "no draws without pending.reshuffled")
+        return
+    _check_unseen(p, unseen)
+    drawn = [card for cards in unseen for card in cards]
+    pile = p.pile[: p.pile_size] + drawn
+    for card, count in enumerate(p.reshuffled):
+        if count != pile.count(card):
+            where = "in the draw pile and among the unseen draws"
+            fail(f"pending.reshuffled[{card}]", count, f"the {pile.count(card)} cards of type {card} {where}")
+    for card in set(drawn):
+        shown = p.discard[card] + [p.card, *p.paid[: p.paid_count]].count(card)
+        missing = sum(
+            max(0, cards.count(card) - (p.hand[seat][card] - p.known[seat][card])) for seat, cards in enumerate(unseen)
+        )
+        if missing > shown:
+            fail(
+                "pending.unseen_draws", unseen, f"cards of type {card} that are in these hands, unseen, or shown since"
+            )
+
+
+def _check_unseen(p: SimpleNamespace, unseen: list[list[int]]) -> None:
+    """A seat draws from a reshuffled pile in its last turn only: the extra card, and a card for each of two builds."""
+    building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
+    second = int(_has_used(p, p.seat, "second_pavilion") and not building)
+    so_far = p.drew + (1 + second if p.has_built else 0)
+    for seat, found in enumerate(unseen):
+        most = UNSEEN if seat < p.seat else so_far if seat == p.seat else 0
+        if len(found) > most:
+            fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat by now")
+
+
+# numbers that grow
+
+
+def _rounds_to_come(p: SimpleNamespace) -> int:
+    """Most rounds that may still begin: a turn takes two cards from the draw pile, whose end is near, or a tile."""
+    if p.last_round:
+        return 0
+    tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
+    turns = (p.pile_size - 1) // 2 + tiles + (1 if p.drew or p.has_built else 0)
+    return int(p.seat + turns) // int(p.players)
+
+
+def _check_limits(p: SimpleNamespace, components: Components) -> None:
+    """Round and points stay within bounds, whatever happens."""
+    rounds = _rounds_to_come(p)
+    if p.round_number > MOST_SAID - rounds:
+        expected = (
+            f"at most {MOST_SAID - rounds}: {rounds} rounds may follow, and {MOST_SAID} is the last that can be told"
+        )
+        fail("round", p.round_number, expected)
+    for seat in range(p.players):
+        more = 0 if _has_used(p, seat, "two_points") else components.points_two_points
+        if p.bonus[seat] < 0:
+            more += max((value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1), default=0)
+        if p.points[seat] > MOST_SAID - more:
+            expected = f"at most {MOST_SAID - more}: {more} may follow, and {MOST_SAID} are the most that can be told"
+            fail(f"seats[{seat}].points", p.points[seat], expected)
+
+
+# how the game stands (sections 2, 3 and 5)
+
+
+def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
+    return bool(p.used[seat] >> ACTIONS.index(action) & 1)
+
+
+def _check_lifted(p: SimpleNamespace, phase: str) -> None:
+    """A hand limit is lifted by an action, and until a turn's end begins."""
+    for seat in range(p.players):
+        if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
+            fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
+    if p.lifted_now and not (p.drew and p.limit_lifted[p.seat]):
+        fail("pending.lifted_now", True, "pending.drew and limit_lifted of the seat to move to be true too")
+    if phase == Phase.DISCARD and p.limit_lifted[p.seat]:
+        fail(f"seats[{p.seat}].limit_lifted", True, "false while cards are discarded")
+
+
+def _check_over(p: SimpleNamespace, phase: str) -> None:
+    pending = p.drew or p.has_built or p.lifted_now or any(p.reshuffled)
+    if phase != Phase.END or pending:
+        fail("done", True, "phase END with nothing pending once the game is over")
+    if not p.last_round or p.seat != p.players - 1:
+        fail("done", True, "the last round, and the last seat to move in it, once the game is over")
+    _check_tokens(p)
+
+
+def _check_start(p: SimpleNamespace) -> None:
+    """Section 2: the display lies, nobody has anything yet. So the draw pile holds enough for all."""
+    if any(token >= 0 for token in p.token):
+        fail("seats.token", _or_none(p.token[: p.players]), "null for every seat in phase START")
+    begun = p.seat or p.last_round or p.round_number > 1
+    built = any(cells.bit_count() > 1 for cells in p.built)  # the statue stands there
+    held = any(map(any, p.hand))
+    if begun or built or held or any(p.discard) or any(card < 0 for card in p.display):
+        expected = "START only for seat 0 in round 1, with empty hands and boards, a full display and no discards"
+        fail("phase", "START", expected)
+
+
+def _check_tokens(p: SimpleNamespace) -> None:
+    if any(token < 0 for token in p.token[: p.players]):
+        fail("seats.token", _or_none(p.token[: p.players]), "a space for every seat except in phase START")
+
+
+def _check_turn(p: SimpleNamespace, phase: str) -> None:
+    """What has happened in this turn fits the phase and what is marked as used."""
+    _check_tokens(p)
+    begun = bool(p.drew or p.has_built)
+    if p.has_built and p.tile_count[p.seat] == 0:
+        fail("pending.built", True, "a pavilion tile on the board of the seat to move")
+    if phase == Phase.END and not begun:
+        fail("phase", phase, "pending.drew or pending.built to be true in phase END")
+    if phase == Phase.MAIN and begun != bool(p.only_build):
+        fail("phase", phase, "pending.only_build in MAIN exactly if the seat has drawn or built already")
+    if phase in CARRIED_OUT and (PHASES[p.resume] == Phase.END) != begun:
+        fail("pending.resume", PHASES[p.resume], "END exactly if the seat has drawn or built already")
+    building = phase in (Phase.PAY, Phase.PLACE) or p.only_build
+    came_from: list[tuple[str, str, bool | int | str]] = [
+        ("draw_and_build", "drew", bool(p.drew and (p.has_built or building))),
+        ("second_pavilion", "built", bool(p.has_built and building)),
+        ("move_1_to_6", "move", p.move if p.move == 6 else 0),
+        ("move_1_to_5", "move", p.move if p.move == 5 else 0),
+        ("any_card_as_wild", "substitute", bool(p.substitute)),
+        ("any_side", "any_side", bool(p.any_side)),
+        ("no_hand_limit", "turn_over", bool(p.turn_over)),
+    ]
+    if p.action >= 0:
+        came_from.append((ACTIONS[p.action], "action", ACTIONS[p.action]))
+    for action, key, found in came_from:
+        if found and not _has_used(p, p.seat, action):
+            fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
+
+
+# the decision in progress (section 3)
+
+
+def _check_decision(game: Game, p: SimpleNamespace, phase: str) -> None:
+    if phase == Phase.DISCARD:
+        _check_discard(p, game.config.loaded.hand_limit)
+    elif phase in (Phase.PAY, Phase.PLACE):
+        _check_build(game, p)
+    elif phase == Phase.WILD:
+        _check_wild(p)
+    elif phase == Phase.LIFT:
+        _check_lift(p, game.config.loaded)
+    elif phase == Phase.ROOF:
+        _check_roof(game, p)
+
+
+def _check_discard(p: SimpleNamespace, limit: int) -> None:
+    if sum(p.hand[p.seat]) <= limit:
+        fail("phase", "DISCARD", f"a hand above the limit of {limit} in phase DISCARD")
+    if p.turn_over and not (p.drew or p.has_built):
+        fail("pending.turn_over", True, "pending.drew or pending.built to be true at the end of a turn")
+    if not p.turn_over and not p.drew:
+        fail("phase", "DISCARD", "pending.drew to be true: the limit is checked after drawing")
+    if not p.turn_over and p.has_built:
+        fail("pending.built", True, "no such key: the limit is checked before anything is built")
+
+
+def _check_build(game: Game, p: SimpleNamespace) -> None:
+    """The tile is there, and the cards paid so far could be paid in this order."""
+    components = game.config.loaded
+    paid = p.paid[: p.paid_count]
+    if p.substitute and paid:
+        fail("pending.substitute", True, "no card paid before the substitute")
+    colour, roofs = components.card_colour(p.card), components.card_roofs(p.card)
+    if p.supply[4 * colour + roofs - 2] == 0:
+        fail("pending.card", p.card, f"a card whose tile ({COLOURS[colour]}, {roofs} roofs) is in the supply")
+    due = components.card_number(p.card) - 1
+    if len(paid) + p.to_pay not in (due, due - _has_used(p, p.seat, "one_card_fewer")):
+        fail("pending.paid", paid, f"{due} cards paid or still to be paid, one less after one_card_fewer")
+    _check_build_ends(game, p)
+    if p.substitute:
+        return
+    fits = [components.card_colour(other) in (colour, -1) for other in paid]
+    substituted = _has_used(p, p.seat, "any_card_as_wild") and not all(fits[:1])
+    in_order = paid[1:] if substituted else paid
+    if not all(fits[len(paid) - len(in_order) :]) or in_order != sorted(in_order):
+        fail("pending.paid", paid, "cards of the colour or wild in ascending order, after a substitute if any")
+
+
+def _check_build_ends(game: Game, p: SimpleNamespace) -> None:
+    """No dead ends: what is still to be paid after the substitute is in hand, and the tile can be placed."""
+    g, t, components = game.state, game.config.tables[0], game.config.loaded
+    colour = components.card_colour(p.card)
+    fitting = sum(
+        n for card, n in enumerate(p.hand[p.seat][: components.types]) if components.card_colour(card) in (colour, -1)
+    )
+    if p.substitute and fitting < p.to_pay - 1:
+        fail("pending.to_pay", p.to_pay, f"at most 1 more than the {fitting} cards in hand that can be paid")
+    if not p.any_side and coats_to_place(t, g, np.int64(t.kind[p.card]), usable_actions(g, g.seat)) > p.meadow[p.seat]:
+        fail("pending.card", p.card, "a card whose tile can be placed on the board of the seat to move")
+
+
+def _check_wild(p: SimpleNamespace) -> None:
+    most = min(1 if ACTIONS[p.action] == "one_wild_tile" else 2, p.wild_supply)
+    if p.wilds_left > most:
+        fail("pending.wilds_left", p.wilds_left, f"at most {most}, by the action and the supply")
+
+
+def _roofs(p: SimpleNamespace, components: Components) -> int:
+    """Cells of pavilion and wild tiles on the board of the seat to move."""
+    return int(p.built[p.seat]) & ~(1 << components.statue)
+
+
+def _check_lift(p: SimpleNamespace, components: Components) -> None:
+    if not _roofs(p, components) & ~p.superstructures[p.seat]:
+        fail("phase", "LIFT", "another roof to which a superstructure can be moved")
+
+
+def _check_roof(game: Game, p: SimpleNamespace) -> None:
+    action = ACTIONS[p.action] if p.action >= 0 else None
+    if action and (p.roofs_left != 1 or p.last_roof >= 0):
+        fail("pending.roofs_left", p.roofs_left, f"1, and no last_roof, for {action}")
+    moving = action == "move_superstructure"
+    if moving != (p.lifted >= 0):
+        fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")
+    if moving:
+        bare = _roofs(p, game.config.loaded) & ~p.superstructures[p.seat]
+        if not bare >> p.lifted & 1:
+            fail("pending.lifted", p.lifted, f"a roof without a superstructure, one of {cell_list(bare)}")
+        return
+    if p.superstructure_supply < p.roofs_left:
+        fail("pending.roofs_left", p.roofs_left, f"at most the supply of {p.superstructure_supply}")
+    if not p.has_built:
+        fail("phase", "ROOF", "pending.built: superstructures go on the tile that was just built")
+    last = p.tile_count[p.seat] - 1
+    piece, corner = p.tile_piece[p.seat][last], p.tile_cell[p.seat][last]
+    standing = int(game.config.tables[0].roofs_mask[piece]) << corner & p.superstructures[p.seat]
+    if p.last_roof >= 0 and not standing >> p.last_roof & 1:
+        fail("pending.last_roof", p.last_roof, f"a superstructure on the last tile, one of {cell_list(standing)}")

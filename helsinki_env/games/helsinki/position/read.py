@@ -1,0 +1,366 @@
+"""Games from plain data: what is of the wrong kind is found here, what does not fit together in `check`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from helsinki_env.data import Entry
+from helsinki_env.engine.positions import MOST_SAID, PositionError, cell_list, fill, plain
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.game import Game, apply_setup
+from helsinki_env.games.helsinki.position.checks import check
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
+from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
+from helsinki_env.games.helsinki.tables import build_tables
+
+__all__ = ["from_dict"]
+
+_KEYS = (
+    "game",
+    "version",
+    "components",
+    "players",
+    "covered",
+    "denied",
+    "dry_roads",
+    "phase",
+    "to_move",
+    "round",
+    "last_round",
+    "done",
+    "draw_pile",
+    "discard_pile",
+    "display",
+    "tile_supply",
+    "wild_tiles",
+    "superstructures",
+    "bonus_cards",
+    "seats",
+    "pending",
+    "chance",
+)
+_SEAT_KEYS = (
+    "pavilions",
+    "wild",
+    "superstructures",
+    "coats_on_board",
+    "meadow",
+    "used",
+    "hand",
+    "known",
+    "token",
+    "points",
+    "bonus",
+    "limit_lifted",
+)
+_TURN = {"drew", "built", "lifted_now"}
+#: For each phase: pending keys that it needs, and those that it may have besides.
+_PENDING: dict[str, tuple[set[str], set[str]]] = {
+    "START": (set(), set()),
+    "MOVE": (set(), {"move"}),
+    "MAIN": (set(), {"only_build", *_TURN}),
+    "PAY": ({"card", "to_pay"}, {"paid", "substitute", *_TURN}),
+    "PLACE": ({"card"}, {"paid", "any_side", *_TURN}),
+    "WILD": ({"action", "resume", "wilds_left"}, _TURN),
+    "LIFT": ({"action", "resume"}, _TURN),
+    "ROOF": ({"resume", "roofs_left"}, {"action", "lifted", "last_roof", *_TURN}),
+    "DISCARD": (set(), {"last_discard", "turn_over", *_TURN}),
+    "END": (set(), _TURN),
+}
+_CELLS, _SPACES = 49, 8
+_WORD = re.compile("0x[0-9a-fA-F]{16}")
+
+
+def from_dict(position: Mapping[str, Any]) -> Game:
+    """Return the game that `to_dict` wrote; both go on alike.
+
+    What it accepts can be played on to the end, and every position on the way is accepted too. It need not be one that
+    a game leads to; `helsinki_env.position.check` says what a study is free to make up.
+
+    Raises:
+        PositionError: (a ValueError) naming the key, what stood there and what was expected.
+    """
+    whole = Entry(position, PositionError, file="position").mapping(_KEYS)
+    if isinstance(whole["draw_pile"].value, int):
+        whole["draw_pile"].fail("a list of card types: a copy made for one seat cannot be played on")
+    data = _mapping(whole, _KEYS)
+    data["game"].choice(["helsinki"])
+    data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
+    config = _config(data)
+    states = new_states(1, config.loaded.types)
+    apply_setup(states, config)
+    p = plain(states[0])
+    phase = data["phase"].choice(PHASES)
+    p.phase = PHASES.index(phase)
+    p.seat = _whole(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = _whole(data["round"], "a round", 1, MOST_SAID)
+    p.last_round, p.done = data["last_round"].flag(), data["done"].flag()
+    _read_cards(p, config.loaded, data)
+    _read_supplies(p, config.loaded, data)
+    for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
+        _read_seat(p, config, seat, _mapping(entry, _SEAT_KEYS))
+    _read_pending(p, config.loaded.types, data["pending"], phase)
+    p.chance = int(_word(_mapping(data["chance"], ("word",))["word"]), 16)
+    fill(states, p)
+    game = Game.from_state(config, states[0])
+    check(game)
+    return game
+
+
+# kinds of values
+
+
+def _mapping(entry: Entry, keys: Sequence[str]) -> dict[str, Entry]:
+    """Return what stands under exactly these keys."""
+    entry.mapping(keys)
+    for key in keys:
+        if key not in entry.value:
+            entry[key].fail("this key: it is missing")
+    return dict(entry.items())
+
+
+def _whole(entry: Entry, what: str, low: int, high: int) -> int:
+    return entry.integer(low, high, f"{what} from {low} to {high}")
+
+
+def _numbers(entry: Entry, what: str, many: str, most: int, length: int | None = None) -> list[int]:
+    """Return a list of whole numbers from 0 to `most`; `what` each of them is, `many` of them are."""
+    found = entry.value
+    if (
+        isinstance(found, list)
+        and length in (None, len(found))
+        and all(type(n) is int and 0 <= n <= most for n in found)
+    ):
+        return found  # the quick look
+    return [_whole(item, what, 0, most) for item in entry.entries(many, length=length)]
+
+
+def _cards(entry: Entry, types: int, most: int) -> list[int]:
+    cards = _numbers(entry, "a card type", "card types", types - 1)
+    if len(cards) > most:
+        entry.fail(f"at most {most} cards")
+    return cards
+
+
+def _counts(entry: Entry, types: int) -> list[int]:
+    return _numbers(entry, "a card count", "card counts, one for each card type", DECK, types)
+
+
+def _set(entry: Entry, what: str, size: int) -> list[int]:
+    """Return different whole numbers from 0 to `size` - 1; `what` is such as "a cell"."""
+    many = f"{what.split()[1]}s"
+    found = _numbers(entry, what, many, size - 1)
+    if len(set(found)) < len(found):
+        twice = next(i for i, number in enumerate(found) if number in found[:i])
+        entry.entries(many)[twice].fail(f"each of the {many} once")
+    return found
+
+
+def _bits(numbers: Sequence[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def _word(entry: Entry) -> str:
+    if not isinstance(entry.value, str) or not _WORD.fullmatch(entry.value):
+        entry.fail("'0x' and 16 hexadecimal digits")
+    return entry.value
+
+
+# the parts of a position
+
+
+def _config(data: Mapping[str, Entry]) -> GameConfig:
+    players = _whole(data["players"], "seats", 2, 4)
+    denied = data["denied"].entries("lists of actions, one for each seat", length=players)
+    try:
+        return GameConfig(
+            num_players=players,
+            covered=_set(data["covered"], "an action", len(ACTIONS)),
+            denied=[_set(actions, "an action", len(ACTIONS)) for actions in denied],
+            dry_roads=data["dry_roads"].flag(),
+            components=data["components"].text("the name of a component file, or a path"),
+        )
+    except PositionError:
+        raise
+    except (ValueError, OSError) as problem:
+        raise PositionError(f"position: {problem}") from None
+
+
+def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
+    types, pile = components.types, data["draw_pile"]
+    cards = _cards(pile, types, DECK)
+    p.pile[: len(cards)] = cards[::-1]
+    p.pile_size = len(cards)
+    p.discard[:types] = _counts(data["discard_pile"], types)
+    for slot, card in enumerate(data["display"].entries("card types or null", length=len(p.display))):
+        if card.value is not None:
+            p.display[slot] = _whole(card, "null or a card type", 0, types - 1)
+
+
+def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
+    supply = _mapping(data["tile_supply"], COLOURS)
+    for i, colour in enumerate(COLOURS):
+        for j, count in enumerate(supply[colour].entries("tile counts by roofs", length=len(ROOFS))):
+            p.supply[4 * i + j] = _whole(count, "a supply of tiles", 0, components.tile_copies[j])
+    p.wild_supply = _whole(data["wild_tiles"], "a supply", 0, components.wild_tiles)
+    p.superstructure_supply = _whole(data["superstructures"], "a supply", 0, components.superstructures)
+    for card in data["bonus_cards"].entries("bonus cards"):
+        index = _bonus_index(card, components)
+        if p.bonus_cards >> index & 1:
+            card.fail("each bonus card once")
+        p.bonus_cards |= 1 << index
+
+
+def _bonus_index(entry: Entry, components: Components) -> int:
+    values = components.bonus_cards
+    expected = f"one of {', '.join(map(str, values))}"
+    value = entry.integer(values[0], values[-1], expected)
+    if value not in values:
+        entry.fail(expected)
+    return values.index(value)
+
+
+def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[str, Entry]) -> None:
+    components, types = config.loaded, config.loaded.types
+    _read_board(p, components, seat, data)
+    p.meadow[seat] = _whole(data["meadow"], "coats of arms", 0, len(components.coats))
+    p.used[seat] = _bits(_set(data["used"], "an action", len(ACTIONS)))
+    if isinstance(data["hand"].value, Mapping):
+        data["hand"].fail("card counts: a copy made for one seat cannot be played on")
+    hand, known = (_counts(data[key], types) for key in ("hand", "known"))
+    for card, (held, seen) in enumerate(zip(hand, known, strict=True)):
+        if seen > held:
+            data["known"].entries("card counts")[card].fail(f"at most the {held} in hand")
+    p.hand[seat][:types], p.known[seat][:types] = hand, known
+    if data["token"].value is not None:
+        p.token[seat] = _whole(data["token"], "null or a space", 0, _SPACES - 1)
+    p.points[seat] = _whole(data["points"], "points", 0, MOST_SAID)
+    if data["bonus"].value is not None:
+        p.bonus[seat] = _bonus_index(data["bonus"], components)
+    p.limit_lifted[seat] = data["limit_lifted"].flag()
+
+
+def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Entry]) -> None:
+    p.built[seat] = 1 << components.statue
+    for pavilion in data["pavilions"].entries("pavilion tiles"):
+        _read_pavilion(p, components, seat, pavilion)
+    p.wild[seat] = _free_cells(data["wild"], p.built[seat])
+    p.built[seat] |= p.wild[seat]
+    p.superstructures[seat] = _bits(_set(data["superstructures"], "a cell", _CELLS))
+    if p.superstructures[seat] & ~(p.built[seat] & ~(1 << components.statue)):
+        data["superstructures"].fail("cells of pavilion or wild tiles")
+    for cell in _set(data["coats_on_board"], "a cell", _CELLS):
+        if cell not in components.coats or p.built[seat] >> cell & 1:
+            data["coats_on_board"].fail(f"those of {sorted(components.coats)} that are not built", found=str(cell))
+        p.coats[seat] |= 1 << components.coats.index(cell)
+
+
+def _free_cells(entry: Entry, built: int) -> int:
+    """Return cells that are not built, as a set."""
+    cells = _bits(_set(entry, "a cell", _CELLS))
+    if cells & built:
+        entry.fail(f"cells that are empty; {cell_list(cells & built)} are built already")
+    return cells
+
+
+@lru_cache(maxsize=8)
+def _pieces(components: Components) -> dict[tuple[int, int], int]:
+    """Return the piece, 8 * kind + orientation, by kind and cells (as a set, in the north-west corner)."""
+    t = build_tables(components)[0]
+    pieces = [
+        8 * kind + orientation for kind in range(len(t.orientations)) for orientation in range(t.orientations[kind])
+    ]
+    return {(piece // 8, int(t.roofs_mask[piece])): piece for piece in pieces}
+
+
+def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavilion: Entry) -> None:
+    data = _mapping(pavilion, ("colour", "roofs", "cells"))
+    colour = COLOURS.index(data["colour"].choice(COLOURS))
+    roofs = _whole(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
+    cells = _free_cells(data["cells"], p.built[seat])
+    corner = 7 * min((cell // 7 for cell in cell_list(cells)), default=0)
+    corner += min((cell % 7 for cell in cell_list(cells)), default=0)
+    piece = _pieces(components).get((4 * colour + roofs - 2, cells >> corner))
+    if piece is None:
+        shape = components.tiles[colour][roofs - 2]
+        data["cells"].fail(f"{roofs} cells in the shape {shape} ({'/'.join(components.shapes[shape])})")
+    tile = p.tile_count[seat]
+    if tile == TILES:
+        pavilion.fail(f"at most {TILES} pavilion tiles on a board")
+    p.tile_piece[seat][tile], p.tile_cell[seat][tile] = piece, corner
+    p.tile_count[seat] += 1
+    p.built[seat] |= cells
+
+
+# the decision in progress
+
+
+def _read_pending(p: SimpleNamespace, types: int, data: Entry, phase: str) -> None:
+    needed, allowed = _PENDING[phase]
+    known = needed | allowed | {"reshuffled", "unseen_draws"}
+    numbers = {
+        "move": (5, 6),
+        "card": (0, types - 2),
+        "to_pay": (1, PAID),
+        "wilds_left": (1, 2),
+        "lifted": (0, _CELLS - 1),
+        "roofs_left": (1, 5),
+        "last_roof": (0, _CELLS - 1),
+        "last_discard": (0, types - 1),
+    }
+    readers: dict[str, Callable[[Entry], None]] = {
+        "paid": lambda entry: _read_paid(p, entry, types),
+        "action": lambda entry: _read_action(p, entry, phase),
+        "resume": lambda entry: _read_resume(p, entry),
+        "reshuffled": lambda entry: _read_reshuffled(p, entry, types),
+        "unseen_draws": lambda entry: _read_unseen(p, entry, types),
+    }
+    for key, entry in data.items():
+        if key not in known:
+            entry.fail(f"in phase {phase} only the keys {', '.join(sorted(known))}")
+        if key in FLAGS:
+            if not entry.flag():
+                entry.fail("true, or no such key")
+            setattr(p, FLAGS[key], 1)
+        elif key in numbers:
+            setattr(p, NUMBERS[key][0], entry.integer(*numbers[key]))
+        else:
+            readers[key](entry)
+    for key in sorted(needed):
+        if not data[key].given:
+            data[key].fail(f"this key: phase {phase} needs it")
+
+
+def _read_paid(p: SimpleNamespace, entry: Entry, types: int) -> None:
+    cards = _cards(entry, types, PAID)
+    if not cards:
+        entry.fail("at least one card type, or no such key")
+    p.paid[: len(cards)] = cards
+    p.paid_count = len(cards)
+
+
+def _read_action(p: SimpleNamespace, entry: Entry, phase: str) -> None:
+    fitting = [name for name in CARRIED_OUT[phase] if name]
+    p.action = ACTIONS.index(entry.choice(fitting, f"in phase {phase} "))
+
+
+def _read_resume(p: SimpleNamespace, entry: Entry) -> None:
+    p.resume = PHASES.index(entry.choice(("MOVE", "MAIN", "END")))
+
+
+def _read_reshuffled(p: SimpleNamespace, entry: Entry, types: int) -> None:
+    counts = _counts(entry, types)
+    if not any(counts):
+        entry.fail("at least one card, or no such key")
+    p.reshuffled[:types] = counts
+
+
+def _read_unseen(p: SimpleNamespace, entry: Entry, types: int) -> None:
+    for seat, cards in enumerate(entry.entries("lists of card types, one for each seat", length=p.players)):
+        found = _cards(cards, types, UNSEEN)
+        p.unseen[seat][: len(found)] = found

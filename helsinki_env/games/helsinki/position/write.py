@@ -1,0 +1,109 @@
+"""Games as plain data for JSON."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from helsinki_env.engine.positions import cell_list, plain
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
+from helsinki_env.games.helsinki.state import PHASES
+
+__all__ = ["to_dict"]
+
+
+def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+    """Return a game as plain data for JSON.
+
+    Args:
+        game: the game.
+        seat: None for the whole position; else a copy with only what this seat may see (rules page, section 7): other
+            hands become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out.
+    """
+    p, components = plain(game.state), game.config.loaded
+    types, players = components.types, game.num_players
+    position: dict[str, Any] = {
+        "game": "helsinki",
+        "version": VERSION,
+        "components": game.config.components,
+        "players": players,
+        "covered": list(game.config.covered),
+        "denied": [list(actions) for actions in game.config.denied],
+        "dry_roads": game.config.dry_roads,
+        "phase": str(game.phase),
+        "to_move": p.seat,
+        "round": p.round_number,
+        "last_round": bool(p.last_round),
+        "done": bool(p.done),
+        "draw_pile": p.pile[: p.pile_size][::-1],
+        "discard_pile": p.discard[:types],
+        "display": [None if card < 0 else card for card in p.display],
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "wild_tiles": p.wild_supply,
+        "superstructures": p.superstructure_supply,
+        "bonus_cards": [value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1],
+        "seats": [_seat(game, p, i) for i in range(players)],
+        "pending": _pending(p, types, players),
+        "chance": {"word": f"0x{p.chance:016x}"},
+    }
+    if seat is not None:
+        _hide(position, game.checked_seat(seat))
+    return position
+
+
+def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+    components = game.config.loaded
+    tiles = range(p.tile_count[seat])
+    return {
+        "pavilions": [_pavilion(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
+        "wild": cell_list(p.wild[seat]),
+        "superstructures": cell_list(p.superstructures[seat]),
+        "coats_on_board": sorted(cell for i, cell in enumerate(components.coats) if p.coats[seat] >> i & 1),
+        "meadow": p.meadow[seat],
+        "used": [action for action in range(len(ACTIONS)) if p.used[seat] >> action & 1],
+        "hand": p.hand[seat][: components.types],
+        "known": p.known[seat][: components.types],
+        "token": None if p.token[seat] < 0 else p.token[seat],
+        "points": p.points[seat],
+        "bonus": None if p.bonus[seat] < 0 else components.bonus_cards[p.bonus[seat]],
+        "limit_lifted": bool(p.limit_lifted[seat]),
+    }
+
+
+def _pavilion(game: Game, piece: int, corner: int) -> dict[str, Any]:
+    cells = int(game.config.tables[0]["roofs_mask"][piece]) << corner
+    return {"colour": COLOURS[piece // 32], "roofs": ROOFS[piece // 8 % 4], "cells": cell_list(cells)}
+
+
+def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
+    pending: dict[str, Any] = {key: True for key, name in FLAGS.items() if getattr(p, name)}
+    for key, (name, nothing) in NUMBERS.items():
+        if getattr(p, name) != nothing:
+            pending[key] = getattr(p, name)
+    if p.paid_count:
+        pending["paid"] = p.paid[: p.paid_count]
+    if p.action >= 0:
+        pending["action"] = ACTIONS[p.action]
+    if PHASES[p.phase] in CARRIED_OUT:
+        pending["resume"] = PHASES[p.resume]
+    if any(p.reshuffled):
+        pending["reshuffled"] = p.reshuffled[:types]
+        unseen = [[card for card in cards if card >= 0] for cards in p.unseen[:players]]
+        if any(unseen):
+            pending["unseen_draws"] = unseen
+    return pending
+
+
+def _hide(position: dict[str, Any], seat: int) -> None:
+    """Take out of a position what a seat may not see."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}
+    unseen = position["pending"].get("unseen_draws", [])
+    for i, cards in enumerate(unseen):
+        if i != seat:
+            unseen[i] = [None] * len(cards)

@@ -1,0 +1,226 @@
+"""The action board: fifteen actions as printed, the coats of who used them, covers and denials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.games.helsinki.render import parts
+from helsinki_env.games.helsinki.render.view import ACTION_LABELS, action_index
+
+if TYPE_CHECKING:
+    from helsinki_env.games.helsinki.components import Components
+    from helsinki_env.games.helsinki.render.view import TableView
+
+CELL_W, CELL_H, GAP = 81.0, 94.0, 5.0
+WIDTH = 5 * CELL_W + 4 * GAP
+HEIGHT = 3 * CELL_H + 2 * GAP
+
+INK = palette.INK
+
+
+def _arrow(canvas: Canvas, data: str, width: float = 2.0) -> None:
+    canvas.path(data, stroke=INK, stroke_width=width)
+
+
+def _pawn(canvas: Canvas, x: float, y: float) -> None:
+    canvas.path(
+        "M-5 7h10c0-4.5-1.6-6.5-2.9-7.4a3.6 3.6 0 1 0-4.2 0c-1.3.9-2.9 2.9-2.9 7.4z",
+        transform=f"translate({number(x)} {number(y)})",
+        fill="#fff",
+        stroke=INK,
+        stroke_width=1.3,
+    )
+
+
+def _little_card(canvas: Canvas, x: float, y: float, fill: str = palette.CARD) -> None:
+    canvas.rect(x - 8, y - 11, 16, 22, r=2.5, fill=fill, stroke=INK, stroke_width=1.3)
+
+
+def _move(text: str) -> Callable[[Canvas], None]:
+    def icon(canvas: Canvas) -> None:
+        _pawn(canvas, -15, 3)
+        canvas.text(9, 2, text, 17, anchor="middle", weight=BOLD)
+        _arrow(canvas, "M-5 9.5h25m-4-3.5l4 3.5l-4 3.5", 1.8)
+
+    return icon
+
+
+def _move_back(canvas: Canvas) -> None:
+    _pawn(canvas, 15, 3)
+    canvas.text(-8, 2, "\u22121", 17, anchor="middle", weight=BOLD)
+    _arrow(canvas, "M6 9.5h-25m4-3.5l-4 3.5l4 3.5", 1.8)
+
+
+def _one_wild(canvas: Canvas) -> None:
+    parts.tile(canvas, -1, [(0, 0)], -13, -13, 26)
+
+
+def _two_wild(canvas: Canvas) -> None:
+    parts.tile(canvas, -1, [(0, 0)], -26, -13, 25)
+    parts.tile(canvas, -1, [(0, 0)], 1, -13, 25)
+
+
+def _any_side(canvas: Canvas) -> None:
+    canvas.rect(-8, -8, 16, 16, r=2.5, fill=palette.PAVING, stroke=INK, stroke_width=1.3)
+    for side, data in enumerate(
+        (
+            "M0-19v8m-3.5-3l3.5 3.5l3.5-3.5",
+            "M19 0h-8m3-3.5l-3.5 3.5l3.5 3.5",
+            "M0 19v-8m-3.5 3l3.5-3.5l3.5 3.5",
+            "M-19 0h8m-3-3.5l3.5 3.5l-3.5 3.5",
+        )
+    ):
+        canvas.path(data, stroke=palette.SIDES[side].line, stroke_width=2.2)
+
+
+def _plus(canvas: Canvas, x: float, y: float) -> None:
+    canvas.path(f"M{number(x - 5)} {number(y)}h10M{number(x)} {number(y - 5)}v10", stroke=INK, stroke_width=2.4)
+
+
+def _extra_card(canvas: Canvas) -> None:
+    _plus(canvas, -15, 0)
+    pieces.card_back(canvas, -2, -16, 23, parts.cathedral)
+
+
+def _extra_superstructure(canvas: Canvas) -> None:
+    _plus(canvas, -14, 2)
+    parts.superstructure(canvas, 9, 0, 29, 1)
+
+
+def _second_pavilion(canvas: Canvas) -> None:
+    canvas.text(-15, 6, "2\u00d7", 17, anchor="middle", weight=BOLD)
+    parts.tile(canvas, 0, [(0, 0), (1, 0), (1, 1)], 0, -12.5, 12.5)
+
+
+def _one_card_fewer(canvas: Canvas) -> None:
+    _little_card(canvas, -15, 1)
+    _little_card(canvas, -8, 0)
+    canvas.text(12, 6, "\u22121", 18, anchor="middle", weight=BOLD)
+
+
+def _move_superstructure(canvas: Canvas) -> None:
+    with canvas.group(opacity=0.35):
+        parts.superstructure(canvas, -16, 4, 21, 1)
+    parts.superstructure(canvas, 16, 4, 21, 1)
+    _arrow(canvas, "M-13-12c7-7 18-7 25-1m.5-5.5l-.3 5.8l-5.8-.3", 1.8)
+
+
+def _no_hand_limit(canvas: Canvas) -> None:
+    for turn in (-22, 0, 22):
+        with canvas.group(transform=f"translate(-8 6)rotate({turn})"):
+            canvas.rect(-6.5, -19, 13, 19, r=2, fill=palette.CARD, stroke=INK, stroke_width=1.2)
+    canvas.path(
+        "M18 2c-2.5-4-8-4-8 0s5.5 4 8 0s8-4 8 0s-5.5 4-8 0z",
+        stroke=INK,
+        stroke_width=2.2,
+    )
+
+
+def _draw_and_build(canvas: Canvas) -> None:
+    pieces.card_back(canvas, -25, -14, 20, parts.cathedral)
+    canvas.text(0, 5, "+", 15, anchor="middle", weight=BOLD)
+    parts.tile(canvas, 1, [(0, 0), (0, 1), (1, 0)], 7, -10, 10.5)
+
+
+def _any_card_as_wild(canvas: Canvas) -> None:
+    canvas.rect(-25, -11, 16, 22, r=2.5, fill=palette.PAVILIONS[3].light, stroke=INK, stroke_width=1.3)
+    _arrow(canvas, "M-5 0h10m-3.5-3.5l3.5 3.5l-3.5 3.5", 1.8)
+    canvas.rect(9, -11, 16, 22, r=2.5, fill=palette.CARD, stroke=INK, stroke_width=1.3)
+    for tone, (dx, dy) in zip(palette.PAVILIONS, ((0, -5.5), (4, -1), (2.5, 4), (-2.5, 4), (-4, -1)), strict=True):
+        canvas.circle(17 + dx, dy + 0.5, 2.1, fill=tone.base)
+
+
+def _two_points(canvas: Canvas) -> None:
+    canvas.path("M-8 4l-4 15l12-5l12 5l-4-15z", fill=palette.PAVILIONS[0].light, stroke=INK, stroke_width=1.2)
+    canvas.circle(0, -3, 14, fill=palette.GOLD, stroke=INK, stroke_width=1.3)
+    canvas.circle(0, -3, 10.5, stroke="#fff", stroke_width=1, stroke_opacity=0.8)
+    canvas.text(0, 2.6, "+2", 15, anchor="middle", weight=BOLD)
+
+
+ICONS: dict[str, Callable[[Canvas], None]] = {
+    "move_1_to_6": _move("1\u20136"),
+    "two_wild_tiles": _two_wild,
+    "any_side": _any_side,
+    "extra_card": _extra_card,
+    "extra_superstructure": _extra_superstructure,
+    "move_1_to_5": _move("1\u20135"),
+    "one_wild_tile": _one_wild,
+    "second_pavilion": _second_pavilion,
+    "one_card_fewer": _one_card_fewer,
+    "move_superstructure": _move_superstructure,
+    "move_back": _move_back,
+    "no_hand_limit": _no_hand_limit,
+    "draw_and_build": _draw_and_build,
+    "any_card_as_wild": _any_card_as_wild,
+    "two_points": _two_points,
+}
+"""A drawing around (0, 0), about 52 by 38 pixels, for every action."""
+
+
+def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
+    """Draw one place a player: a coat for who used the action, a cross for who may not, else a dot."""
+    step = min(18.0, (CELL_W - 10) / table.players)
+    left = x + CELL_W / 2 - step * (table.players - 1) / 2
+    for seat in table.seats:
+        px = left + step * seat.seat
+        if action in seat.used:
+            pieces.coat(canvas, px, y, 16, seat.seat, data_part="used")
+        elif action in seat.denied:
+            with canvas.group(f"Denied to player {seat.seat}", data_part="denied"):
+                tone = palette.PLAYERS[seat.seat]
+                canvas.circle(px, y, 5.5, fill=tone.base, stroke=INK, stroke_width=0.8)
+                canvas.path(
+                    f"M{number(px - 5.5)} {number(y - 5.5)}l11 11m0-11l-11 11",
+                    stroke="#b3352b",
+                    stroke_width=1.8,
+                )
+        else:
+            canvas.circle(px, y, 1.8, fill=palette.FAINT)
+
+
+def _cell(canvas: Canvas, table: TableView, name: str, x: float, y: float) -> None:
+    action = action_index(name)
+    covered = action in table.covered
+    label = ACTION_LABELS[name]
+    state = " (covered)" if covered else ""
+    with canvas.group(" ".join(label).replace("- ", "") + state, data_part="action"):
+        canvas.rect(
+            x,
+            y,
+            CELL_W,
+            CELL_H,
+            r=8,
+            fill="#dcd5c5" if covered else palette.CARD,
+            stroke=palette.PANEL_EDGE,
+            stroke_width=1.2,
+        )
+        with canvas.group(
+            transform=f"translate({number(x + CELL_W / 2)} {number(y + 26)})",
+            opacity=0.25 if covered else None,
+        ):
+            ICONS[name](canvas)
+        for i, line in enumerate(label):
+            canvas.text(
+                x + CELL_W / 2,
+                y + (59 if len(label) == 1 else 55) + 11.5 * i,
+                line,
+                10.5,
+                fill=palette.FAINT if covered else INK,
+                anchor="middle",
+                width=CELL_W - 6,
+            )
+        if covered:
+            canvas.text(x + CELL_W / 2, y + CELL_H - 8, "covered", 10, fill=palette.SOFT_INK, anchor="middle")
+        else:
+            _coats(canvas, table, action, x, y + CELL_H - 13)
+
+
+def draw(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
+    """Draw the action board with its corner at (x, y); it is `WIDTH` by `HEIGHT` pixels."""
+    with canvas.group(data_part="actions"):
+        for row, names in enumerate(components.action_rows):
+            for column, name in enumerate(names):
+                _cell(canvas, table, name, x + column * (CELL_W + GAP), y + row * (CELL_H + GAP))

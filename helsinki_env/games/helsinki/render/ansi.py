@@ -1,0 +1,265 @@
+"""The table as text for terminals: the facts of the picture in box-drawing characters, coloured or plain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.lines import INK_ON, Line, beside, player, walled
+from helsinki_env.games.helsinki.render.view import (
+    ACTION_LABELS,
+    COLOURS,
+    SIZE,
+    SeatView,
+    TableView,
+    action_index,
+    count_of,
+    discard_by_colour,
+    read,
+)
+
+if TYPE_CHECKING:
+    from helsinki_env.games.helsinki.components import Components
+
+BOARD_WIDTH = 4 * SIZE + 1
+BLOCK_WIDTH = BOARD_WIDTH + 4
+_ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, west
+
+
+def _card(line: Line, kind: int | None, components: Components, width: int = 7) -> None:
+    """Write a card: colour letter, number, the tile's shape and one ^ a superstructure; - for no card."""
+    if kind is None:
+        line.add("-".center(width))
+        return
+    colour = components.card_colour(kind)
+    if colour < 0:
+        line.add("wild".center(width), "#222222", palette.WILD.light)
+        return
+    shape = components.tiles[colour][components.card_roofs(kind) - 2]
+    text = f"{COLOURS[colour][0].upper()}{components.card_number(kind)} {shape}"
+    text += "^" * components.card_superstructures(kind)
+    line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
+
+
+def _space(line: Line, table: TableView, space: int, width: int) -> None:
+    here = [seat.seat for seat in table.seats if seat.token == space]
+    if not here:
+        line.add(str(space).center(width), "#999999")
+        return
+    left = (width - len(here) - 4) // 2
+    line.add(" " * left + f"{space}:[")
+    for seat in here:
+        player(line, seat, str(seat))
+    line.add("]" + " " * (width - left - len(here) - 4))
+
+
+def _senate(table: TableView, components: Components) -> list[Line]:
+    """The ring of cards and spaces as five lines between the names of the sides."""
+    wide = 8
+    rows: tuple[tuple[tuple[str, int] | None, ...], ...] = (
+        (("card", 7), ("space", 0), ("card", 0), ("space", 1), ("card", 1)),
+        (("space", 7), None, None, None, ("space", 2)),
+        (("card", 6), None, None, None, ("card", 2)),
+        (("space", 6), None, None, None, ("space", 3)),
+        (("card", 5), ("space", 5), ("card", 4), ("space", 4), ("card", 3)),
+    )
+    middle = ("", f"draw {table.draw_pile}, discard {sum(table.discard)}", "")
+    lines = [Line().add("NORTH".center(5 * wide + 4), bold=True)]
+    for number, row in enumerate(rows):
+        line = Line().add("W " if number == 2 else "  ", bold=True)
+        for column, place in enumerate(row):
+            if place is None:
+                if column == 1:
+                    line.add(middle[number - 1].center(3 * wide))
+            elif place[0] == "card":
+                _card(line, table.display[place[1]], components, wide)
+            else:
+                _space(line, table, place[1], wide)
+        lines.append(line.add(" E" if number == 2 else "", bold=True))
+    lines.append(Line().add("SOUTH".center(5 * wide + 4), bold=True))
+    return lines
+
+
+def _supply(table: TableView, components: Components) -> list[Line]:
+    lines = [Line().add("Supply by roofs   2 3 4 5    discarded", bold=True)]
+    for colour, (name, counts, gone) in enumerate(
+        zip(COLOURS, table.tile_supply, discard_by_colour(table, components), strict=False)
+    ):
+        line = Line().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        lines.append(line.add(" " * 9 + " ".join(str(n) for n in counts) + f"    {gone:6}"))
+    wild = discard_by_colour(table, components)[-1]
+    lines.append(Line().add(f" wild tiles       {table.wild_tiles:<7}    {wild:6}"))
+    bonus = f"   bonus cards {', '.join(map(str, table.bonus_cards)) or 'none'}" if table.dry_roads else ""
+    lines.append(Line().add(f" superstructures  {table.superstructures}{bonus}"))
+    return lines
+
+
+def _actions(table: TableView, components: Components) -> list[Line]:
+    """Three columns, one a printed row: who used each action; ``--`` covered, ``x`` denied to a seat."""
+    wide = 28
+    lines = [Line().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
+    for names in zip(*components.action_rows, strict=True):
+        line = Line()
+        for name in names:
+            action = action_index(name)
+            label = " ".join(ACTION_LABELS[name]).replace("- ", "")
+            if action in table.covered:
+                line.add(f"-- {label}".ljust(wide), "#888888")
+                continue
+            line.add(label.ljust(21))
+            for seat in table.seats:
+                if action in seat.used:
+                    player(line, seat.seat, str(seat.seat))
+                else:
+                    line.add("x" if action in seat.denied else "\u00b7")
+            line.add(" " * (wide - 21 - table.players))
+        lines.append(line)
+    return lines
+
+
+def _owners(seat: SeatView, components: Components) -> dict[int, int]:
+    """Number the pieces that built cells belong to, so that walls run only between different pieces."""
+    owner = {cell: i for i, pavilion in enumerate(seat.pavilions) for cell in pavilion.cells}
+    owner |= {cell: 1000 + cell for cell in seat.wild}
+    owner[components.statue] = -1
+    return owner
+
+
+def _board(seat: SeatView, components: Components) -> list[Line]:
+    """The board in fifteen lines; letters tell colours, ``^`` superstructures, a diamond coats of arms."""
+    owner = _owners(seat, components)
+    colour_of = {cell: pavilion.colour for pavilion in seat.pavilions for cell in pavilion.cells}
+
+    def ground(row: int, column: int) -> str:
+        cell = SIZE * row + column
+        if cell in colour_of:
+            return palette.PAVILIONS[colour_of[cell]].base
+        if cell in seat.wild:
+            return palette.WILD.base
+        return palette.STONE if cell == components.statue else palette.PAVING
+
+    def inside(line: Line, row: int, column: int) -> None:
+        _cell(line, seat, components, SIZE * row + column, colour_of, ground(row, column))
+
+    return walled(SIZE, SIZE, lambda row, column: owner.get(SIZE * row + column), ground, inside)
+
+
+def _cell(
+    line: Line, seat: SeatView, components: Components, cell: int, colour_of: Mapping[int, int], ground: str
+) -> None:
+    roof = "^" if cell in seat.superstructures else " "
+    if cell in colour_of:
+        colour = colour_of[cell]
+        line.add(f" {COLOURS[colour][0].upper()}{roof}", INK_ON[colour], ground, True)
+    elif cell in seat.wild:
+        line.add(f" w{roof}", "#222222", ground, True)
+    elif cell == components.statue:
+        player(line, seat.seat, " @ ")
+    elif cell in seat.coats:
+        player(line, seat.seat, " \u25c6 ")
+    else:
+        line.add("   ", "", ground)
+
+
+def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+    """One player's lines, each `BLOCK_WIDTH` wide."""
+    active = seat.seat == table.to_move
+    head = Line()
+    player(head, seat.seat, f" {seat.seat} ")
+    mark = "wins" if table.done and active else "to move" if active else "you" if seat.seat == table.viewer else ""
+    head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
+    head.add(f"{seat.score:>{BLOCK_WIDTH - len(head)}}", bold=True)
+    bonus = f" (bonus {seat.bonus})" if seat.bonus else ""
+    lines = [head, Line().add(f"{seat.points} in play{bonus} + {seat.board_points} on the board")]
+    arrow = [_ARROWS[side] if side == seat.side else " " for side in range(4)]
+    full = [" " if c not in seat.full_columns else "\u25cf" for c in range(SIZE)]
+    studs = "  " + "".join(f"  {stud} " for stud in full)
+    past = BOARD_WIDTH // 2 + 4  # beside the middle column, whose stud stays visible
+    lines.append(Line().add(f"{studs[:past]}N{arrow[0]}{studs[past + 2 :]}"))
+    for number, inner in enumerate(_board(seat, components)):
+        row = number // 2
+        stud = "\u25cf" if number % 2 and row in seat.full_rows else " "
+        middle = number == SIZE
+        line = Line().add(("W" if middle else arrow[3] if number == SIZE + 2 else " ") + stud)
+        line.pieces += inner.pieces
+        lines.append(line.add(stud + ("E" if middle else arrow[1] if number == SIZE + 2 else " ")))
+    lines.append(Line().add(f"{studs[:past]}S{arrow[2]}{studs[past + 2 :]}"))
+    size = len(seat.faces) + seat.backs
+    lifted = ", limit lifted" if seat.limit_lifted else ""
+    lines.append(Line().add(f"Meadow {count_of(seat.meadow, 'coat')}, hand {count_of(size, 'card')}{lifted}"))
+    line = Line()
+    for kind in seat.faces:
+        if len(line) + 8 > BLOCK_WIDTH:
+            lines.append(line)
+            line = Line()
+        _card(line, kind, components)
+        line.add(" ")
+    if seat.backs:
+        if len(line) + 10 > BLOCK_WIDTH:
+            lines.append(line)
+            line = Line()
+        line.add(f"+ {seat.backs} hidden")
+    lines.append(line)
+    return lines
+
+
+def ansi(
+    position: Mapping[str, Any],
+    components: Components,
+    *,
+    last_decision: str | None = None,
+    viewer: int | None = None,
+    color: bool = True,
+    width: int = 110,
+) -> str:
+    """Draw the table as text.
+
+    Args:
+        position: a position dict, whole or a seat's copy.
+        components: the component file it is played with.
+        last_decision: the decision taken last, as text.
+        viewer: the seat that looks: other hands are reduced to what everybody knows of them. None shows all
+            that the dict holds.
+        color: write 24-bit colour escape sequences; otherwise plain text, told by letters and box-drawing
+            characters alone.
+        width: columns to use; players' areas (33 columns each) go side by side as far as they fit.
+
+    Returns:
+        The lines joined by newlines, ending in one.
+
+    Raises:
+        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
+    """
+    table = read(position, components, viewer)
+    title = Line().add("HELSINKI", palette.GOLD, bold=True)
+    title.add("  game over" if table.done else f"  round {table.round}")
+    if table.last_round and not table.done:
+        title.add("  LAST ROUND", "#e5857a", bold=True)
+    status = Line().add(f"Player {table.to_move} {table.headline}", bold=True)
+    if table.detail:
+        status.add(f": {table.detail[0].lower()}{table.detail[1:]}")
+    lines = [title, status]
+    if table.card is not None:
+        line = Line().add("Building ")
+        _card(line, table.card, components)
+        line.add(" paid " if table.paid else "")
+        for kind in table.paid:
+            _card(line, kind, components)
+            line.add(" ")
+        lines.append(line)
+    if last_decision:
+        lines.append(Line().add(f"Last: {last_decision}"))
+    lines.append(Line())
+    lines += beside([_senate(table, components), _supply(table, components)], [46, 40], 4)
+    lines.append(Line())
+    lines += _actions(table, components)
+    areas = [_area(table, components, seat) for seat in table.seats]
+    per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
+    if table.players == 4 and per_row == 3:
+        per_row = 2
+    for first in range(0, table.players, per_row):
+        lines.append(Line())
+        row = areas[first : first + per_row]
+        lines += beside(row, [BLOCK_WIDTH] * len(row), 3)
+    return "\n".join(line.written(color) for line in lines) + "\n"

@@ -1,0 +1,327 @@
+"""A player's area: the board, the meadow, the hand and the score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, Canvas, number, text_width
+from helsinki_env.games.helsinki.render import parts
+from helsinki_env.games.helsinki.render.senate import frame, plate
+from helsinki_env.games.helsinki.render.view import COLOURS, SIZE, count_of
+
+if TYPE_CHECKING:
+    from helsinki_env.games.helsinki.components import Components
+    from helsinki_env.games.helsinki.render.view import SeatView, TableView
+
+HEADER = 50.0
+MOST_COATS = 8
+
+
+def board_side(cell: float, wall: float) -> float:
+    """Return the width and height of a board with its facades, in pixels."""
+    return SIZE * cell + 2 * wall
+
+
+def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> None:
+    """Draw the paving and, under the tiles, a golden ground along full rows and columns."""
+    side = SIZE * cell
+    canvas.rect(x, y, side, side, fill=palette.PAVING)
+    pad = 0.05 * cell
+    paving = "".join(
+        f"M{number(x + c * cell + pad)} {number(y + r * cell + pad)}h{number(cell - 2 * pad)}"
+        f"v{number(cell - 2 * pad)}h-{number(cell - 2 * pad)}z"
+        for r in range(SIZE)
+        for c in range(SIZE)
+        if SIZE * r + c not in seat.built
+    )
+    if paving:
+        canvas.path(paving, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
+    for row in seat.full_rows:
+        canvas.rect(x, y + row * cell, side, cell, fill=palette.GOLD, fill_opacity=0.75, data_part="full-row")
+    for column in seat.full_columns:
+        canvas.rect(x + column * cell, y, cell, side, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
+
+
+def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
+    """Draw a golden stud in the facades at both ends of every full row and column."""
+    side = SIZE * cell
+    ends = (-wall / 2, side + wall / 2)
+    places = [(x + at, y + (row + 0.5) * cell) for row in seat.full_rows for at in ends]
+    places += [(x + (column + 0.5) * cell, y + at) for column in seat.full_columns for at in ends]
+    studs = "".join(f"M{number(px)} {number(py)}h.01" for px, py in places)
+    if studs:
+        canvas.path(studs, stroke=palette.GOLD_DARK, stroke_width=0.55 * wall)
+        canvas.path(studs, stroke=palette.GOLD, stroke_width=0.42 * wall)
+
+
+def _crosswalks(
+    canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, cell: float, wall: float
+) -> None:
+    """Draw a zebra crossing with a visitor in the facade beside each crosswalk cell (Dry roads)."""
+    stripe = cell * 0.86
+    for at in components.crosswalks:
+        row, column = divmod(at, SIZE)
+        cx, cy = x + (column + 0.5) * cell, y + (row + 0.5) * cell
+        across = row in (0, SIZE - 1) and not (column in (0, SIZE - 1) and 0 < row < SIZE - 1)
+        if across:
+            cy = y - wall / 2 if row == 0 else y + SIZE * cell + wall / 2
+            w, h = stripe, wall - 3
+            line = f"M{number(cx - w / 2 + 2)} {number(cy)}h{number(w - 4)}"
+        else:
+            cx = x - wall / 2 if column == 0 else x + SIZE * cell + wall / 2
+            w, h = wall - 3, stripe
+            line = f"M{number(cx)} {number(cy - h / 2 + 2)}v{number(h - 4)}"
+        dash = (stripe - 4) / 9
+        full = column in seat.full_columns if across else row in seat.full_rows
+        ground = palette.GOLD if full else "#6f7480"
+        canvas.rect(cx - w / 2, cy - h / 2, w, h, r=2.5, fill=ground, stroke=palette.INK, stroke_width=0.7)
+        canvas.path(
+            line,
+            stroke="#fff",
+            stroke_opacity=0.9,
+            stroke_width=wall * 0.62,
+            stroke_linecap="butt",
+            stroke_dasharray=f"{number(dash)} {number(dash)}",
+        )
+        parts.visitor(canvas, cx, cy, wall * 0.82, seat.seat, data_part="visitor")
+
+
+def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
+    """Mark from where a tile would be pushed: the token's side, or the other three after any_side."""
+    if seat.side is None:
+        return
+    active = seat.seat == table.to_move
+    sides = [s for s in range(4) if s != seat.side] if active and table.any_side else [seat.side]
+    tone = palette.PLAYERS[seat.seat]
+    length = SIZE * cell
+    for side in sides:
+        for lane in (1, 6):
+            along = lane * cell
+            place = (
+                (x + along, y - wall / 2),
+                (x + length + wall / 2, y + along),
+                (x + along, y + length + wall / 2),
+                (x - wall / 2, y + along),
+            )[side]
+            canvas.path(
+                "M-9-5h18l-9 11z",
+                transform=f"translate({number(place[0])} {number(place[1])})rotate({90 * side})"
+                f"scale({number(wall / 22)})",
+                fill=tone.base,
+                stroke=palette.INK,
+                stroke_width=1.3,
+                data_part="entry",
+            )
+
+
+def board(
+    canvas: Canvas,
+    table: TableView,
+    components: Components,
+    seat: SeatView,
+    x: float,
+    y: float,
+    cell: float,
+    wall: float,
+) -> None:
+    """Draw a player's board with its outer corner at (x, y), cells and facades of the given widths."""
+    outer = board_side(cell, wall)
+    ix, iy = x + wall, y + wall
+    with canvas.group(data_part="board"):
+        frame(canvas, x, y, outer, outer, wall)
+        _ground(canvas, seat, ix, iy, cell)
+        _line_marks(canvas, seat, ix, iy, cell, wall)
+        middle = outer / 2
+        shift = -1.5 * cell if table.dry_roads else 0.0  # the crosswalks are in the middle of the facades
+        lane = SIZE // 2
+        for side, letter in enumerate("NESW"):
+            px, py = (
+                (x + middle + shift, y + wall / 2),
+                (x + outer - wall / 2, y + middle + shift),
+                (x + middle + shift, y + outer - wall / 2),
+                (x + wall / 2, y + middle + shift),
+            )[side]
+            full = lane in (seat.full_rows if side % 2 else seat.full_columns)
+            plate(canvas, px, py, letter, side, 0.5 * wall, golden=full and not table.dry_roads)
+        if table.dry_roads:
+            _crosswalks(canvas, components, seat, ix, iy, cell, wall)
+        _entry(canvas, table, seat, ix, iy, cell, wall)
+        for cell_number in seat.coats:
+            row, column = divmod(cell_number, SIZE)
+            px, py = ix + (column + 0.5) * cell, iy + (row + 0.5) * cell
+            pieces.coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
+        for pavilion in seat.pavilions:
+            with canvas.group(f"{COLOURS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
+                parts.tile(canvas, pavilion.colour, [divmod(c, SIZE) for c in pavilion.cells], ix, iy, cell)
+        if seat.seat == table.to_move and table.phase == "ROOF" and table.lifted is None and seat.pavilions:
+            newest = [divmod(c, SIZE) for c in seat.pavilions[-1].cells]
+            line = pieces.outline_path(newest, ix, iy, cell, 0.045 * cell, 0.2 * cell)
+            canvas.path(line, stroke=palette.GOLD, stroke_width=0.09 * cell, data_part="newest")
+        for wild in seat.wild:
+            with canvas.group("wild tile", data_part="wild"):
+                parts.tile(canvas, -1, [divmod(wild, SIZE)], ix, iy, cell)
+        row, column = divmod(components.statue, SIZE)
+        parts.statue(canvas, ix + (column + 0.5) * cell, iy + (row + 0.5) * cell, cell, seat.seat)
+        for at in seat.superstructures:
+            row, column = divmod(at, SIZE)
+            worth = (row in seat.full_rows) + (column in seat.full_columns)
+            parts.superstructure(
+                canvas,
+                ix + (column + 0.5) * cell,
+                iy + (row + 0.5) * cell,
+                0.74 * cell,
+                worth,
+                data_part="superstructure",
+            )
+
+
+def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
+    """Draw the token, the name, marks and the score above a board."""
+    pieces.token(canvas, x + 17, y + 24, 14, seat.seat)
+    name_x = x + 40
+    name_w = canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
+    pill_x = name_x + name_w + 9
+    marks = []
+    if seat.seat == table.viewer:
+        marks.append(("you", palette.SIDES[2].light, palette.SIDES[2].line))
+    if table.done:
+        place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
+        marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
+    elif seat.seat == table.to_move:
+        marks.append(("to move", palette.GOLD, palette.INK))
+    for text, fill, ink in marks:
+        pill_w = text_width(text, 11) + 14
+        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
+        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
+        pill_x += pill_w + 5
+    bonus = f" (bonus {seat.bonus})" if seat.bonus else ""
+    breakdown = f"{seat.points} in play{bonus} + {seat.board_points} on the board"
+    score_w = canvas.text(x + width - 2, y + 37, str(seat.score), 32, anchor="end", weight=BOLD)
+    canvas.text(name_x, y + 39, breakdown, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
+
+
+def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
+    """Draw the meadow with the coats that can still be spent."""
+    canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
+    blades = "".join(
+        f"M{number(x + 8 + (width - 19) * at)} {number(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
+        for i, at in enumerate((0, 0.07, 0.15, 0.22, 0.3, 0.68, 0.76, 0.83, 0.92, 1))
+    )
+    canvas.path(blades, stroke="#a9c185", stroke_width=1)
+    per_row = MOST_COATS if width > 180 else 4
+    rows = -(-MOST_COATS // per_row)
+    step, size = (width - 12) / per_row, min(20.0, height / rows - 5)
+    with canvas.group(f"Meadow: {count_of(seat.meadow, 'coat')} of arms"):
+        for i in range(seat.meadow):
+            px = x + 6 + step * (i % per_row + 0.5)
+            py = y + (i // per_row + 0.5) * height / rows
+            pieces.coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
+    if not seat.meadow and per_row == MOST_COATS:  # a low meadow has no title
+        canvas.text(x + width / 2, y + height / 2 + 4, "meadow", 11, fill="#88a061", anchor="middle")
+
+
+def hand(
+    canvas: Canvas,
+    components: Components,
+    seat: SeatView,
+    x: float,
+    y: float,
+    width: float,
+    card_w: float,
+    rows: int,
+) -> None:
+    """Draw the hand in rows of cards that overlap where they must: faces first, then backs."""
+    cards: list[int | None] = [*seat.faces, *([None] * seat.backs)]
+    gap = 5.0
+    per_row = max(1, int((width + gap) // (card_w + gap)))
+    if len(cards) > per_row * rows:
+        per_row = -(-len(cards) // rows)
+    step = card_w + gap
+    if per_row > 1:
+        step = min(step, (width - card_w) / (per_row - 1))
+    with canvas.group(data_part="hand"):
+        for i, kind in enumerate(cards):
+            px, py = x + step * (i % per_row), y + (i // per_row) * (card_w * pieces.CARD_ASPECT + gap)
+            if kind is None:
+                pieces.card_back(canvas, px, py, card_w, parts.cathedral)
+            else:
+                parts.card(canvas, components, kind, px, py, card_w)
+    if not cards:
+        canvas.text(x + width / 2, y + card_w * 0.75, "no cards", 11.5, fill=palette.FAINT, anchor="middle")
+
+
+def _hand_title(seat: SeatView, limit: int) -> str:
+    size = len(seat.faces) + seat.backs
+    return f"Hand {size}" + (", limit lifted" if seat.limit_lifted else f" of {limit}" if size <= limit else "")
+
+
+def wide(
+    canvas: Canvas,
+    table: TableView,
+    components: Components,
+    seat: SeatView,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+) -> None:
+    """Draw an area with meadow and hand at the right of the board (two players)."""
+    _sheet(canvas, table, seat, x, y, width, height)
+    cell, wall = 45.0, 22.0
+    side = board_side(cell, wall)
+    left = x + 14
+    _header(canvas, table, seat, left, y + 4, width - 28)
+    top = y + HEADER + 6
+    board(canvas, table, components, seat, left, top, cell, wall)
+    right = left + side + 16
+    room = x + width - 14 - right
+    canvas.text(right, top + 9, "Meadow", 12, fill=palette.SOFT_INK)
+    meadow(canvas, seat, right, top + 16, room, 62)
+    canvas.text(right, top + 101, _hand_title(seat, components.hand_limit), 12, fill=palette.SOFT_INK)
+    hand(canvas, components, seat, right, top + 109, room, (room - 10) / 3, 3)
+
+
+def tall(
+    canvas: Canvas,
+    table: TableView,
+    components: Components,
+    seat: SeatView,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+) -> None:
+    """Draw an area with meadow and hand below the board (three or four players)."""
+    _sheet(canvas, table, seat, x, y, width, height)
+    wall = 20.0 if table.players == 3 else 16.0
+    pad = 12.0 if table.players == 3 else 9.0
+    inner = width - 2 * pad
+    cell = (inner - 2 * wall) // SIZE  # whole pixels keep the drawing sharp and its text short
+    left = x + (width - board_side(cell, wall)) / 2
+    inner = board_side(cell, wall)
+    _header(canvas, table, seat, left, y + 4, inner)
+    top = y + HEADER + 4
+    board(canvas, table, components, seat, left, top, cell, wall)
+    top += board_side(cell, wall) + 9
+    meadow(canvas, seat, left, top, inner, 28)
+    canvas.text(left, top + 46, _hand_title(seat, components.hand_limit), 11.5, fill=palette.SOFT_INK)
+    card_w = (inner - 30) / 7
+    hand(canvas, components, seat, left, top + 53, inner, card_w, 1)
+
+
+def tall_height(players: int, width: float) -> float:
+    """Return the height of a `tall` area of the given width."""
+    pad = 12.0 if players == 3 else 9.0
+    inner = width - 2 * pad
+    return HEADER + 4 + inner + 9 + 53 + (inner - 30) / 7 * pieces.CARD_ASPECT + 12
+
+
+WIDE_HEIGHT = HEADER + 6 + board_side(45.0, 22.0) + 14
+
+
+def _sheet(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
+    active = seat.seat == table.to_move
+    if active:
+        canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)
+    pieces.panel(canvas, x, y, width, height)

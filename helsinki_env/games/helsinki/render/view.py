@@ -1,0 +1,344 @@
+"""What the drawings show, read once from a position: the layer between the dict and the picture.
+
+Nothing here decides a rule. Completed rows and the score a board would give now are recomputed from the built
+cells (rules page, 5), so that a picture needs nothing but the position and the component file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from helsinki_env.data import Entry
+from helsinki_env.drawing.checked import count_of, in_one_piece, numbers, or_none
+from helsinki_env.engine.positions import MOST_SAID, PositionError
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
+from helsinki_env.games.helsinki.state import DECK, PAID, PHASES
+
+if TYPE_CHECKING:
+    from helsinki_env.games.helsinki.components import Components
+
+SIZE = 7
+SIDES = ("north", "east", "south", "west")
+ACTION_LABELS: dict[str, tuple[str, ...]] = {
+    "move_1_to_6": ("Move 1\u20136",),
+    "two_wild_tiles": ("Two wild", "tiles"),
+    "any_side": ("Any side",),
+    "extra_card": ("Extra card",),
+    "extra_superstructure": ("Extra super-", "structure"),
+    "move_1_to_5": ("Move 1\u20135",),
+    "one_wild_tile": ("One wild", "tile"),
+    "second_pavilion": ("Second", "pavilion"),
+    "one_card_fewer": ("One card", "fewer"),
+    "move_superstructure": ("Move super-", "structure"),
+    "move_back": ("Move back",),
+    "no_hand_limit": ("No hand", "limit"),
+    "draw_and_build": ("Draw and", "build"),
+    "any_card_as_wild": ("Any card", "as wild"),
+    "two_points": ("Two points",),
+}
+"""The words under each action's picture, in lines."""
+
+
+@dataclass(frozen=True)
+class Pavilion:
+    """One pavilion tile on a board: colour index 0..4, number of roofs, cells 0..48 ascending."""
+
+    colour: int
+    roofs: int
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SeatView:
+    """One player's area.
+
+    `faces` are the card types shown face up, `backs` is the number of cards of which only the back is seen.
+    """
+
+    seat: int
+    pavilions: tuple[Pavilion, ...]
+    wild: tuple[int, ...]
+    superstructures: tuple[int, ...]
+    coats: tuple[int, ...]
+    meadow: int
+    used: frozenset[int]
+    denied: frozenset[int]
+    faces: tuple[int, ...]
+    backs: int
+    token: int | None
+    points: int
+    bonus: int | None
+    limit_lifted: bool
+    built: frozenset[int]
+    full_rows: tuple[int, ...]
+    full_columns: tuple[int, ...]
+    roof_points: tuple[int, ...]
+    board_points: int
+
+    @property
+    def score(self) -> int:
+        """Points in play plus what the board would give if the game ended now."""
+        return self.points + self.board_points
+
+    @property
+    def side(self) -> int | None:
+        """Side of the senate board on which the token stands (0 north, clockwise), None before the start."""
+        return None if self.token is None else self.token // 2
+
+
+@dataclass(frozen=True)
+class TableView:
+    """The whole table, indexed as in the position format. When the game is over, `to_move` is the winner."""
+
+    players: int
+    seats: tuple[SeatView, ...]
+    viewer: int | None
+    phase: str
+    to_move: int
+    round: int
+    last_round: bool
+    done: bool
+    dry_roads: bool
+    covered: frozenset[int]
+    draw_pile: int
+    discard: tuple[int, ...]
+    display: tuple[int | None, ...]
+    tile_supply: tuple[tuple[int, ...], ...]
+    wild_tiles: int
+    superstructures: int
+    bonus_cards: tuple[int, ...]
+    card: int | None
+    paid: tuple[int, ...]
+    to_pay: int
+    any_side: bool
+    lifted: int | None
+    headline: str
+    detail: str
+    places: tuple[int, ...]
+
+
+# kinds of values
+
+
+def _cells(entry: Entry) -> tuple[int, ...]:
+    return tuple(sorted(numbers(entry, "cells", SIZE * SIZE - 1)))
+
+
+def _actions(entry: Entry) -> frozenset[int]:
+    return frozenset(numbers(entry, "actions", len(ACTIONS) - 1))
+
+
+def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
+    """Return the card types of cards that are given by their counts."""
+    counts = numbers(entry, "card counts, one for each card type", DECK, components.types)
+    if sum(counts) > DECK:
+        entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
+    return tuple(kind for kind, count in enumerate(counts) for _ in range(count))
+
+
+# the parts of a position
+
+
+def _hand(seat: Entry, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
+    """Return the face-up card types and the number of backs: of other hands only what is known is shown."""
+    hand = seat["hand"]
+    if isinstance(hand.value, Mapping):
+        known = _expand(hand["known"], components)
+        return known, max(0, hand["size"].integer(0, DECK) - len(known))
+    cards = _expand(hand, components)
+    if viewer is None or viewer == number:
+        return cards, 0
+    known = _expand(seat["known"], components)
+    return known, max(0, len(cards) - len(known))
+
+
+def _pavilion(data: Entry) -> Pavilion:
+    colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
+    cells = _cells(data["cells"])
+    if len(cells) != roofs or not in_one_piece(cells, SIZE):  # the outline of anything else has no end
+        data["cells"].fail(f"{roofs} cells in one piece")
+    return Pavilion(colour, roofs, cells)
+
+
+def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
+    pavilions = tuple(_pavilion(p) for p in data["pavilions"].entries("pavilion tiles", most=SIZE * SIZE))
+    wild = _cells(data["wild"])
+    built = frozenset({components.statue, *wild, *(cell for p in pavilions for cell in p.cells)})
+    rows = tuple(r for r in range(SIZE) if all(SIZE * r + c in built for c in range(SIZE)))
+    columns = tuple(c for c in range(SIZE) if all(SIZE * r + c in built for r in range(SIZE)))
+    roofs = _cells(data["superstructures"])
+    by_lines = (0, components.points_line, components.points_crossing)
+    roof_points = tuple(by_lines[(cell // SIZE in rows) + (cell % SIZE in columns)] for cell in roofs)
+    board = components.points_row * len(rows) + components.points_column * len(columns) + sum(roof_points)
+    faces, backs = _hand(data, number, viewer, components)
+    return SeatView(
+        seat=number,
+        pavilions=pavilions,
+        wild=wild,
+        superstructures=roofs,
+        coats=_cells(data["coats_on_board"]),
+        meadow=data["meadow"].integer(0, len(components.coats)),
+        used=_actions(data["used"]),
+        denied=denied,
+        faces=faces,
+        backs=backs,
+        token=or_none(data["token"], 7),
+        points=data["points"].integer(0),
+        bonus=or_none(data["bonus"], MOST_SAID),
+        limit_lifted=data["limit_lifted"].flag(),
+        built=built,
+        full_rows=rows,
+        full_columns=columns,
+        roof_points=roof_points,
+        board_points=board,
+    )
+
+
+def card_name(kind: int, components: Components) -> str:
+    """Name a card type in words: ``wild card``, ``blue 3``."""
+    colour = components.card_colour(kind)
+    return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
+
+
+def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
+    """Place 1, 2, ... of every seat: by score, a tie going to the later seat (rules page, 5)."""
+    order = sorted(range(len(seats)), key=lambda s: (-seats[s].score, -s))
+    return tuple(order.index(s) + 1 for s in range(len(seats)))
+
+
+def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple[str, str]:
+    """Say what the player to move decides: a headline that follows the name, a detail (may be empty)."""
+
+    def is_set(key: str) -> bool:
+        return pending.get(key, False).flag()
+
+    def number(key: str, usual: int = 1) -> int:
+        return pending.get(key, usual).integer(0, MOST_SAID)
+
+    origin = "" if side is None else f" from the {SIDES[side]}"
+    if phase == "START":
+        return "places the first token", "The others follow on every second space, clockwise"
+    if phase == "MOVE":
+        top = number("move", 0)
+        return (
+            "moves the token",
+            f"4 to {top} spaces, paid with a coat of arms" if top else "1 to 3 spaces clockwise",
+        )
+    if phase == "MAIN":
+        if is_set("only_build"):
+            return "builds a pavilion", "Second pavilion" if is_set("built") else "Draw and build"
+        return "draws or builds", f"Two cards beside the token, or a tile{origin}"
+    if phase == "PAY":
+        if is_set("substitute"):
+            return "pays for a pavilion", "One card of another colour"
+        return "pays for a pavilion", count_of(number("to_pay", 0), "more card")
+    if phase == "PLACE":
+        return "pushes the tile in", "From any other side" if is_set("any_side") else origin.strip()
+    if phase == "WILD":
+        return "places wild tiles", f"{number('wilds_left')} to place"
+    if phase == "LIFT":
+        return "lifts a superstructure", ""
+    if phase == "ROOF":
+        if pending.get("lifted", None).value is not None:
+            return "sets the superstructure down", "On any other free roof"
+        action = pending["action"].choice(ACTIONS).replace("_", " ") if pending["action"].given else ""
+        left = f"{number('roofs_left')} to place"
+        return "places superstructures", left + (f": {action}" if action else " on the new pavilion")
+    if phase == "DISCARD":
+        return "discards", f"Down to {count_of(limit, 'card')}"
+    return "may end the turn", "Built" if is_set("built") else "Drew cards" if is_set("drew") else ""
+
+
+def read(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
+    """Read a position dict, whole or a seat's copy, into what the drawings show.
+
+    With `viewer` set, hands of other seats are reduced to what everybody knows of them even if the dict holds more.
+
+    Raises:
+        PositionError: (a ValueError) naming the key under which something is missing or of the wrong kind, or if
+            `viewer` is no seat. Whether a position can be played on is not looked at (`notation.from_dict` does).
+    """
+    data, types = Entry(position, PositionError, file="position").mapping(), components.types
+    players = data["players"].integer(2, 4, "2, 3 or 4")
+    if viewer is not None:
+        expected = f"None or a seat from 0 to {players - 1}"
+        viewer = Entry(viewer, PositionError, "viewer").integer(0, players - 1, expected)
+    denied = [frozenset[int]()] * players
+    if data.get("denied", None).value:
+        denied = [_actions(seat) for seat in data["denied"].entries("lists of actions, one for each seat", 0, players)]
+    seats = tuple(
+        _seat(entry, number, denied[number], viewer, components)
+        for number, entry in enumerate(data["seats"].entries("seats", length=players))
+    )
+    pile, pending = data["draw_pile"], data.get("pending", {}).mapping()
+    phase, done = data["phase"].choice(PHASES), data["done"].flag()
+    places = _places(seats)
+    to_move = places.index(1) if done else data["to_move"].integer(0, players - 1)
+    headline, detail = _decision(pending, phase, seats[to_move].side, components.hand_limit)
+    if done:
+        score = seats[to_move].score
+        tied = sum(seat.score == score for seat in seats) > 1
+        headline, detail = (
+            "wins the game",
+            f"{score} points" + (": a tie goes to the later seat" if tied else ""),
+        )
+    hidden = isinstance(pile.value, int)
+    return TableView(
+        players=players,
+        seats=seats,
+        viewer=viewer,
+        phase=phase,
+        to_move=to_move,
+        round=data["round"].integer(1),
+        last_round=data["last_round"].flag(),
+        done=done,
+        dry_roads=data["dry_roads"].flag(),
+        covered=_actions(data.get("covered", [])),
+        draw_pile=pile.integer(0, DECK) if hidden else len(numbers(pile, "card types", types - 1)),
+        discard=numbers(data["discard_pile"], "card counts, one for each card type", DECK, types),
+        display=tuple(or_none(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)),
+        tile_supply=tuple(numbers(data["tile_supply"][name], "tile counts by roofs", MOST_SAID, 4) for name in COLOURS),
+        wild_tiles=data["wild_tiles"].integer(0, MOST_SAID),
+        superstructures=data["superstructures"].integer(0, MOST_SAID),
+        bonus_cards=numbers(data["bonus_cards"], "bonus cards", MOST_SAID),
+        card=or_none(pending.get("card", None), types - 1),
+        paid=numbers(pending.get("paid", []), "card types", types - 1),
+        to_pay=pending.get("to_pay", 0).integer(0, PAID),
+        any_side=pending.get("any_side", False).flag(),
+        lifted=or_none(pending.get("lifted", None), SIZE * SIZE - 1),
+        headline=headline,
+        detail=detail,
+        places=places,
+    )
+
+
+def action_index(name: str) -> int:
+    """Return the fixed id of an action of the action board."""
+    return ACTIONS.index(name)
+
+
+def discard_by_colour(table: TableView, components: Components) -> tuple[int, ...]:
+    """Cards in the discard pile per colour, wild last: six numbers."""
+    counts = [0] * (len(COLOURS) + 1)
+    for kind, amount in enumerate(table.discard):
+        counts[components.card_colour(kind)] += amount  # -1, the wild card, is the last entry
+    return tuple(counts)
+
+
+__all__ = [
+    "ACTION_LABELS",
+    "COLOURS",
+    "ROOFS",
+    "SIDES",
+    "SIZE",
+    "Pavilion",
+    "SeatView",
+    "TableView",
+    "action_index",
+    "card_name",
+    "count_of",
+    "discard_by_colour",
+    "read",
+]

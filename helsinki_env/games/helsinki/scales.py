@@ -1,0 +1,39 @@
+"""What the entries of an observation are divided by for networks of other libraries: large values of usual games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.games.helsinki.observation import layout
+
+__all__ = ["scales"]
+
+#: By piece; what is not named holds ones and zeros. Codes of cards stay in their order.
+_LARGE: dict[str, Any] = {
+    "boards": np.array([7, 12, 1, 1]).reshape(4, 1, 1),  # by plane
+    "seats": [1, 7, 3, 8, 10, 9, 1, 1],  # by fact, as the next two
+    "table": [4, 3, 1, 20, 1, 50, 12, 30],
+    "pending": [6, 1, 1, 1, 4, 1, 1, 15, 9, 2, 49, 2, 49, 51, 1, 1],
+    "tile_supply": 3,
+    "building": 51,
+    "display": 51,
+    "own_unseen": 51,
+    "hand": 2,
+    "known": 2,
+    "discard": 4,
+    "reshuffled": 4,
+}
+
+
+def scales(size: int) -> npt.NDArray[np.float32] | None:
+    """Return what the entries of an observation of this length are divided by, (F,); None: none is as long."""
+    types, rest = divmod(size - layout(0).size, 7)
+    if types < 1 or rest:
+        return None
+    pieces = layout(types).pieces
+    return np.concatenate([np.broadcast_to(_LARGE.get(p.name, 1), p.shape).reshape(-1) for p in pieces]).astype(
+        np.float32
+    )

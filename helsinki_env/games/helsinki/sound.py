@@ -1,0 +1,347 @@
+"""Whether records that come from outside can be played: what kernels take for granted is looked at here.
+
+Compiled rules index arrays by what they read in a record, and a search plays until a game is over. So a record is
+taken over only if every field is within its range, the fields fit together and some decision is legal. Whatever a game
+comes to by legal decisions passes, and what passes can be played to its end. (`helsinki_env.position` asks more of what
+somebody has written: that a turn can have come to this.)
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from reprlib import repr as brief
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.helsinki.actions import action_table
+from helsinki_env.games.helsinki.bits import CELLS
+from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
+from helsinki_env.games.helsinki.coats import usable_actions
+from helsinki_env.games.helsinki.components import Components
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
+from helsinki_env.games.helsinki.state import (
+    DECK,
+    END,
+    LIFT,
+    MAIN,
+    MOVE,
+    NONE_FIELDS,
+    PAID,
+    PAY,
+    PLACE,
+    ROOF,
+    SEATS,
+    START,
+    TILES,
+    WIDE,
+    WILD,
+    States,
+    new_states,
+)
+
+__all__ = ["check"]
+
+#: Rounds and points far beyond any game, and far from where 16 bits end.
+_MOST = 20_000
+_BOX = 8  # coats of arms
+
+#: What may be wrong with fields that are all in range: the field to name, and what is expected of it.
+_FAULTS = (
+    ("seat", "a seat that is played"),
+    ("token", "spaces, or -1 for every seat in phase START"),
+    ("phase", f"{END} (END) once the game is over"),
+    ("pile_size", "at least 1 before the last round"),
+    ("tile_piece", "orientations of tiles"),
+    ("tile_cell", "cells from which the tiles lie on the board"),
+    ("built", "the cells of tiles, wild tiles and statue, which do not overlap"),
+    ("superstructures", "cells of pavilion and wild tiles"),
+    ("coats", "coats on cells that are not built"),
+    ("meadow", "no more coats than have left the board"),
+    ("supply", "no more tiles than the boards leave"),
+    ("known", "no more cards than are in the hand"),
+    ("hand", "with piles, display and cards being paid exactly the deck"),
+    ("move", f"0, or 5 or 6 in phase {MOVE} (MOVE)"),
+    ("only_build", f"0 but in phase {MAIN} (MAIN)"),
+    ("card", f"a card in phases {PAY} and {PLACE} (PAY, PLACE), else -1"),
+    ("to_pay", f"at least 1 in phase {PAY} (PAY), else 0"),
+    ("paid_count", f"0 but in phases {PAY} and {PLACE} (PAY, PLACE)"),
+    ("substitute", f"0 but in phase {PAY} (PAY)"),
+    ("any_side", f"0 but in phase {PLACE} (PLACE)"),
+    ("wilds_left", f"at least 1 in phase {WILD} (WILD) and no more than the supply, else 0"),
+    ("roofs_left", f"at least 1 in phase {ROOF} (ROOF) and no more than the supply, else 0"),
+    ("lifted", f"-1 but in phase {ROOF} (ROOF), for one roof"),
+    ("resume", f"{MOVE}, {MAIN} or {END} (MOVE, MAIN, END) in phases WILD, LIFT and ROOF"),
+    ("tile_count", "a tile of the seat to move, which has built"),
+    ("phase", f"another one than {LIFT} (LIFT) where no roof is free"),
+    ("supply", "a tile for the card that is being built"),
+    ("to_pay", "with the cards paid no more than the card asks for, and than the hand can pay"),
+    ("card", "one whose tile can be placed"),
+    ("phase", "one in which some decision is legal"),
+)
+(
+    _SEAT, _TOKEN, _DONE, _PILE, _PIECE, _CELL, _BUILT, _STANDING, _COATS, _MEADOW, _SUPPLY, _KNOWN, _HAND, _MOVE,
+    _ONLY_BUILD, _CARD, _TO_PAY, _PAID_COUNT, _SUBSTITUTE, _ANY_SIDE, _WILDS, _ROOFS, _LIFTED, _RESUME, _TILE,
+    _NO_ROOF, _NO_TILE, _NOT_PAID, _NOT_PLACED, _NOTHING_LEGAL,
+) = range(len(_FAULTS))  # fmt: skip
+_SOUND = -1
+
+
+def check(states: States, config: GameConfig) -> None:
+    """Make sure that games can go on from records.
+
+    Args:
+        states: records, (B,), contiguous, of the layout that goes with the components.
+        config: a configuration with the component file of the games; players and covered actions are their own.
+
+    Raises:
+        ValueError: naming the first game and field that cannot be, what stands there and what is expected.
+    """
+    least, most = _limits(config.loaded)
+    if not _in_range(states, least, most):
+        _name_range(states, least, most)
+    count, mask = np.zeros(WIDE, np.int64), np.zeros(action_table(config.loaded.types).size, np.int8)
+    b, fault = first_fault(config.tables, states, count, mask)
+    if fault != _SOUND:
+        name, expected = _FAULTS[fault]
+        _fail(b, name, states[b][name], expected)
+
+
+def _fail(b: int, name: str, found: Any, expected: str) -> None:
+    raise ValueError(f"states: game {b}: {name}: found {brief(found.tolist())}, expected {expected}")
+
+
+# Every field by itself
+
+
+@lru_cache(maxsize=32)
+def _limits(components: Components) -> tuple[States, States]:
+    """Return the least and the most that every field may hold, each as a record, (1,)."""
+    types = components.types
+    least, most = new_states(1, types), new_states(1, types)
+    for name in least.dtype.names or ():
+        least[name] = -1 if name in NONE_FIELDS else 0
+    least["players"] = 2
+    least["round_number"] = 1
+    limits: dict[str, Any] = {
+        "chance": 2**64 - 1,
+        "round_number": _MOST,
+        "points": _MOST,
+        "tile_piece": 8 * 20 - 1,
+        "tile_count": TILES,
+        "coats": 2**_BOX - 1,
+        "meadow": _BOX,
+        "token": 7,
+        "bonus": 3,
+        "bonus_cards": 2**4 - 1,
+        "supply": list(components.tile_copies) * 5,
+        "wild_supply": components.wild_tiles,
+        "superstructure_supply": components.superstructures,
+        "players": SEATS,
+        "seat": SEATS - 1,
+        "phase": END,
+        "resume": END,
+        "move": 6,
+        "card": types - 2,
+        "to_pay": PAID,
+        "paid_count": PAID,
+        "action": 14,
+        "wilds_left": 2,
+        "roofs_left": 5,
+        "pad": 255,
+    }
+    for same, names in (
+        (2**15 - 1, ("covered", "used", "denied")),
+        (2**CELLS - 1, ("built", "wild", "superstructures")),
+        (CELLS - 1, ("tile_cell", "lifted", "last_roof")),
+        (types - 1, ("pile", "display", "unseen", "paid", "last_discard")),
+        (DECK, ("hand", "known", "discard", "reshuffled", "pile_size")),
+    ):
+        limits |= dict.fromkeys(names, same)
+    for name in most.dtype.names or ():
+        most[name] = limits.get(name, 1)  # a flag
+    for name in ("hand", "known", "discard", "reshuffled"):
+        most[name][..., types:] = 0
+    return least, most
+
+
+def _in_range(states: States, least: States, most: States) -> bool:
+    """Whether all fields are: all of one width at once, without signs, where less than the least is beyond the most."""
+    fields: Any = states.dtype.fields
+    begins = (0, fields["used"][1], fields["hand"][1], states.dtype.itemsize)
+    records = [array.view(np.uint8).reshape(len(array), -1) for array in (states, least, most)]
+    for width, begin, end in zip((np.uint64, np.uint16, np.uint8), begins[:-1], begins[1:], strict=True):
+        found, low, high = (record[:, begin:end].view(width) for record in records)
+        if (found - low > high - low).any():
+            return False
+    return True
+
+
+def _name_range(states: States, least: States, most: States) -> None:
+    for name in states.dtype.names or ():
+        found, low, high = (array[name] for array in (states, least, most))
+        outside = (found < low) | (found > high)
+        if outside.any():
+            place = np.argwhere(outside)[0].tolist()
+            bounds = " to ".join(str(array[(0, *place[1:])]) for array in (low, high))
+            _fail(place[0], f"{name}{place[1:] or ''}", found[tuple(place)], bounds)
+
+
+# Fields that go together
+
+
+@kernel
+def first_fault(tables, states, count, mask):
+    """Return the first game whose fields do not fit together and what is wrong with it, or `_SOUND`.
+
+    Every field is in range. `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
+    """
+    t = tables[0]
+    for b in range(len(states)):
+        g = states[b]
+        fault = _fault(t, g, count, mask)
+        if fault != _SOUND:
+            return b, fault
+    return len(states), _SOUND
+
+
+@kernel
+def _fault(t, g, count, mask):
+    if g.seat >= g.players:
+        return _SEAT
+    for seat in range(g.players):
+        if (g.token[seat] < 0) != (g.phase == START):
+            return _TOKEN
+    if g.done and g.phase != END:
+        return _DONE
+    if g.pile_size == 0 and not g.last_round:
+        return _PILE
+    fault = _boards(t, g, count)
+    if fault == _SOUND:
+        fault = _cards(t, g, count)
+    if fault == _SOUND:
+        fault = _decision(t, g)
+    if fault == _SOUND and g.card >= 0:
+        fault = _building(t, g)
+    if fault != _SOUND or g.done:
+        return fault
+    write_mask(t, g, mask)
+    return _SOUND if np.any(mask) else _NOTHING_LEGAL
+
+
+@kernel
+def _boards(t, g, count):
+    """Tiles lie on the board and apart from each other, coats and superstructures lie where they may."""
+    for kind in range(20):
+        count[kind] = g.supply[kind]
+    for seat in range(g.players):
+        fault = _board(t, g, seat, count)
+        if fault != _SOUND:
+            return fault
+    for kind in range(20):
+        if count[kind] > t.supply[kind]:
+            return _SUPPLY
+    return _SOUND
+
+
+@kernel
+def _board(t, g, seat, count):
+    built = np.int64(t.statue)
+    for tile in range(g.tile_count[seat]):
+        piece, cell = np.int64(g.tile_piece[seat, tile]), np.int64(g.tile_cell[seat, tile])
+        if t.roofs_mask[piece] == 0:
+            return _PIECE
+        if cell % 7 + t.width[piece, NORTH] > 7 or cell // 7 + t.width[piece, WEST] > 7:
+            return _CELL
+        cells = tile_cells(t, piece, cell)
+        if built & cells:
+            return _BUILT
+        built |= cells
+        count[piece // 8] += 1
+    if built & g.wild[seat] or built | g.wild[seat] != g.built[seat]:
+        return _BUILT
+    if g.superstructures[seat] & ~(g.built[seat] & ~t.statue):
+        return _STANDING
+    coats = np.int64(g.meadow[seat])
+    for coat in range(_BOX):
+        if (g.coats[seat] >> coat) & 1:
+            coats += 1
+            if g.built[seat] & t.coat_cells[coat]:
+                return _COATS
+    return _SOUND if coats <= _BOX else _MEADOW
+
+
+@kernel
+def _cards(t, g, count):
+    """Every card of the deck is somewhere: pile, discards, display, hands, in front of the player who builds."""
+    for card in range(t.types):
+        count[card] = g.discard[card]
+        for seat in range(SEATS):
+            if g.known[seat, card] > g.hand[seat, card]:
+                return _KNOWN
+            count[card] += g.hand[seat, card]
+    for place in range(g.pile_size):
+        count[g.pile[place]] += 1
+    for slot in range(8):
+        if g.display[slot] >= 0:
+            count[g.display[slot]] += 1
+    for place in range(g.paid_count):
+        count[g.paid[place]] += 1
+    if g.card >= 0:
+        count[g.card] += 1
+    removed = 0
+    for card in range(t.types):
+        missing = t.deck[g.players, card] - count[card]
+        if missing < 0 or (missing and t.number[card] != t.removed_number):
+            return _HAND
+        removed += missing
+    return _SOUND if removed == (g.players == 2) else _HAND
+
+
+@kernel
+def _decision(t, g):
+    """What the decision in progress needs is there, and nothing of another one."""
+    phase = g.phase
+    building = phase in (PAY, PLACE)
+    if g.move and (g.move < 5 or phase != MOVE):
+        return _MOVE
+    if g.only_build and phase != MAIN:
+        return _ONLY_BUILD
+    if (g.card >= 0) != building:
+        return _CARD
+    if (g.to_pay > 0) != (phase == PAY):
+        return _TO_PAY
+    if g.paid_count and not building:
+        return _PAID_COUNT
+    if g.substitute and phase != PAY:
+        return _SUBSTITUTE
+    if g.any_side and phase != PLACE:
+        return _ANY_SIDE
+    if (g.wilds_left > 0) != (phase == WILD) or g.wilds_left > g.wild_supply:
+        return _WILDS
+    if (g.roofs_left > 0) != (phase == ROOF) or (g.lifted < 0 and g.roofs_left > g.superstructure_supply):
+        return _ROOFS
+    if g.lifted >= 0 and g.roofs_left != 1:
+        return _LIFTED
+    if phase in (WILD, LIFT, ROOF) and g.resume not in (MOVE, MAIN, END):
+        return _RESUME
+    if g.tile_count[g.seat] == 0 and (g.has_built or (phase == ROOF and g.lifted < 0)):
+        return _TILE
+    return _NO_ROOF if phase == LIFT and free_roofs(t, g, g.seat) == 0 else _SOUND
+
+
+@kernel
+def _building(t, g):
+    """PAY and PLACE: the tile is there and can be paid and placed."""
+    kind = np.int64(t.kind[g.card])
+    if g.supply[kind] == 0:
+        return _NO_TILE
+    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    if g.to_pay + g.paid_count >= t.number[g.card] or (g.substitute and g.to_pay - 1 > same + wild):
+        return _NOT_PAID
+    if not g.any_side and coats_to_place(t, g, kind, usable_actions(g, g.seat)) > g.meadow[g.seat]:
+        return _NOT_PLACED
+    return _SOUND

@@ -1,0 +1,118 @@
+"""A component file as arrays: everything that a kernel looks up, in one record that is passed along as `t`.
+
+Kernels never see a component file, so a corrected one needs neither new code nor a new compilation.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.games.helsinki.actions import ActionTable
+from helsinki_env.games.helsinki.components import Components
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, orientations, seen_from
+from helsinki_env.games.helsinki.state import WIDE
+
+_MOST_IDS = ActionTable(WIDE).size
+_PIECES = 160
+
+TABLES = np.dtype(
+    (
+        np.record,
+        [
+            ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
+            ("coat_cells", np.int64, (8,)),  # each as a set
+            ("all_coats", np.int64),
+            ("crosswalks", np.int64),
+            ("offset", np.int64, (12,)),
+            ("types", np.int64),
+            ("variants", np.int64),
+            ("hand_limit", np.int64),
+            ("statue", np.int64),  # as a set
+            ("statue_cell", np.int64),
+            ("points_row", np.int64),
+            ("points_column", np.int64),
+            ("points_crossing", np.int64),
+            ("points_line", np.int64),
+            ("points_two_points", np.int64),
+            ("bonus_cards", np.int64, (4,)),
+            ("coat_cell", np.int16, (8,)),  # as a cell
+            ("kind_of", np.int8, (_MOST_IDS,)),  # kind of decision of an id
+            ("colour", np.int16, (WIDE,)),  # of a card type; -1 for the wild card
+            ("number", np.int16, (WIDE,)),
+            ("kind", np.int16, (WIDE,)),  # 4 * colour + roofs - 2 of the tile that it shows
+            ("shows", np.int16, (WIDE,)),  # superstructures
+            ("orientations", np.int16, (20,)),
+            ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, the first repeated
+            ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
+            ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
+            ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
+            ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
+            ("deck", np.int8, (5, WIDE)),  # by number of players
+            ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
+            ("wild_tiles", np.int8),
+            ("superstructures", np.int8),
+            ("supply", np.int8, (20,)),
+        ],
+    )
+)
+
+
+@lru_cache(maxsize=32)
+def build_tables(components: Components) -> npt.NDArray[Any]:
+    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its only record."""
+    array = np.zeros(1, TABLES)
+    t = array[0]
+    actions = ActionTable(components.types)
+    t.offset[:] = actions.offsets
+    t.kind_of[:] = -1
+    t.kind_of[: actions.size] = actions.kind_of
+    t.types = components.types
+    t.variants = len(components.variants)
+    t.hand_limit = components.hand_limit
+    t.statue = 1 << components.statue
+    t.statue_cell = components.statue
+    t.coat_cell[:] = components.coats
+    t.coat_cells[:] = [1 << cell for cell in components.coats]
+    t.all_coats = sum(1 << cell for cell in components.coats)
+    t.crosswalks = sum(1 << cell for cell in components.crosswalks)
+    for name in ("row", "column", "crossing", "line", "two_points"):
+        t[f"points_{name}"] = getattr(components, f"points_{name}")
+    t.bonus_cards[:] = components.bonus_cards
+    for card in range(components.types):
+        colour = components.card_colour(card)
+        t.colour[card] = colour
+        t.number[card] = components.card_number(card)
+        t.kind[card] = 4 * colour + components.card_roofs(card) - 2 if colour >= 0 else -1
+        t.shows[card] = components.card_superstructures(card)
+    for players in (2, 3, 4):
+        t.deck[players, : components.types] = components.deck(players)
+    t.removed_number = components.any_removed2_number
+    t.wild_tiles = components.wild_tiles
+    t.superstructures = components.superstructures
+    t.supply[:] = list(components.tile_copies) * 5
+    for kind in range(20):
+        drawings = orientations(components.shapes[components.tiles[kind // 4][kind % 4]])
+        t.orientations[kind] = len(drawings)
+        for orientation, drawing in enumerate(drawings):
+            _fill_piece(t, 8 * kind + orientation, drawing)
+    array.flags.writeable = False
+    return array
+
+
+def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
+    offsets = [7 * row + column for row, column in cells_of(drawing)]
+    t.roofs_mask[piece] = sum(1 << offset for offset in offsets)
+    t.corner_cells[piece] = (offsets + offsets[:1] * MOST_ROOFS)[:MOST_ROOFS]
+    for side in range(4):
+        length, fronts = seen_from(drawing, side)
+        t.width[piece, side] = len(fronts)
+        t.lanes[piece, side] = (1 << (8 - len(fronts))) - 1
+        for j, front in enumerate(fronts):
+            t.low[piece, side, j] = 8 * (front + 1)
+            # Lanes in which the tile reaches further than here must be stopped that much earlier.
+            short = length - 1 - front
+            t.high[piece, side, j] = 8 * min(7, 8 - short)

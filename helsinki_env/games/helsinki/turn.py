@@ -1,0 +1,121 @@
+"""The course of a turn (rules page, sections 3 and 5): what each decision does, and how turn and game end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.build import begin_build, pay, place
+from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
+from helsinki_env.games.helsinki.deal import end_turn_fields, start
+from helsinki_env.games.helsinki.draw import draw_cards, hand_size, show
+from helsinki_env.games.helsinki.legal import legal_uses
+from helsinki_env.games.helsinki.state import DISCARD, END, MAIN, MOVE
+
+
+@kernel
+def move(g, steps):
+    """Section 3, MOVE: clockwise; then MAIN."""
+    seat = g.seat
+    g.token[seat] = (np.int64(g.token[seat]) + steps) % 8
+    g.move = 0
+    g.phase = MAIN
+
+
+@kernel
+def after_drawing(t, g):
+    """Section 3, Hand limit: checked after drawing, unless it is lifted."""
+    if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
+        g.phase = DISCARD
+        g.last_discard = -1
+    else:
+        g.phase = END
+
+
+@kernel
+def discard(t, g, card):
+    """Section 3, Hand limit: one card less, until the limit is kept."""
+    show(g, g.seat, card)
+    g.discard[card] += 1
+    g.last_discard = card
+    if hand_size(t, g, g.seat) > t.hand_limit:
+        return
+    g.last_discard = -1
+    if g.turn_over:
+        pass_turn(g)
+    else:
+        g.phase = END
+
+
+@kernel
+def end(t, g):
+    """Section 3, END: a limit that was lifted for this turn ends with it; more than seven cards are discarded first."""
+    seat = g.seat
+    if g.limit_lifted[seat] and not g.lifted_now:
+        g.limit_lifted[seat] = 0
+        if hand_size(t, g, seat) > t.hand_limit:
+            g.turn_over = 1
+            g.phase = DISCARD
+            g.last_discard = -1
+            return
+    pass_turn(g)
+
+
+@kernel
+def pass_turn(g):
+    """Sections 3 and 5: the next player's turn; after the last player of the last round the game is over."""
+    end_turn_fields(g)
+    if g.seat + 1 < g.players:
+        g.seat += 1
+        g.phase = MOVE
+    elif g.last_round:
+        g.done = 1
+        g.phase = END
+        g.reshuffled[:] = 0  # nothing is pending any more
+        g.unseen[:] = -1
+    else:
+        g.seat = 0
+        g.round_number += 1
+        g.phase = MOVE
+
+
+@kernel
+def apply(t, g, action):
+    """Carry out a legal decision. END is taken here whenever nothing else is legal."""
+    kind = t.kind_of[action]
+    argument = action - t.offset[kind]
+    if kind == a.MOVE:
+        move(g, argument + 1)
+    elif kind == a.DRAW:
+        draw_cards(t, g, g.seat, False)
+        g.drew = 1
+        after_drawing(t, g)
+    elif kind == a.BUILD:
+        begin_build(t, g, argument)
+    elif kind == a.PAY:
+        pay(t, g, argument)
+    elif kind == a.PLACE:
+        place(t, g, argument)
+    elif kind == a.ROOF:
+        roof(g, argument)
+    elif kind == a.DISCARD:
+        discard(t, g, argument)
+    elif kind == a.USE:
+        use(t, g, argument)
+        if argument == a.EXTRA_CARD:
+            after_drawing(t, g)
+        elif argument == a.NO_HAND_LIMIT:
+            g.phase = END
+    elif kind == a.WILD:
+        place_wild(t, g, argument)
+    elif kind == a.LIFT:
+        lift(g, argument)
+    elif kind == a.END:
+        end(t, g)
+        return
+    else:
+        start(t, g, argument)
+        g.phase = MOVE
+    if g.phase == END and legal_uses(t, g) == 0:
+        end(t, g)

@@ -1,0 +1,516 @@
+"""A game as data: what was dealt, who played, what was decided and how it ended. One game is one line of JSON.
+
+A record replays exactly: the deck comes from the seed, everything else from the decisions, which are ids of the action
+table. It is of any game that is known (`helsinki_env.engine.spec`). The keys of a line:
+
+============  ==========================================================================================
+(a game)      which game it is, by its name in small letters; the value is the version of its environment
+config        the configuration, as its `to_dict` writes it
+config_digest its `digest`: the configuration again, the component file by its content
+seed, stream  which deck was dealt, as for `Game`
+episode       the how-manyth game of that stream, as a batch environment counts them; 0 in most cases
+players       who sat in each seat, by name
+decisions     ids of the action table, in order
+scores        points of each seat; null if the game was not played to its end
+ranking       seats, best first; null likewise. Not in games whose places may be shared
+places        instead of it there: how many seats did better than each, [0, 0, 2] for two winners of three
+digest        16 hexadecimal digits over everything else
+============  ==========================================================================================
+
+    >>> from helsinki_env import Game
+    >>> game = Game(seed=5)
+    >>> decisions = []
+    >>> while not game.done:
+    ...     decisions.append(int(game.legal_actions()[0]))
+    ...     game.step(decisions[-1])
+    >>> record = Record.of(game, seed=5, players=["first", "first"], decisions=decisions)
+    >>> replay(Record.from_json(record.to_json())) == game
+    True
+
+Files hold one record a line (JSON Lines). They are written under a temporary name and renamed, so a file that exists is
+whole, and a run that breaks off leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.data import Entry, brief, parse_json, shown
+from helsinki_env.engine import loops
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
+from helsinki_env.engine.values import as_word
+from helsinki_env.files import held, replaced_by, replacing
+
+__all__ = ["Record", "RecordError", "RecordWriter", "deal", "positions", "read_records", "replay", "write_records"]
+
+#: The keys between what says which game it is and the result.
+_KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
+#: Characters of a line; a long game takes a few thousand.
+_MOST_LINE = 2**20
+
+
+class RecordError(ValueError):
+    """A record that cannot be used. The message names key, value found, what is expected and what to do about it.
+
+    For records from a file it begins with the file's name and the line.
+    """
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as data; see the module for the keys.
+
+    Attributes:
+        config: what was played, a configuration of any game.
+        seed: which deck was dealt, 0 to 2^64 - 1.
+        players: a name for each seat.
+        decisions: ids of the action table.
+        scores: points of each seat, or None if the game was not played to its end.
+        ranking: seats, best first, or None likewise, and in games whose places may be shared.
+        stream: see `Game`.
+        episode: the how-manyth game of the stream.
+        places: how many seats did better than each, or None if the game was not played to its end. It says the same as
+            the ranking where there is one: either may be given there, and the other follows.
+
+    Raises:
+        RecordError: for values that no record can have. Whether the decisions are legal only `replay` can say.
+    """
+
+    config: Any
+    seed: int
+    players: tuple[str, ...]
+    decisions: tuple[int, ...]
+    scores: tuple[int, ...] | None = None
+    ranking: tuple[int, ...] | None = None
+    stream: int = 0
+    episode: int = 0
+    places: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        try:
+            spec = self.spec
+        except ValueError as problem:
+            raise RecordError(str(problem)) from None
+        seats = self.config.num_players
+        for key in ("seed", "stream", "episode"):
+            object.__setattr__(self, key, self._entry(key).integer(0, 2**64 - 1))
+        names = self._entry("players").entries("names, one for each seat", length=seats)
+        object.__setattr__(self, "players", tuple(name.text("a name") for name in names))
+        object.__setattr__(self, "decisions", self._decisions())
+        if spec.shared_places and self.ranking is not None:
+            self._entry("ranking").fail(f"None: places of {spec.name} may be shared", "give places instead")
+        told = [key for key in ("ranking", "places") if getattr(self, key) is not None]
+        if (self.scores is None) != (not told):
+            self._entry(told[0] if told else _result_key(spec)).fail("null exactly if scores is null")
+        if self.scores is not None:
+            scores = self._entry("scores").entries("whole numbers", length=seats)
+            object.__setattr__(self, "scores", tuple(points.integer(0, 10_000) for points in scores))
+            if self.places is not None:
+                object.__setattr__(self, "places", self._places(spec))
+            if not spec.shared_places:
+                object.__setattr__(self, "ranking", self._ranking())
+
+    @property
+    def spec(self) -> GameSpec:
+        """Which game was played."""
+        return spec_of(self.config)
+
+    def _places(self, spec: GameSpec) -> tuple[int, ...]:
+        seats = self.config.num_players
+        entries = self._entry("places").entries("places, one for each seat", length=seats)
+        places = tuple(place.integer(0, seats - 1) for place in entries)
+        if any(place != sum(other < place for other in places) for place in places):
+            self._entry("places").fail("for each seat how many did better")
+        if not spec.shared_places and len(set(places)) != seats:
+            self._entry("places").fail(f"each of 0 to {seats - 1} once: places of {spec.name} are never shared")
+        return places
+
+    def _ranking(self) -> tuple[int, ...]:
+        """Return the seats in the order of their places, and keep the places that go with it."""
+        if self.ranking is None:
+            return tuple(_ranked(self.places or ()))
+        seats = range(self.config.num_players)
+        entries = self._entry("ranking").entries("seats, best first", length=len(seats))
+        ranking = tuple(seat.integer(0, len(seats) - 1) for seat in entries)
+        if len(set(ranking)) != len(seats):
+            self._entry("ranking").fail(f"each of the seats 0 to {len(seats) - 1} once, best first")
+        places = tuple(ranking.index(seat) for seat in seats)
+        if self.places not in (None, places):
+            self._entry("places").fail(f"{list(places)}, the places of this ranking", "one of both is enough")
+        object.__setattr__(self, "places", places)
+        return ranking
+
+    def _entry(self, key: str) -> Entry:
+        return Entry(getattr(self, key), RecordError, key)
+
+    def _decisions(self) -> tuple[int, ...]:
+        most = self.spec.ids(self.config) - 1
+        decisions = self._entry("decisions")
+        found = decisions.value
+        if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
+            return tuple(found)  # the quick look
+        return tuple(action.integer(0, most) for action in decisions.entries("ids of the action table"))
+
+    @classmethod
+    def of(
+        cls,
+        game: BoardGame,
+        seed: int,
+        players: Sequence[str],
+        decisions: Iterable[int],
+        *,
+        stream: int = 0,
+        episode: int = 0,
+    ) -> Record:
+        """Return the record of a game from what it was dealt with and the decisions that led to it.
+
+        Args:
+            game: the game where it stands now; scores and places are taken from it if it is over.
+            seed: what it was dealt with, together with `stream` and `episode`.
+            players: a name for each seat.
+            decisions: all decisions so far.
+            stream: see `Game`.
+            episode: the how-manyth game of the stream.
+        """
+        return cls(
+            config=game.config,
+            seed=seed,
+            stream=stream,
+            episode=episode,
+            players=tuple(players),
+            decisions=tuple(int(action) for action in decisions),
+            scores=tuple(game.scores().tolist()) if game.done else None,
+            places=tuple(game.places().tolist()) if game.done else None,
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game was played to its end."""
+        return self.scores is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data; see the module for the keys."""
+        spec = self.spec
+        key = _result_key(spec)
+        result = getattr(self, key)
+        data: dict[str, Any] = {
+            spec.name: spec.version,
+            "config": self.config.to_dict(),
+            "config_digest": _config_digest(self.config),
+            "seed": self.seed,
+            "stream": self.stream,
+            "episode": self.episode,
+            "players": list(self.players),
+            "decisions": list(self.decisions),
+            "scores": None if self.scores is None else list(self.scores),
+            key: None if result is None else list(result),
+        }
+        data["digest"] = _digest(data)
+        return data
+
+    def to_json(self) -> str:
+        """Return the record as one line of JSON, without a line end; `from_json` reads it back."""
+        return json.dumps(self.to_dict(), separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Record:
+        """Return the record that `to_dict` wrote.
+
+        Raises:
+            RecordError: naming the key, what stood there, what was expected and what to do.
+        """
+        data = Entry.of(data, RecordError, "record").mapping()
+        spec = _game_of(data)
+        version = data[spec.name]
+        if type(version.value) is not int or version.value != spec.version:
+            remedy = "other versions play by other rules: replay it with the version it was played with"
+            version.fail(f"{spec.version}, the version of this environment", remedy)
+        keys = (spec.name, *_KEYS, "scores", _result_key(spec), "digest")
+        data.mapping(keys)
+        for key in keys:
+            if not data[key].given:
+                data[key].fail("this key", "write records with Record.to_json")
+        digest = _digest(data.value)
+        if data["digest"].value != digest:
+            remedy = "the record was changed or damaged; Record(...).to_json() writes a changed one anew"
+            data["digest"].fail(f"{digest}, the digest of the rest", remedy)
+        text = json.dumps({"config": data["config"].value})
+        config = _read_config(spec.name, text, str(data["config_digest"].value))
+        return cls(config, **{key: data.value[key] for key in keys[3:-1]})
+
+    @classmethod
+    def from_json(cls, line: str) -> Record:
+        """Return the record that `to_json` wrote.
+
+        Raises:
+            RecordError: as in `from_dict`, and for text that is no JSON.
+        """
+        try:
+            data = parse_json(line, RecordError, what="record")
+        except RecordError as problem:
+            raise RecordError(f"{problem} (was the file cut off? remove this line)") from None
+        return cls.from_dict(data)
+
+
+def _result_key(spec: GameSpec) -> str:
+    """Return under which key a game's records say who came first: only places can say that some are shared."""
+    return "places" if spec.shared_places else "ranking"
+
+
+def _ranked(places: Sequence[int]) -> list[int]:
+    """Return the seats in the order of their places."""
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def _game_of(data: Entry) -> GameSpec:
+    """Return the game that a record is of, by the key that is its name."""
+    known = sorted(game_names())
+    named = [name for name in known if data[name].given]
+    if len(named) != 1:
+        found = f"the keys {', '.join(map(shown, named or data.value))}" if data.value else "no keys"
+        remedy = "a record is of one game" if named else "this is no record of a game"
+        data.fail(f"one that names the game: {' or '.join(known)}", remedy, brief(found))
+    return spec_named(named[0])
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    content = {key: value for key, value in data.items() if key != "digest"}
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        Entry(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
+
+
+@lru_cache(maxsize=32)
+def _read_config(game: str, text: str, digest: str) -> Any:
+    """Return a configuration of a game; the records of a file have few different ones."""
+    config = spec_named(game).config.from_dict(parse_json(text, RecordError)["config"])
+    if config.digest != digest:
+        remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
+        Entry(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
+    return config
+
+
+# replay
+
+
+def deal(record: Record) -> Any:
+    """Return the game of a record before its first decision, of the class that its game has (`BoardGame`)."""
+    game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
+    if record.episode:
+        word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
+        loops.batch_deal(game._tables, game._states, *word)
+    return game
+
+
+def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
+    """Yield the game before each decision together with that decision, and last the game at the end with None.
+
+    Every game is a copy of its own.
+
+    Raises:
+        RecordError: if a decision is not legal, or the result is not that of the record.
+    """
+    game = deal(record)
+    for i, action in enumerate(record.decisions):
+        yield game.clone(), action
+        _step(game, i, action)
+    _check_result(record, game)
+    yield game, None
+
+
+@kernel
+def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
+    """Take the decisions, int64 (n,), in the only game of `states`; return the index of the first illegal one, or n."""
+    g = states[0]
+    for i in range(len(decisions)):
+        write_mask(t, g, mask)
+        if mask[decisions[i]] == 0:
+            return i
+        apply(t, g, decisions[i])
+    return len(decisions)
+
+
+def replay(record: Record) -> Any:
+    """Return the game at the end of a record, as `deal` does.
+
+    Raises:
+        RecordError: if a decision is not legal, or the result is not that of the record.
+    """
+    game = deal(record)
+    decisions = np.array(record.decisions, np.int64)
+    mask = np.zeros(record.spec.ids(record.config), np.int8)
+    legal = int(_play(record.config.tables[0], game._states, decisions, mask))
+    if legal < len(decisions):
+        _step(game, legal, int(decisions[legal]))
+    _check_result(record, game)
+    return game
+
+
+def _step(game: BoardGame, i: int, action: int) -> None:
+    try:
+        game.step(action)
+    except IllegalActionError as problem:
+        remedy = "seed, configuration or decisions are not those of this game"
+        raise RecordError(f"decisions[{i}]: {problem} ({remedy})") from None
+
+
+def _check_result(record: Record, game: BoardGame) -> None:
+    if game.done != record.finished:
+        state = "over" if game.done else f"not over after {len(record.decisions)} decisions"
+        remedy = "decisions are missing, or the result" if record.finished else "add the result"
+        record._entry("scores").fail(f"null exactly if the game is not over; it is {state}", remedy)
+    if record.finished:
+        remedy = "the result does not belong to these decisions"
+        scores, places = game.scores().tolist(), game.places().tolist()
+        last = ("places", places) if record.spec.shared_places else ("ranking", _ranked(places))
+        for key, played in (("scores", scores), last):
+            found = record._entry(key)
+            if list(found.value) != played:
+                found.fail(f"{played}, which the replay gives", remedy)
+
+
+# files
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records of a file, one line each; blank lines are skipped.
+
+    Raises:
+        RecordError: if there is no such file, or for a record that cannot be used: file, line, key, value, what is
+            expected and what to do.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8") as file:
+            number = 0
+            while line := file.readline(_MOST_LINE + 1):
+                number += 1
+                if not line.strip():
+                    continue
+                try:
+                    if len(line) > _MOST_LINE:
+                        raise RecordError(f"record: found more than {_MOST_LINE:,} characters, expected fewer")
+                    record = Record.from_json(line.rstrip("\n"))
+                except RecordError as problem:
+                    raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
+                yield record
+    except RecordError:
+        raise
+    except UnicodeDecodeError:
+        raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
+    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
+        reason = getattr(problem, "strerror", None) or problem
+        raise RecordError(
+            f"{brief(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
+        ) from None
+
+
+def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
+    """Write records to a file, one line each, all or none; return how many.
+
+    Args:
+        path: the file; its folder is made if it is missing.
+        records: what to write.
+        append: keep what the file holds and write after it; otherwise it is replaced.
+
+    Raises:
+        RecordError: if the file cannot be written, another process is writing to it, or what it holds ends within a
+            line.
+    """
+    count = 0
+    with RecordWriter(path, append=append) as writer:
+        for record in records:
+            writer.write(record)
+            count += 1
+    return count
+
+
+class _Discarded(Exception):  # noqa: N818  # nothing went wrong
+    """What has been written is not wanted any more."""
+
+
+class RecordWriter:
+    """Writes records one after the other; the file appears, whole, when the block ends without an error.
+
+    A file has one writer at a time. Arguments and errors: see `write_records`.
+
+        with RecordWriter("games.jsonl") as writer:
+            writer.write(record)
+    """
+
+    def __init__(self, path: str | Path, *, append: bool = False) -> None:
+        self.path = Path(path)
+        self.append = append
+        self._stack = ExitStack()
+
+    def __enter__(self) -> RecordWriter:
+        """Open the temporary file."""
+        with ExitStack() as stack:
+            try:
+                target = replaced_by(self.path)
+                if target is not None:
+                    stack.enter_context(held(target.parent / f".{target.name}.lock", self._busy()))
+                self._file = stack.enter_context(replacing(self.path))
+                if self.append and target is not None and target.exists():
+                    self._copy()
+            except OSError as problem:
+                raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
+            self._stack = stack.pop_all()
+        return self
+
+    def _busy(self) -> RecordError:
+        remedy = "wait for it, or choose another file: what both write would be lost to one of them"
+        return RecordError(f"{self.path}: another process is writing to it ({remedy})")
+
+    def _copy(self) -> None:
+        with self.path.open("rb") as old:
+            shutil.copyfileobj(old, self._file)
+            if old.tell() > 0:
+                old.seek(-1, os.SEEK_END)
+                if old.read(1) != b"\n":
+                    raise RecordError(f"{self.path}: the last line has no end: was it cut off? remove that line first")
+
+    def write(self, record: Record) -> None:
+        """Write one record."""
+        self._file.write(record.to_json().encode() + b"\n")
+
+    def copy(self, lines: Iterable[bytes]) -> None:
+        """Write records that are lines already."""
+        self._file.writelines(lines)
+
+    def finish(self) -> None:
+        """Put the file in its place now; nothing can be written any more, and nothing undoes it."""
+        self._stack.close()
+
+    def discard(self) -> None:
+        """Leave what was there before; nothing can be written any more."""
+        with suppress(_Discarded), self._stack:
+            raise _Discarded
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Put the file in its place, or remove it if something went wrong."""
+        self._stack.__exit__(kind, error, trace)

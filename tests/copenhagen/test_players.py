@@ -1,0 +1,246 @@
+"""Copenhagen's players: legal and sensible everywhere, and they see no more than their seat."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.base import Player
+from agents.copenhagen.decide import decide
+from agents.copenhagen.greedy import GreedyPlayer
+from agents.copenhagen.view import NOTHING, forget, new_views, pieces
+from agents.copenhagen.weights import QUICK, Weights
+from agents.copenhagen.worth import win_shares, worth
+from agents.guide import weights_record
+from agents.heuristic.player import HeuristicPlayer
+from agents.heuristic.playouts import play_out_guided
+from agents.random import RandomPlayer
+from helsinki_env.engine import loops
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.copenhagen.actions import SIZE
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.observation import SIZE as FEATURES
+from helsinki_env.games.copenhagen.state import SEATS, new_states
+from tests.copenhagen.positions import act, position, row, seat, tile
+from tests.copenhagen.support import built_position
+from tests.copenhagen.test_equal import random_config
+
+CONFIG = CopenhagenConfig()
+#: Weights far from the tuned ones: what a tuning may try on its way.
+ODD = {
+    "tuned": Weights(),
+    "nothing counts": Weights(**{item.name: 0.0 for item in fields(Weights)}),
+    "all three times as much": Weights(**{item.name: 3.0 * getattr(Weights(), item.name) for item in fields(Weights)}),
+}
+PLAYERS: dict[str, Player] = {"greedy": GreedyPlayer(), "heuristic": HeuristicPlayer(CopenhagenConfig())}
+
+
+@cache
+def some_games() -> list[Game]:
+    """Positions of games by the heuristic, which now and then does anything, and of turns that are rich in choice."""
+    found: list[Game] = []
+    rng = random.Random("players")
+    for number in range(12 if JIT else 0):
+        game = Game(CopenhagenConfig(num_players=2 + number % 3), seed=number)
+        while not game.done:
+            found.append(game.clone())
+            rash = rng.random() < 0.15
+            game.step(rng.choice(game.legal_actions().tolist()) if rash else answer(PLAYERS["heuristic"], game))
+    for _ in range(150 if JIT else 3):
+        game = Game.from_dict(built_position(random_config(rng, ["copenhagen"]), rng))
+        for _ in range(4):
+            if not game.done:
+                found.append(game.clone())
+                game.step(rng.choice(game.legal_actions().tolist()))
+    return found
+
+
+def observed(games: Sequence[Game]) -> tuple[Any, Any, Any]:
+    masks = np.stack([game.legal_mask() for game in games])
+    return np.stack([game.observation() for game in games]), masks, np.arange(len(games), dtype=np.uint64)
+
+
+def answer(player: Player, game: Game) -> int:
+    return int(player.act(*observed([game]))[0])
+
+
+# -- every decision --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ODD.values(), ids=ODD)
+def test_every_decision_of_the_heuristic_is_legal(weights: Weights) -> None:
+    observations, masks, words = observed(some_games())
+    actions = HeuristicPlayer(CONFIG, weights).act(observations, masks, words)
+    assert masks[np.arange(len(masks)), actions].all()
+
+
+@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
+def test_a_decision_depends_on_its_row_alone(player: Player) -> None:
+    observations, masks, words = observed(some_games())
+    actions = player.act(observations, masks, words)
+    assert masks[np.arange(len(masks)), actions].all()
+    for size in (1, 7, 100):
+        parts = [slice(first, first + size) for first in range(0, len(masks), size)]
+        if size == 1:
+            parts = parts[::5]
+        for part in parts:
+            again = player.act(observations[part], masks[part], words[part] + np.uint64(5))
+            np.testing.assert_array_equal(again, actions[part])
+
+
+@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
+def test_a_decision_depends_on_what_the_seat_may_see(player: Player) -> None:
+    games = some_games()[:: 7 if JIT else 3]
+    dealt = [redeal(game, seed=number) for number, game in enumerate(games)]
+    assert any(one != other for one, other in zip(games, dealt, strict=True))
+    for one, other in zip(games, dealt, strict=True):
+        assert answer(player, one) == answer(player, other)
+
+
+def test_search_gets_a_value_for_every_decision() -> None:
+    p, w, v = pieces(CONFIG)[0], weights_record(QUICK)[0], new_views(1)[0]
+    for game in some_games()[:: 1 if JIT else 3]:
+        mask, values = game.legal_mask(), np.full(SIZE, 7.0)
+        g = game._states[0]
+        chosen = decide(CONFIG.tables[0], p, w, g, v, mask, values, True)
+        assert mask[chosen]
+        assert values[chosen] == values.max()
+        assert (values[mask == 0] == NOTHING).all()
+        assert (values[mask == 1] > 0.5 * NOTHING).all()
+        quick = values.copy()
+        forget(v)
+        again = decide(CONFIG.tables[0], p, w, g, v, mask, quick, False)
+        assert values[again] == values[chosen]  # of equals it may be another one
+
+
+@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
+def test_a_playout_takes_the_decisions_of_the_player() -> None:
+    """Whatever its views remember from one decision to the next, and though it sees whole games."""
+    games = [Game(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)]
+    states = np.concatenate([game._states for game in games])
+    play_out_guided(CONFIG, states, [Weights()] * SEATS)
+    while playing := [game for game in games if not game.done]:
+        for game, action in zip(playing, PLAYERS["heuristic"].act(*observed(playing)), strict=True):
+            game.step(action)
+    for game, state in zip(games, states, strict=True):
+        assert Game.from_state(game.config, state) == game
+
+
+# -- strength --------------------------------------------------------------------------------------------------
+
+
+def share(player: Player, other: Player, decks: int, players: int = 2) -> float:
+    """The share of the wins that one player gets on decks that it plays once from each seat."""
+    config = CopenhagenConfig(num_players=players)
+    won = 0.0
+    for own in range(players):
+        states, t = new_states(decks), config.tables[0]
+        apply_setup(states, config)
+        numbers = np.arange(decks, dtype=np.uint64)
+        loops.batch_deal(t, states, np.full(decks, 11, np.uint64), numbers, np.zeros(decks, np.uint64))
+        observations, masks = np.zeros((decks, FEATURES), np.int8), np.zeros((decks, SIZE), np.int8)
+        words = numbers
+        while not states["done"].all():
+            words = words * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            loops.batch_mask(t, states, masks)
+            loops.batch_observe(t, states, states["seat"].astype(np.int64), observations)
+            actions = np.zeros(decks, np.int64)
+            for one in (player, other):
+                rows = np.flatnonzero((states["done"] == 0) & ((states["seat"] == own) == (one is player)))
+                if len(rows):
+                    actions[rows] = one.act(observations[rows], masks[rows], words[rows])
+            assert loops.batch_step(t, states, actions, masks) == -1
+        scores, places = np.zeros((2, decks, SEATS), np.int64)
+        loops.batch_scores(t, states, scores, places)
+        first = places[:, :players] == 0
+        won += float((first[:, own] / first.sum(axis=1)).sum())
+    return won / (decks * players)
+
+
+@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
+def test_greedy_beats_random_play() -> None:
+    assert share(PLAYERS["greedy"], RandomPlayer(), 100) > 0.95
+
+
+@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
+@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.75), (4, 0.7)])
+def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
+    assert share(PLAYERS["heuristic"], PLAYERS["greedy"], 60, players) > least
+
+
+# -- plain to see ----------------------------------------------------------------------------------------------
+
+
+def finish_turn(player: Player, game: Game) -> None:
+    turn = (game.seat, game.to_dict()["round"])
+    while not game.done and (game.seat, game.to_dict()["round"]) == turn:
+        game.step(answer(player, game))
+
+
+@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
+def test_the_line_that_wins_is_completed(player: Player) -> None:
+    own = seat(hand=(2, 0, 1, 3, 0), tiles=row(0), points=11)
+    game = Game.from_dict(position(own, seat(points=11)))
+    finish_turn(player, game)
+    assert game.done
+    assert game.scores()[0] == 12
+
+
+@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
+def test_two_cards_of_the_colour_in_hand_are_taken(player: Player) -> None:
+    own = seat(hand=(0, 0, 1, 0, 0))
+    game = Game.from_dict(position(own, display=(0, 1, 4, 2, 2, 3, 0)))
+    finish_turn(player, game)
+    assert game.to_dict()["seats"][0]["hand"][2] == 3
+
+
+def test_a_hole_that_nothing_else_fits_in_gets_the_white_tile() -> None:
+    """The row is full then, in the last turn but one: no ability is worth a point."""
+    tiles = [*row(0), tile(1, [5, 6], 5), tile(2, [7, 8, 9], 7)]
+    own = seat(tiles=tiles, hand=(1, 1, 1, 0, 0), points=4)
+    made = position(own, pile=[0, 1, 5], phase="COAT", pending={"rewards": 1})
+    game = Game.from_dict(made)
+    assert answer(PLAYERS["heuristic"], game) == act("WHITE", 4)
+
+
+# -- what a position is worth ----------------------------------------------------------------------------------
+
+
+def test_a_finished_game_is_worth_its_points_and_the_winners_share_it() -> None:
+    views, weights, shares = new_views(SEATS), np.repeat(weights_record(QUICK), SEATS), np.zeros(SEATS)
+    p, shared = pieces(CONFIG)[0], 0
+    for seed in range(200 if JIT else 5):
+        rng = random.Random(seed)
+        game = Game(CopenhagenConfig(num_players=2 + seed % 3), seed=seed)
+        while not game.done:
+            game.step(rng.choice(game.legal_actions().tolist()))
+        t, g = game.config.tables[0], game._states[0]
+        points = [worth(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
+        assert points == game.scores().tolist()
+        win_shares(t, p, weights, g, views, 1.0, 1.5, shares)
+        assert shares.sum() == pytest.approx(1.0)
+        assert set(shares.tolist()) <= {0.0, 1.0, 0.5, 1 / 3, 0.25}
+        shared += 0 < shares[0] < 1
+    assert shared > 0 or not JIT
+
+
+def test_shares_of_the_win_add_up_to_one_and_go_with_the_worth() -> None:
+    views, weights, shares = new_views(SEATS), np.repeat(weights_record(QUICK), SEATS), np.zeros(SEATS)
+    p = pieces(CONFIG)[0]
+    for game in some_games()[:: 5 if JIT else 3]:
+        t, g = game.config.tables[0], game._states[0]
+        for view in views:
+            forget(view)
+        win_shares(t, p, weights, g, views, 1.0, 1.5, shares)
+        assert shares.sum() == pytest.approx(1.0)
+        assert not shares[g.players :].any()
+        worths = [worth(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
+        assert int(np.argmax(shares)) == int(np.argmax(worths))

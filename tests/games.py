@@ -1,0 +1,93 @@
+"""The games, for tests that are the same for all of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from helsinki_env import (
+    CopenhagenSeatEnv,
+    CopenhagenSeatVectorEnv,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    copenhagen_v0,
+    helsinki_v0,
+)
+from helsinki_env.engine.spec import GameSpec, spec_named
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.game import Game as Copenhagen
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.config import GameConfig
+from tests.copenhagen.support import built_position
+from tests.support import positions
+
+__all__ = ["EACH_GAME", "GAMES", "TestedGame"]
+
+
+@dataclass(frozen=True)
+class TestedGame:
+    """A game with what tests need of it.
+
+    Attributes:
+        name: as in its specification.
+        module: its PettingZoo page.
+        seat_env: one learning seat.
+        seat_vector_env: many of them.
+        aec_id: for `pettingzoo.make`.
+        seat_id: for `gymnasium.make`.
+        configs: of every number of players, and of what else there is.
+        built: a game that goes on from a position in which rare things are near.
+    """
+
+    __test__ = False
+
+    name: str
+    module: ModuleType
+    seat_env: type[Any]
+    seat_vector_env: type[Any]
+    aec_id: str
+    seat_id: str
+    configs: tuple[Any, ...]
+    built: Callable[[random.Random], Any]
+
+    @property
+    def spec(self) -> GameSpec:
+        return spec_named(self.name)
+
+
+def _helsinki(rng: random.Random) -> Any:
+    return notation.from_dict(positions.build(rng, rng.choice(positions.THEMES)))
+
+
+def _copenhagen(rng: random.Random) -> Any:
+    return Copenhagen.from_dict(built_position(CopenhagenConfig(rng.choice((2, 3, 4))), rng))
+
+
+GAMES = (
+    TestedGame(
+        "helsinki",
+        helsinki_v0,
+        HelsinkiSeatEnv,
+        HelsinkiSeatVectorEnv,
+        "helsinki/helsinki-v0",
+        "helsinki/Seat-v0",
+        (GameConfig(2), GameConfig(3, dry_roads=True), GameConfig(4, components="alternative")),
+        _helsinki,
+    ),
+    TestedGame(
+        "copenhagen",
+        copenhagen_v0,
+        CopenhagenSeatEnv,
+        CopenhagenSeatVectorEnv,
+        "helsinki/copenhagen-v0",
+        "helsinki/CopenhagenSeat-v0",
+        (CopenhagenConfig(2), CopenhagenConfig(3, denied=[[1], [], [4]]), CopenhagenConfig(4, reward="margin")),
+        _copenhagen,
+    ),
+)
+EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
