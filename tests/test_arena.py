@@ -587,9 +587,10 @@ def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any
 @pytest.mark.xdist_group("processes")
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
-def test_killed_runs_go_on_to_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+def test_killed_runs_go_on_to_the_same_bytes(game: str, tmp_path: Path) -> None:
     config = tmp_path / "long.yaml"
-    table = {"seats": 3, "players": ["pausing", "random"], "games": 300}
+    table = {"seats": 3, "players": ["pausing", "random"], "games": 300, "game": {"game": game}}
     config.write_text(json.dumps({**TABLES, "tables": [table]}))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     with start(config, whole) as process:
