@@ -22,6 +22,7 @@ __all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kern
 #: What more would need is surely a slip of the keyboard.
 MOST_GAMES = 2**24
 _S32 = np.uint64(32)
+_BLOCK = 32
 
 
 @kernel
@@ -31,7 +32,16 @@ def pick(mask, word):
     for action in range(len(mask)):
         legal += mask[action]
     rank = np.int64(((word >> _S32) * np.uint64(legal)) >> _S32)
-    for action in range(len(mask)):
+    first = 0
+    while first + _BLOCK <= len(mask):  # whole blocks are counted at once, up to the one that holds it
+        held = np.int64(0)
+        for action in range(first, first + _BLOCK):
+            held += mask[action]
+        if rank < held:
+            break
+        rank -= held
+        first += _BLOCK
+    for action in range(first, len(mask)):
         if mask[action]:
             if rank == 0:
                 return action
