@@ -26,7 +26,7 @@ SHORTER = (
     (r"--games \d+", "--games 12"),
     (r"--decisions \d+", "--decisions 4000"),
     (r"(tune .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
-    (r"(train --preset \w+)", r"\1 --minutes 0.2"),
+    (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),
     (r"helsinki bench(?: --seconds [\d.]+)?", "helsinki bench --seconds 0.02"),
     (r"tensorboard --logdir", "tensorboard --inspect --logdir"),  # what is there, instead of a server
 )
