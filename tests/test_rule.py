@@ -13,6 +13,7 @@ import pytest
 from helsinki_env.engine import kernel as compiling
 from helsinki_env.engine.rule import Rule, RuleError
 
+ROOT = Path(__file__).resolve().parent.parent
 FIRST = np.dtype((np.record, [("value", np.int64)]))
 SECOND = np.dtype((np.record, [("value", np.int64), ("more", np.int64)]))
 
@@ -135,3 +136,25 @@ def test_every_process_finds_the_machine_code_of_its_game_and_of_its_version(tmp
     assert play("doubling", "adding") == ["6 1", "14 2"], "found, whatever comes first"
     game("adding", "+= 1 +")
     assert play("doubling", "adding") == ["6 1", "10 1"], "edited: five decisions by fours, and compiled anew"
+
+
+def test_what_was_typed_in_is_played_by_no_other_process() -> None:
+    """A game that was typed in has no file by which another process could tell that it plays by other rules."""
+    typed = """
+import numpy as np
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rule import Rule
+from tests.test_rule import advance, advance_all
+COUNTER = np.dtype((np.record, [("typed", np.int64)]))
+@kernel
+def count(g, by):
+    g.typed {sign}= by
+advance.belongs_to(COUNTER, count)
+states = np.zeros(2, COUNTER)
+advance_all(states, 3)
+print(states["typed"].tolist())
+"""
+    for sign, expected in (("+", "[3, 3]\n"), ("-", "[-3, -3]\n")):
+        source = typed.replace("{sign}", sign)
+        done = subprocess.run([sys.executable, "-"], cwd=ROOT, input=source, capture_output=True, text=True, check=True)
+        assert done.stdout == expected

@@ -18,6 +18,7 @@ import hashlib
 import os
 import pickle
 import re
+import secrets
 import shutil
 import stat
 import sys
@@ -50,6 +51,7 @@ _SOURCES = ("engine/*.py", "games/*/*.py", "envs/kernels.py", "envs/rewards.py",
 _USED = "used"
 _DAYS = 30
 _DAY = 24 * 60 * 60
+_THIS_PROCESS = secrets.token_hex(8)
 
 
 def source_digest(*flags: object) -> str:
@@ -188,12 +190,15 @@ def version_of(source: str) -> str:
 
     Kernels of other packages call each other across files, too: they are named by a digest of all kernel files of their
     package and of the project's players, which they may call. A file that is in no package may call kernels of any file
-    beside it: it shares with nothing that lies elsewhere.
+    beside it: it shares with nothing that lies elsewhere. What was typed in has no file, so no other process can know
+    what it does: it shares with none.
 
     Args:
         source: the path of the file.
     """
     path = Path(source).resolve()
+    if not path.is_file():
+        return _THIS_PROCESS
     if path.is_relative_to(_PACKAGE):
         return ""
     package = path.parent
