@@ -29,7 +29,7 @@ from agents.rating.report import report_files as ladder_files
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
-from helsinki_env.games.helsinki.actions import USE
+from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.play.record import positions
@@ -305,7 +305,7 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
 
 def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
     found = play_match(["forced:two_points:greedy", "greedy"], games=6, seed=2)
-    use = int(action_table(GameConfig().loaded.types).offsets[USE]) + ACTIONS.index("two_points")
+    use = int(action_table(GameConfig().loaded.types).offsets[KIND_USE]) + ACTIONS.index("two_points")
     forced = found.players.index("forced:two_points:greedy")
     for record in found.records():
         seat = record.players.index(found.players[forced])

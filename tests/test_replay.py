@@ -149,7 +149,7 @@ def test_shapes_and_types_are_those_that_are_promised() -> None:
 
 def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
     game = Game(GameConfig(), seed=2)  # seat 0 wins
-    two_points, uses = game.actions.encode(a.USE, a.TWO_POINTS), game.actions.offsets[a.USE]
+    two_points, uses = game.actions.encode(a.KIND_USE, a.TWO_POINTS), game.actions.offsets[a.KIND_USE]
     decisions: list[int] = []
     used: list[tuple[int, int, int]] = []  # seat, action, round
     since = 0  # turns that ended after seat 1 had used two points
@@ -158,7 +158,7 @@ def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
         if two_points in legal and game.seat == 1 and game.round >= 5:
             chosen = two_points
         else:  # builds whatever it can, and uses only what a build that has begun cannot do without
-            builds = [action for action in legal if game.actions.decode(action)[0] == a.BUILD]
+            builds = [action for action in legal if game.actions.decode(action)[0] == a.KIND_BUILD]
             chosen = (builds or [action for action in legal if not 0 <= action - uses < 15] or legal)[0]
         if 0 <= chosen - uses < 15:
             used.append((game.seat, chosen - uses, game.round))

@@ -13,18 +13,20 @@ import numpy.typing as npt
 
 from agents.arena.chunk import ChunkGames
 from agents.arena.plan import ArenaError
+from agents.play import Outcome
+from helsinki_env.engine.spec import GameSpec, spec_of
 
 __all__ = ["check_games", "compare"]
 
 
-def check_games(games: ChunkGames) -> None:
-    """Check what came out of games against what was planned, and one part of it against the other.
+def check_games(games: ChunkGames, config: Any) -> None:
+    """Check what came out of games of a configuration against what was planned, and one part of it against the other.
 
     Raises:
         ArenaError: naming the game, what was found there and what is expected.
     """
     planned, played = games.schedule, games.played
-    compare("places, which follow from scores,", played.places, _places(played.scores, played.places), planned.game)
+    compare("places, which follow from scores,", played.places, _places(played, spec_of(config)), planned.game)
     barred = planned.barred.denied | planned.barred.covered[:, None]
     compare("used actions, which leave out what is barred,", played.used, played.used & ~barred, planned.game)
     taken = np.array([len(decisions) for decisions in played.decisions])
@@ -50,8 +52,15 @@ def compare(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game
         raise ArenaError(f"game {game[g]}: {what} {there!r:.100}, expected {planned!r:.100}")
 
 
-def _places(scores: npt.NDArray[np.integer], places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return how many seats did better than each, (G, S): they have more points, or as many and a better place."""
+def _places(played: Outcome, spec: GameSpec) -> npt.NDArray[np.int64]:
+    """Return the places of games, (G, S), that follow from their points, and from `played.places` where those are even.
+
+    Where points alone decide they follow from nothing else; otherwise a seat has as many before it as have more points,
+    or as many and a better place.
+    """
+    scores, places = played.scores, played.places
+    if spec.places is not None:
+        return spec.places(scores)
     more, equal = (compared(scores[:, None], scores[..., None]) for compared in (np.greater, np.equal))
     better: npt.NDArray[np.int64] = (more | equal & (places[:, None] < places[..., None])).sum(axis=2)
     return better

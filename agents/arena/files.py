@@ -131,7 +131,7 @@ class ChunkFiles:
         try:
             played = unpacked(kept.content, self.plan.games_of([chunk]), table.seats)
             games = ChunkGames(schedule(table, self.plan.seed, chunk), played, kept.times)
-            check_games(games)
+            check_games(games, table.config)
         except ArenaError as problem:
             raise ArenaError(
                 f"{self.path(chunk)}: {self.plan.describe(chunk)}: {problem} (remove it and start helsinki arena "

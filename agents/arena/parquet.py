@@ -75,7 +75,7 @@ def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames
     for column, expected in _planned(table, chunk, planned).items():
         compare(column, found.pop(column), expected, planned.game)
     games = ChunkGames(planned, Outcome(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **found))
-    check_games(games)
+    check_games(games, table.config)
     return games
 
 

@@ -22,10 +22,18 @@ from agents.copenhagen.view import NOTHING, judge
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen import state as phases
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.build import cost_at
 from helsinki_env.games.copenhagen.shapes import tile_cells
+from helsinki_env.games.copenhagen.state import (
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_MAIN,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_RECOLOUR,
+    PHASE_TAKE,
+)
 
 __all__ = ["FALLBACK", "best_of", "decide", "value_all"]
 
@@ -60,7 +68,7 @@ def _and_more(t, p, w, g, v, slot, more):
 @kernel
 def _value_first(t, p, w, g, v, mask, values):
     """MAIN: the first of two cards, by the best second one."""
-    take = t.offset[a.TAKE]
+    take = t.offset[a.KIND_TAKE]
     any_cards = (active(g) >> a.ANY_CARDS) & 1
     more = active(g) & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
     for slot in range(6):
@@ -90,7 +98,7 @@ def _value_first(t, p, w, g, v, mask, values):
 @kernel
 def _value_builds(t, p, w, g, v, mask, values):
     """MAIN: what each tile and the hand after it are worth."""
-    build, usable = t.offset[a.BUILD], active(g)
+    build, usable = t.offset[a.KIND_BUILD], active(g)
     for kind in range(20):
         if mask[build + kind]:
             values[build + kind] = max(FALLBACK, build_value(t, p, w, v, kind, usable))
@@ -99,7 +107,7 @@ def _value_builds(t, p, w, g, v, mask, values):
 @kernel
 def _value_second(t, w, g, v, mask, values):
     """TAKE: the second card, or an additional one; from further away if that is worth the ability."""
-    take, use = t.offset[a.TAKE], t.offset[a.USE] + a.ANY_CARDS
+    take, use = t.offset[a.KIND_TAKE], t.offset[a.KIND_USE] + a.ANY_CARDS
     for slot in range(7):
         if mask[take + slot]:
             values[take + slot] = _after_card(t, w, g, v, slot)
@@ -114,7 +122,7 @@ def _value_second(t, w, g, v, mask, values):
 @kernel
 def _value_uses(t, p, w, g, v, mask, values):
     """After taking: an additional card, and building in the same turn."""
-    use = t.offset[a.USE]
+    use = t.offset[a.KIND_USE]
     if mask[use + a.ADDITIONAL_CARD]:
         best = FALLBACK
         for slot in range(7):
@@ -129,7 +137,7 @@ def _value_uses(t, p, w, g, v, mask, values):
 @kernel
 def _value_discards(t, w, g, v, mask, values):
     """DISCARD: each colour as the lowest of those that are due, the others being those that are missed least."""
-    first = t.offset[a.DISCARD]
+    first = t.offset[a.KIND_DISCARD]
     due = -np.int64(t.hand_limit)
     for colour in range(5):
         due += v.hand[colour]
@@ -151,7 +159,7 @@ def _value_discards(t, w, g, v, mask, values):
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
     """PLACE: what a tile adds and the hand after it; lower costs and recoloured cards if that is worth the ability."""
-    place, use = t.offset[a.PLACE], t.offset[a.USE]
+    place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE]
     kind, own, recolour = np.int64(g.tile), np.int64(g.tile) // 4, np.int64(g.recolour)
     discount = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
     size = kind % 4 + 2
@@ -186,7 +194,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 @kernel
 def _value_recolours(t, p, w, g, v, mask, values):
     """RECOLOUR: the colour whose cards are missed least."""
-    first, kind = t.offset[a.RECOLOUR], np.int64(g.tile)
+    first, kind = t.offset[a.KIND_RECOLOUR], np.int64(g.tile)
     used = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
     usable = (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1
     for colour in range(5):
@@ -200,7 +208,7 @@ def _value_recolours(t, p, w, g, v, mask, values):
 @kernel
 def _value_payment(t, w, g, v, mask, values):
     """PAY: so many cards of the lower colour that those are spent which are missed least."""
-    first, own, other = t.offset[a.PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
+    first, own, other = t.offset[a.KIND_PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
     low, high, due = min(own, other), max(own, other), np.int64(g.due)
     for count in range(due + 1):  # cards of the lower colour still to be paid
         if count > v.hand[low] or due - count > v.hand[high] or (count > 0 and not mask[first + low]):
@@ -220,19 +228,19 @@ def _value_payment(t, w, g, v, mask, values):
 @kernel
 def _value_rewards(t, w, g, v, mask, values):
     """COAT: a white tile where it adds most, an ability, or all used ones once more."""
-    white, ability = t.offset[a.WHITE], t.offset[a.ABILITY]
+    white, ability = t.offset[a.KIND_WHITE], t.offset[a.KIND_ABILITY]
     for cell in range(a.CELLS):
         if mask[white + cell]:
             values[white + cell] = white_gain(t, w, v, cell)
     for number in range(5):
         if mask[ability + number]:
             values[ability + number] = ability_worth(w, v, number)
-    if mask[t.offset[a.REACTIVATE]]:
+    if mask[t.offset[a.KIND_REACTIVATE]]:
         total = 0.0
         for number in range(5):
             if np.int64(g.used[g.seat]) & bit(number):
                 total += price(w, v, number)
-        values[t.offset[a.REACTIVATE]] = total
+        values[t.offset[a.KIND_REACTIVATE]] = total
 
 
 @kernel
@@ -253,22 +261,22 @@ def value_all(t, p, w, g, v, mask, values, every):
     phase = np.int64(g.phase)
     judge(t, w, g, g.seat, v)
     look(t, p, w, g, g.seat, v)
-    if phase == phases.MAIN:
+    if phase == PHASE_MAIN:
         _value_first(t, p, w, g, v, mask, values)
         _value_builds(t, p, w, g, v, mask, values)
-    elif phase == phases.TAKE:
+    elif phase == PHASE_TAKE:
         _value_second(t, w, g, v, mask, values)
-    elif phase == phases.DISCARD:
+    elif phase == PHASE_DISCARD:
         _value_discards(t, w, g, v, mask, values)
         _value_uses(t, p, w, g, v, mask, values)
-    elif phase == phases.END:
-        values[t.offset[a.END]] = hand_value(w, v)
+    elif phase == PHASE_END:
+        values[t.offset[a.KIND_END]] = hand_value(w, v)
         _value_uses(t, p, w, g, v, mask, values)
-    elif phase == phases.PLACE:
+    elif phase == PHASE_PLACE:
         _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == phases.RECOLOUR:
+    elif phase == PHASE_RECOLOUR:
         _value_recolours(t, p, w, g, v, mask, values)
-    elif phase == phases.PAY:
+    elif phase == PHASE_PAY:
         _value_payment(t, w, g, v, mask, values)
     else:
         _value_rewards(t, w, g, v, mask, values)

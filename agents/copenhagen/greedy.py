@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.actions import SIZE
 from helsinki_env.games.copenhagen.bits import GROUND, LEFT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.restore import restore
-from helsinki_env.games.copenhagen.state import PLACE, TAKE, new_states
+from helsinki_env.games.copenhagen.state import PHASE_PLACE, PHASE_TAKE, new_states
 from helsinki_env.games.copenhagen.step import apply
 
 __all__ = ["GreedyPlayer", "choose"]
@@ -67,7 +67,7 @@ def _tried(t, g, work, mask, action):
     work[0] = g
     apply(t, work[0], action)
     between = work[0]
-    if between.done or between.seat != seat or (between.phase != PLACE and between.phase != TAKE):
+    if between.done or between.seat != seat or (between.phase != PHASE_PLACE and between.phase != PHASE_TAKE):
         return _glance(t, between, seat)
     write_mask(t, between, mask)
     for second in range(len(mask)):

@@ -198,8 +198,8 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 @kernel
 def carry_out(t, g, action, drawn):
     """Take a decision; return the slots whose cards are turned up in this turn, `drawn` and new ones, a set."""
-    if t.offset[a.TAKE] <= action < t.offset[a.TAKE] + DISPLAY:
-        drawn |= np.int64(1) << (action - t.offset[a.TAKE])
+    if t.offset[a.KIND_TAKE] <= action < t.offset[a.KIND_TAKE] + DISPLAY:
+        drawn |= np.int64(1) << (action - t.offset[a.KIND_TAKE])
     apply(t, g, action)
     return drawn
 
@@ -214,7 +214,7 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     """Decisions of one kind are alike to the network; the use of each ability and taking it are kinds of their own."""
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)
-    for kind in (a.USE, a.ABILITY):
+    for kind in (a.KIND_USE, a.KIND_ABILITY):
         group[a.OFFSETS[kind] : a.OFFSETS[kind] + _ABILITIES] = more + np.arange(_ABILITIES)
         more += _ABILITIES
     return group

@@ -25,8 +25,8 @@ from agents.helsinki.view import NOTHING, judge, look
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import state as phases
 from helsinki_env.games.helsinki.bits import CELLS
+from helsinki_env.games.helsinki.state import PHASE_MAIN, PHASE_MOVE, PHASE_PLACE, PHASE_WILD
 
 __all__ = ["decide_ahead"]
 
@@ -133,7 +133,7 @@ def _space_ahead(t, p, w, g, v, u, work, space):
 @kernel
 def _moves_ahead(t, p, w, g, v, u, work, mask, values):
     """MOVE: correct the worth of every space; whatever costs a coat is corrected like the best of the others."""
-    move, token = t.offset[a.MOVE], np.int64(g.token[g.seat])
+    move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
     best, usual = NOTHING, 0.0
     for steps in range(1, 7):
         way = move + steps - 1
@@ -142,14 +142,14 @@ def _moves_ahead(t, p, w, g, v, u, work, mask, values):
             values[way] += change
             if values[way] > best:
                 best, usual = values[way], change
-    for action in range(t.offset[a.USE], t.offset[a.USE] + 15):
+    for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
         values[action] += usual
 
 
 @kernel
 def _main_ahead(t, p, w, g, v, u, work, mask, values):
     """MAIN: correct the worth of drawing and of every promising build; what costs a coat is corrected like drawing."""
-    draw, build = t.offset[a.DRAW], t.offset[a.BUILD]
+    draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
     token = np.int64(g.token[g.seat])
     side, first = token // 2, near(token)
     usual = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
@@ -157,7 +157,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
     for card in range(t.types - 1):
         highest = max(highest, values[build + card])
     values[draw] += usual
-    for action in range(t.offset[a.USE], t.offset[a.USE] + 15):
+    for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
         values[action] += usual
     judge_cards(t, p, w, g, v, first)
     for i in range(v.held_count):
@@ -176,7 +176,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
 @kernel
 def _placements_ahead(t, p, w, g, v, u, work, mask, values):
     """PLACE: correct the worth of every promising placement by what the next turn can make of it."""
-    place, kind = t.offset[a.PLACE], np.int64(t.kind[g.card])
+    place, kind = t.offset[a.KIND_PLACE], np.int64(t.kind[g.card])
     space = np.int64(g.token[g.seat])
     highest = values[best_of(values, mask, 0, len(mask))]
     least = 1e9
@@ -192,13 +192,13 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
     for action in range(place, place + 4 * a.ORIENTATIONS * a.LANES):
         if mask[action] and values[action] <= highest - w.doubt:
             values[action] += least
-    values[t.offset[a.USE] + a.ANY_SIDE] += least
+    values[t.offset[a.KIND_USE] + a.ANY_SIDE] += least
 
 
 @kernel
 def _cells_ahead(t, p, w, g, v, u, work, mask, values):
     """WILD: correct the worth of every promising cell by what the next turn can make of it."""
-    wild = t.offset[a.WILD]
+    wild = t.offset[a.KIND_WILD]
     highest = values[best_of(values, mask, 0, len(mask))]
     for cell in range(CELLS):
         if mask[wild + cell]:
@@ -220,13 +220,13 @@ def decide_ahead(t, p, w, g, v, u, work, mask, values):
     chosen = decide(t, p, w, g, v, mask, values, ahead)
     if not ahead or not _several(mask):
         return chosen
-    if g.phase == phases.MOVE:
+    if g.phase == PHASE_MOVE:
         _moves_ahead(t, p, w, g, v, u, work, mask, values)
-    elif g.phase == phases.MAIN and not g.only_build:
+    elif g.phase == PHASE_MAIN and not g.only_build:
         _main_ahead(t, p, w, g, v, u, work, mask, values)
-    elif g.phase == phases.PLACE:
+    elif g.phase == PHASE_PLACE:
         _placements_ahead(t, p, w, g, v, u, work, mask, values)
-    elif g.phase == phases.WILD:
+    elif g.phase == PHASE_WILD:
         _cells_ahead(t, p, w, g, v, u, work, mask, values)
     else:
         return chosen

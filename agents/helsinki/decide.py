@@ -35,8 +35,18 @@ from agents.helsinki.view import NOTHING, SHOWN, judge, look, roof_value
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import state as phases
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
+from helsinki_env.games.helsinki.state import (
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_LIFT,
+    PHASE_MAIN,
+    PHASE_MOVE,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_ROOF,
+    PHASE_WILD,
+)
 
 __all__ = ["best_of", "decide"]
 
@@ -117,13 +127,13 @@ def _value_start(t, p, w, g, v, mask, values):
         best = NOTHING
         for steps in range(1, 4):
             best = max(best, draw_value(t, p, w, g, v, (space + steps) % 8))
-        values[t.offset[a.START] + space] = best
+        values[t.offset[a.KIND_START] + space] = best
 
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
     """The space with the best rest of the turn; a coat is spent on the move if it gains more than it is worth."""
-    move, use = t.offset[a.MOVE], t.offset[a.USE]
+    move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     judge_cards(t, p, w, g, v, near((token + 2) % 8))
     best = NOTHING
@@ -150,7 +160,7 @@ def _value_moves(t, p, w, g, v, mask, values):
 @kernel
 def _value_early(t, mask, values, value):
     """Actions that may as well wait for the end of the turn."""
-    use = t.offset[a.USE]
+    use = t.offset[a.KIND_USE]
     for action in (a.TWO_POINTS, a.ONE_WILD_TILE, a.TWO_WILD_TILES, a.MOVE_SUPERSTRUCTURE):
         if mask[use + action]:
             values[use + action] = value
@@ -159,7 +169,7 @@ def _value_early(t, mask, values, value):
 @kernel
 def _value_main(t, p, w, g, v, mask, values):
     """Draw or build."""
-    draw, build, use = t.offset[a.DRAW], t.offset[a.BUILD], t.offset[a.USE]
+    draw, build, use = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     first = near(token)
     best = NOTHING
@@ -185,7 +195,7 @@ def _value_main(t, p, w, g, v, mask, values):
 @kernel
 def _value_payment(t, p, w, g, v, mask, values):
     """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
-    pay, use = t.offset[a.PAY], t.offset[a.USE]
+    pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
     judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
     any_card = False
@@ -218,7 +228,7 @@ def _value_payment(t, p, w, g, v, mask, values):
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
     """The best placement; from another side if that is worth a coat. Not `every` one: only the best of a side."""
-    place, use = t.offset[a.PLACE], t.offset[a.USE] + a.ANY_SIDE
+    place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind = np.int64(t.kind[g.card])
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply), SHOWN - 1)
     own = np.int64(g.token[g.seat]) // 2
@@ -255,8 +265,8 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 @kernel
 def _value_end(t, p, w, g, v, mask, values):
     """Spend coats on what is worth more than they are, the most valuable first."""
-    use = t.offset[a.USE]
-    values[t.offset[a.END]] = 0.0
+    use = t.offset[a.KIND_USE]
+    values[t.offset[a.KIND_END]] = 0.0
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
     if mask[use + again]:
         token = np.int64(g.token[g.seat])
@@ -286,7 +296,7 @@ def _value_end(t, p, w, g, v, mask, values):
 @kernel
 def _value_roofs(t, g, v, mask, values):
     """The roofs worth most, lowest cell first."""
-    first = t.offset[a.ROOF]
+    first = t.offset[a.KIND_ROOF]
     legal = np.int64(0)
     for cell in range(49):
         if mask[first + cell]:
@@ -309,7 +319,7 @@ def _value_roofs(t, g, v, mask, values):
 @kernel
 def _value_discards(t, p, w, g, v, mask, values):
     """Discard what is missed least; keep all if that is worth a coat."""
-    first, keep = t.offset[a.DISCARD], t.offset[a.USE] + a.NO_HAND_LIMIT
+    first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
     cards = np.int64(0)
     floor = np.int64(-1)
@@ -330,7 +340,7 @@ def _value_discards(t, p, w, g, v, mask, values):
 @kernel
 def _value_cells(t, w, g, v, mask, values):
     """Where a wild tile adds most."""
-    first = t.offset[a.WILD]
+    first = t.offset[a.KIND_WILD]
     for cell in range(49):
         if mask[first + cell]:
             values[first + cell] = cells_gain(t, w, v, bit(cell))
@@ -339,14 +349,27 @@ def _value_cells(t, w, g, v, mask, values):
 @kernel
 def _value_lifts(t, v, mask, values):
     """The superstructure that is worth least where it stands."""
-    first = t.offset[a.LIFT]
+    first = t.offset[a.KIND_LIFT]
     for cell in range(49):
         if mask[first + cell]:
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
 #: The kind of the decisions that are usual in a phase, in the order of the phases; for MAIN, DRAW comes before.
-_USUAL = np.array([a.START, a.MOVE, a.BUILD, a.PAY, a.PLACE, a.WILD, a.LIFT, a.ROOF, a.DISCARD], np.int64)
+_USUAL = np.array(
+    [
+        a.KIND_START,
+        a.KIND_MOVE,
+        a.KIND_BUILD,
+        a.KIND_PAY,
+        a.KIND_PLACE,
+        a.KIND_WILD,
+        a.KIND_LIFT,
+        a.KIND_ROOF,
+        a.KIND_DISCARD,
+    ],
+    np.int64,
+)
 
 
 @kernel
@@ -368,12 +391,12 @@ def decide(t, p, w, g, v, mask, values, every):
     `every` is set.
     """
     phase = np.int64(g.phase)
-    use, end = t.offset[a.USE], t.offset[a.END] + 1
+    use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1
     first, last = use, use
-    if phase != phases.END:
+    if phase != PHASE_END:
         first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
-    if phase == phases.MAIN:
-        first = t.offset[a.DRAW]
+    if phase == PHASE_MAIN:
+        first = t.offset[a.KIND_DRAW]
     legal, only = np.int64(0), np.int64(0)
     for action in range(first, last):
         values[action] = NOTHING
@@ -388,23 +411,23 @@ def decide(t, p, w, g, v, mask, values, every):
         return only
     judge(t, w, g, g.seat, v)
     look(t, g, g.seat, v)
-    if phase == phases.MOVE:
+    if phase == PHASE_MOVE:
         _value_moves(t, p, w, g, v, mask, values)
-    elif phase == phases.MAIN:
+    elif phase == PHASE_MAIN:
         _value_main(t, p, w, g, v, mask, values)
-    elif phase == phases.PAY:
+    elif phase == PHASE_PAY:
         _value_payment(t, p, w, g, v, mask, values)
-    elif phase == phases.PLACE:
+    elif phase == PHASE_PLACE:
         _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == phases.ROOF:
+    elif phase == PHASE_ROOF:
         _value_roofs(t, g, v, mask, values)
-    elif phase == phases.DISCARD:
+    elif phase == PHASE_DISCARD:
         _value_discards(t, p, w, g, v, mask, values)
-    elif phase == phases.END:
+    elif phase == PHASE_END:
         _value_end(t, p, w, g, v, mask, values)
-    elif phase == phases.WILD:
+    elif phase == PHASE_WILD:
         _value_cells(t, w, g, v, mask, values)
-    elif phase == phases.LIFT:
+    elif phase == PHASE_LIFT:
         _value_lifts(t, v, mask, values)
     else:
         _value_start(t, p, w, g, v, mask, values)

@@ -9,7 +9,7 @@ from agents.base import Player
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.data import one_of, shown
-from helsinki_env.games.helsinki.actions import USE
+from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 
@@ -34,7 +34,7 @@ class ForcedPlayer:
         self.player, self.name = player, f"forced:{action}:{player.name}"
         if hasattr(player, "at_once"):
             self.at_once = player.at_once
-        self._use = int(action_table((config or GameConfig()).loaded.types).offsets[USE]) + ACTIONS.index(action)
+        self._use = int(action_table((config or GameConfig()).loaded.types).offsets[KIND_USE]) + ACTIONS.index(action)
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]

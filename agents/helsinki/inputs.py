@@ -238,7 +238,7 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 @kernel
 def carry_out(t, g, action, drawn):
     """Take a decision; return the slots whose cards were turned up in this turn, `drawn` and new ones, a set."""
-    if action == t.offset[a.DRAW] or action == t.offset[a.USE] + a.EXTRA_CARD:
+    if action == t.offset[a.KIND_DRAW] or action == t.offset[a.KIND_USE] + a.EXTRA_CARD:
         token = np.int64(g.token[g.seat])
         drawn |= 1 << token | 1 << (token + 7) % 8
     apply(t, g, action)
@@ -249,7 +249,7 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     """Decisions of one kind are alike to the network; each action that a coat buys is a kind of its own."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
-    first = table.offsets[a.USE]
+    first = table.offsets[a.KIND_USE]
     group[first : first + 15] = len(table.sizes) + np.arange(15)
     return group
 

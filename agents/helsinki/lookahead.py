@@ -17,12 +17,22 @@ from agents.helsinki.cells import corner_of, shadow
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import state as phases
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, connected, neighbours
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.observation import PENDING_FACTS, SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, lanes, profile
-from helsinki_env.games.helsinki.state import WIDE
+from helsinki_env.games.helsinki.state import (
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_LIFT,
+    PHASE_MAIN,
+    PHASE_MOVE,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_ROOF,
+    PHASE_WILD,
+    WIDE,
+)
 
 _MOST_SHOWN = 6
 NOTHING = -1e9
@@ -460,15 +470,15 @@ def _choose_start(t, w, v, mask):
     for space in range(8):
         for steps in range(1, 4):
             value = _draw_value(t, w, v, (space + steps) % 8)
-            if value > best and mask[t.offset[a.START] + space]:
-                best, chosen = value, t.offset[a.START] + space
+            if value > best and mask[t.offset[a.KIND_START] + space]:
+                best, chosen = value, t.offset[a.KIND_START] + space
     return chosen
 
 
 @kernel
 def _choose_move(t, w, v, mask):
     """The space with the best draw or build; a coat is spent on the move if it gains more than the coat is worth."""
-    move, use = t.offset[a.MOVE], t.offset[a.USE]
+    move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     best, chosen = NOTHING, -1
     _judge_cards(t, w, v)
     for steps in range(1, 7):
@@ -503,7 +513,7 @@ def _choose_move(t, w, v, mask):
 def _choose_main(t, w, v, mask):
     """Draw or build."""
     best, chosen = NOTHING, -1
-    draw, build, extra = t.offset[a.DRAW], t.offset[a.BUILD], t.offset[a.USE] + a.EXTRA_CARD
+    draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
     if mask[draw]:
         best, chosen = _draw_value(t, w, v, v.token), draw
         if mask[extra] and w.extra_card * v.later > v.coat + w.spend:
@@ -520,7 +530,7 @@ def _choose_main(t, w, v, mask):
 @kernel
 def _choose_payment(t, w, v, obs, mask):
     """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
-    pay, use = t.offset[a.PAY], t.offset[a.USE]
+    pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
     _judge_cards(t, w, v)
     floor = 0
@@ -543,7 +553,7 @@ def _choose_payment(t, w, v, obs, mask):
 @kernel
 def _choose_placement(t, w, v, obs, mask):
     """The best placement; from another side if that is worth a coat."""
-    place, use = t.offset[a.PLACE], t.offset[a.USE] + a.ANY_SIDE
+    place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     card = np.int64(obs[_BUILDING]) - 1
     kind = np.int64(t.kind[card])
     roofs = min(np.int64(t.shows[card]), v.superstructures)
@@ -605,7 +615,7 @@ def _best_wilds(t, w, v):
 @kernel
 def _choose_roof(t, v, obs, mask):
     """The roofs worth most, lowest cell first."""
-    first = t.offset[a.ROOF]
+    first = t.offset[a.KIND_ROOF]
     left = np.int64(obs[_ROOFS_LEFT])
     legal = np.int64(0)
     begin = -1
@@ -637,7 +647,7 @@ def _choose_roof(t, v, obs, mask):
 @kernel
 def _choose_lift(t, v, mask):
     """The superstructure that is worth least where it stands."""
-    first = t.offset[a.LIFT]
+    first = t.offset[a.KIND_LIFT]
     worst, chosen = 1e9, -1
     for cell in range(49):
         if mask[first + cell]:
@@ -650,7 +660,7 @@ def _choose_lift(t, v, mask):
 @kernel
 def _choose_discard(t, w, v, mask):
     """Discard what is missed least; keep all if that is worth a coat."""
-    first, keep = t.offset[a.DISCARD], t.offset[a.USE] + a.NO_HAND_LIMIT
+    first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     _judge_cards(t, w, v)
     cards = np.int64(0)
     floor = -1
@@ -671,8 +681,8 @@ def _choose_discard(t, w, v, mask):
 @kernel
 def _choose_end(t, w, v, mask):
     """Spend coats on what is worth more than they are, the most valuable first."""
-    use = t.offset[a.USE]
-    best, chosen = v.coat + w.spend * v.later, t.offset[a.END]
+    use = t.offset[a.KIND_USE]
+    best, chosen = v.coat + w.spend * v.later, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
     if mask[use + again]:
         _judge_cards(t, w, v)
@@ -729,23 +739,23 @@ def choose(t, w, v, obs, mask):
     _judge(t, w, obs, v)
     v.planned[:] = 0
     v.tile_known[:] = 0
-    if phase == phases.MOVE:
+    if phase == PHASE_MOVE:
         return _choose_move(t, w, v, mask)
-    if phase == phases.MAIN:
+    if phase == PHASE_MAIN:
         return _choose_main(t, w, v, mask)
-    if phase == phases.PAY:
+    if phase == PHASE_PAY:
         return _choose_payment(t, w, v, obs, mask)
-    if phase == phases.PLACE:
+    if phase == PHASE_PLACE:
         return _choose_placement(t, w, v, obs, mask)
-    if phase == phases.ROOF:
+    if phase == PHASE_ROOF:
         return _choose_roof(t, v, obs, mask)
-    if phase == phases.DISCARD:
+    if phase == PHASE_DISCARD:
         return _choose_discard(t, w, v, mask)
-    if phase == phases.END:
+    if phase == PHASE_END:
         return _choose_end(t, w, v, mask)
-    if phase == phases.WILD:
-        return t.offset[a.WILD] + _best_cell(t, w, v, mask, t.offset[a.WILD])
-    if phase == phases.LIFT:
+    if phase == PHASE_WILD:
+        return t.offset[a.KIND_WILD] + _best_cell(t, w, v, mask, t.offset[a.KIND_WILD])
+    if phase == PHASE_LIFT:
         return _choose_lift(t, v, mask)
     return _choose_start(t, w, v, mask)
 

@@ -90,6 +90,7 @@ class GameSpec:
         to_dict: a game as plain data, or what one seat may see of it.
         from_dict: the game that `to_dict` wrote.
         shared_places: whether places may be shared at the end; if not, `contract.place_of` gives each seat its own.
+        places: the places, int64 (G, seats), that points at the end make, (G, seats). None: they depend on more.
     """
 
     name: str
@@ -117,6 +118,7 @@ class GameSpec:
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
     unnamed: bool = False
     shared_places: bool = False
+    places: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
         """Make the game known."""
@@ -167,11 +169,6 @@ class GameSpec:
     def ids(self, config: Any) -> int:
         """Return how many decisions there are, A."""
         return sum(size for _, size in self.kinds(config))
-
-    def kind_of(self, config: Any) -> npt.NDArray[np.int64]:
-        """Return the kind of every decision, int64 (A,), by its number in `kinds`."""
-        sizes = [size for _, size in self.kinds(config)]
-        return np.repeat(np.arange(len(sizes)), sizes)
 
     def checked(self, config: object) -> Any:
         """Return what was given as a configuration; ValueError if it is none of this game."""

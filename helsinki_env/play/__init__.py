@@ -1,1 +1,1 @@
-"""One game of any kind, move by move."""
+"""Records: games of any kind as text, read, checked and played again."""

@@ -37,9 +37,9 @@ def play_turn(rng: random.Random, game: Game, met: Counter[str]) -> None:
         action = choose(rng, found)
         kind, argument = actions.decode(action)
         met[actions.KINDS[kind]] += 1
-        if kind == actions.USE:
+        if kind == actions.KIND_USE:
             met[f"USE {argument} in {turn.phase}"] += 1
-        met["recoloured, then discount"] += turn.recolour is not None and action == actions.encode(actions.USE, 2)
+        met["recoloured, then discount"] += turn.recolour is not None and action == actions.encode(actions.KIND_USE, 2)
         turn = expected[action]
         game.step(action)
         if turn.phase == "END" and len(judge.legal(turn)) == 1:  # taken at once
@@ -107,7 +107,14 @@ def test_random_games_are_as_long_as_measured(players: int, decisions: int, roun
 def test_an_action_that_is_not_legal_changes_nothing() -> None:
     game = Game(seed=4)
     before = game.clone()
-    for action in (actions.encode(actions.TAKE, 6), actions.encode(actions.END), -1, actions.SIZE, True, "TAKE"):
+    for action in (
+        actions.encode(actions.KIND_TAKE, 6),
+        actions.encode(actions.KIND_END),
+        -1,
+        actions.SIZE,
+        True,
+        "TAKE",
+    ):
         with pytest.raises(ValueError, match=r"this is phase MAIN|in phase MAIN"):
             game.step(action)  # type: ignore[arg-type]
     assert game == before

@@ -53,7 +53,7 @@ def test_an_action_that_is_not_legal_stops_a_batch() -> None:
     loops.batch_mask(t, states, masks)
     before = copy_states(states)
     chosen = np.zeros(B, np.int64)
-    for bad in (actions.encode(actions.TAKE, 6), -1, actions.SIZE):
+    for bad in (actions.encode(actions.KIND_TAKE, 6), -1, actions.SIZE):
         states, left = copy_states(before), masks.copy()
         chosen[2] = bad
         assert loops.batch_step(t, states, chosen, left) == 2

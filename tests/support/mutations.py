@@ -21,7 +21,7 @@ from agents.base import decide
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.actions import BUILD, USE
+from helsinki_env.games.helsinki.actions import KIND_BUILD, KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
 from helsinki_env.games.helsinki.game import action_table
 from tests.support.positions import THEMES, Position, build, lyings, rich_deal
@@ -39,7 +39,7 @@ def _weights(style: str, types: int) -> npt.NDArray[np.float64]:
     """How likely a decision is, by id: builds and coats make games eventful."""
     kinds = action_table(types).kind_of
     builds, spends = {"builds": (8.0, 0.5), "spends": (3.0, 8.0)}.get(style, (1.0, 1.0))
-    return np.where(kinds == BUILD, builds, np.where(kinds == USE, spends, 1.0))
+    return np.where(kinds == KIND_BUILD, builds, np.where(kinds == KIND_USE, spends, 1.0))
 
 
 def choose(rng: random.Random, style: str, game: Game) -> int:

@@ -126,8 +126,8 @@ def _follow(t, g, decisions, by_score, mask, has, tally):
             tally.choices += 1
             tally.legal += legal
         seat = g.seat
-        if t.kind_of[action] == a.USE:
-            tally.first_use[seat, action - t.offset[a.USE]] = g.round_number
+        if t.kind_of[action] == a.KIND_USE:
+            tally.first_use[seat, action - t.offset[a.KIND_USE]] = g.round_number
         apply(t, g, action)
         if g.done or g.seat != seat:
             _end_turn(t, g, by_score, has, tally)

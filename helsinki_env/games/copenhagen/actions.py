@@ -7,7 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-TAKE, BUILD, PLACE, PAY, DISCARD, USE, RECOLOUR, WHITE, ABILITY, REACTIVATE, END = range(11)
+(
+    KIND_TAKE,
+    KIND_BUILD,
+    KIND_PLACE,
+    KIND_PAY,
+    KIND_DISCARD,
+    KIND_USE,
+    KIND_RECOLOUR,
+    KIND_WHITE,
+    KIND_ABILITY,
+    KIND_REACTIVATE,
+    KIND_END,
+) = range(11)
 KINDS = ("TAKE", "BUILD", "PLACE", "PAY", "DISCARD", "USE", "RECOLOUR", "WHITE", "ABILITY", "REACTIVATE", "END")
 
 # The abilities.

@@ -16,7 +16,7 @@ from helsinki_env.games.copenhagen.cards import show
 from helsinki_env.games.copenhagen.deal import forget_build
 from helsinki_env.games.copenhagen.score import cover
 from helsinki_env.games.copenhagen.shapes import meeting, placements, tile_cells
-from helsinki_env.games.copenhagen.state import PAY, PLACE
+from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE
 
 
 @kernel
@@ -130,14 +130,14 @@ def any_feasible(t, g):
 def begin_build(g, kind):
     """BUILD: the tile stays in the supply until it is paid."""
     g.tile = kind
-    g.phase = PLACE
+    g.phase = PHASE_PLACE
 
 
 @kernel
 def recolour(g, colour):
     """RECOLOUR: all cards of this colour count as the tile's."""
     g.recolour = colour
-    g.phase = PLACE
+    g.phase = PHASE_PLACE
 
 
 @kernel
@@ -158,7 +158,7 @@ def place(t, g, argument):
     """PLACE: without RECOLOUR the cards leave the hand at once, with it one by one in PAY."""
     g.place = argument
     g.due = cost_at(t, g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
-    g.phase = PAY
+    g.phase = PHASE_PAY
     if g.recolour < 0:
         while g.due > 0:
             pay(g, colour_of(g.tile))

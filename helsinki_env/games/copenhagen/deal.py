@@ -6,7 +6,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import shuffle
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.cards import draw, put_end_card
-from helsinki_env.games.copenhagen.state import MAIN
+from helsinki_env.games.copenhagen.state import PHASE_MAIN
 
 #: The part of a record that says which game is played, and survives a new deal.
 SETUP_FIELDS = ("players", "denied")
@@ -38,7 +38,7 @@ def _blank(t, g):
         g.supply[kind] = t.supply[g.players, kind]
     g.white_tiles = t.white_tiles
     g.seat = 0
-    g.phase = MAIN
+    g.phase = PHASE_MAIN
     g.done = 0
     forget(g)
 

@@ -26,7 +26,16 @@ from helsinki_env.games.copenhagen.build import (
 from helsinki_env.games.copenhagen.cards import hand_size
 from helsinki_env.games.copenhagen.coats import new_abilities, used_abilities, white_cells
 from helsinki_env.games.copenhagen.shapes import meeting, placements
-from helsinki_env.games.copenhagen.state import COAT, DISCARD, END, MAIN, PAY, PLACE, RECOLOUR, TAKE
+from helsinki_env.games.copenhagen.state import (
+    PHASE_COAT,
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_MAIN,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_RECOLOUR,
+    PHASE_TAKE,
+)
 from helsinki_env.games.copenhagen.take import above, shown
 
 
@@ -67,7 +76,7 @@ def _taking_uses(t, g, usable):
     if g.last_discard < 0 and shown(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
     both = usable & (1 << a.BOTH_ACTIONS)
-    if both and g.phase == END and any_feasible(t, g):
+    if both and g.phase == PHASE_END and any_feasible(t, g):
         legal |= both
     return legal
 
@@ -95,11 +104,11 @@ def _building_uses(t, g, usable):
 def legal_uses(t, g):
     """Set of abilities for which USE is legal now (bit = ability)."""
     usable = active(g)
-    if g.phase == TAKE and g.first >= 0 and shown(g) & above(g.first + 1):
+    if g.phase == PHASE_TAKE and g.first >= 0 and shown(g) & above(g.first + 1):
         return usable & (1 << a.ANY_CARDS)
-    if g.phase == DISCARD or g.phase == END:
+    if g.phase == PHASE_DISCARD or g.phase == PHASE_END:
         return _taking_uses(t, g, usable)
-    if g.phase == PLACE:
+    if g.phase == PHASE_PLACE:
         return _building_uses(t, g, usable)
     return np.int64(0)
 
@@ -159,25 +168,25 @@ def mark_legal(t, g, mask):
     if g.done:
         return
     phase, offset = g.phase, t.offset
-    if phase == MAIN:
+    if phase == PHASE_MAIN:
         if not (np.int64(g.using) >> a.BOTH_ACTIONS) & 1:
-            _mark(mask, offset[a.TAKE], 7, _first_slots(g))
+            _mark(mask, offset[a.KIND_TAKE], 7, _first_slots(g))
         for kind in range(20):
-            mask[offset[a.BUILD] + kind] = feasible(t, g, kind)
-    elif phase == TAKE:
-        _mark(mask, offset[a.TAKE], 7, _next_slots(g))
-    elif phase == DISCARD:
-        _mark_discards(t, g, mask, offset[a.DISCARD])
-    elif phase == END:
-        mask[offset[a.END]] = 1
-    elif phase == PLACE:
-        _mark_places(t, g, mask, offset[a.PLACE])
-    elif phase == RECOLOUR:
-        _mark(mask, offset[a.RECOLOUR], 5, recolours(g, g.tile, discounted(g, costs(t, g, g.tile))))
-    elif phase == PAY:
-        _mark(mask, offset[a.PAY], 5, _pay_colours(g))
-    elif phase == COAT:
-        _mark(mask, offset[a.WHITE], a.CELLS, white_cells(g))
-        _mark(mask, offset[a.ABILITY], 5, new_abilities(g))
-        mask[offset[a.REACTIVATE]] = used_abilities(g) != 0
-    _mark(mask, offset[a.USE], 5, legal_uses(t, g))
+            mask[offset[a.KIND_BUILD] + kind] = feasible(t, g, kind)
+    elif phase == PHASE_TAKE:
+        _mark(mask, offset[a.KIND_TAKE], 7, _next_slots(g))
+    elif phase == PHASE_DISCARD:
+        _mark_discards(t, g, mask, offset[a.KIND_DISCARD])
+    elif phase == PHASE_END:
+        mask[offset[a.KIND_END]] = 1
+    elif phase == PHASE_PLACE:
+        _mark_places(t, g, mask, offset[a.KIND_PLACE])
+    elif phase == PHASE_RECOLOUR:
+        _mark(mask, offset[a.KIND_RECOLOUR], 5, recolours(g, g.tile, discounted(g, costs(t, g, g.tile))))
+    elif phase == PHASE_PAY:
+        _mark(mask, offset[a.KIND_PAY], 5, _pay_colours(g))
+    elif phase == PHASE_COAT:
+        _mark(mask, offset[a.KIND_WHITE], a.CELLS, white_cells(g))
+        _mark(mask, offset[a.KIND_ABILITY], 5, new_abilities(g))
+        mask[offset[a.KIND_REACTIVATE]] = used_abilities(g) != 0
+    _mark(mask, offset[a.KIND_USE], 5, legal_uses(t, g))

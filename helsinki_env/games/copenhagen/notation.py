@@ -34,17 +34,17 @@ def tile_name(kind: int) -> str:
 
 #: The texts of all arguments of each kind in order; a kind without an argument has one, which is empty.
 _TEXTS: dict[int, tuple[str, ...]] = {
-    a.TAKE: tuple(map(str, range(DISPLAY))),
-    a.BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(SIZES))),
-    a.PLACE: tuple(f"{turn} at {cell}" for turn in range(a.ORIENTATIONS) for cell in _CELL_TEXTS),
-    a.PAY: COLOURS,
-    a.DISCARD: COLOURS,
-    a.USE: ABILITIES,
-    a.RECOLOUR: COLOURS,
-    a.WHITE: _CELL_TEXTS,
-    a.ABILITY: ABILITIES,
-    a.REACTIVATE: ("",),
-    a.END: ("",),
+    a.KIND_TAKE: tuple(map(str, range(DISPLAY))),
+    a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(SIZES))),
+    a.KIND_PLACE: tuple(f"{turn} at {cell}" for turn in range(a.ORIENTATIONS) for cell in _CELL_TEXTS),
+    a.KIND_PAY: COLOURS,
+    a.KIND_DISCARD: COLOURS,
+    a.KIND_USE: ABILITIES,
+    a.KIND_RECOLOUR: COLOURS,
+    a.KIND_WHITE: _CELL_TEXTS,
+    a.KIND_ABILITY: ABILITIES,
+    a.KIND_REACTIVATE: ("",),
+    a.KIND_END: ("",),
 }
 _COMMA = re.compile(r" ?, ?")
 

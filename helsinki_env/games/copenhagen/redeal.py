@@ -43,7 +43,16 @@ from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.legal import legal_uses
-from helsinki_env.games.copenhagen.state import COAT, END, END_CARD, GAME, MAIN, PILE, SEATS, TAKE
+from helsinki_env.games.copenhagen.state import (
+    END_CARD,
+    GAME,
+    PHASE_COAT,
+    PHASE_END,
+    PHASE_MAIN,
+    PHASE_TAKE,
+    PILE,
+    SEATS,
+)
 
 __all__ = ["SCRATCH", "redeal_game"]
 
@@ -127,11 +136,11 @@ def _deal_hand(g, s, seat, dealt, size):
 def _can_go_on(t, g, mask):
     """Section 3: whether the seat to move can complete what it has begun; in phase END it has an ability to use."""
     phase, seat = g.phase, g.seat
-    if phase == TAKE or phase == COAT:
+    if phase == PHASE_TAKE or phase == PHASE_COAT:
         return True
-    if phase == MAIN and (np.int64(g.using) >> a.BOTH_ACTIONS) & 1 == 0:
+    if phase == PHASE_MAIN and (np.int64(g.using) >> a.BOTH_ACTIONS) & 1 == 0:
         return True
-    if phase == END:
+    if phase == PHASE_END:
         return legal_uses(t, g) != 0
     # The mask takes it for granted that the colour was chosen with a card of it in hand.
     if g.recolour >= 0 and g.paid[g.recolour] == 0 and g.hand[seat, g.recolour] == 0:

@@ -36,15 +36,15 @@ from helsinki_env.games.copenhagen.deal import forget
 from helsinki_env.games.copenhagen.observation import PENDING_FACTS, PIECES, PLANES, SEAT_FACTS, SIZE, TABLE_FACTS
 from helsinki_env.games.copenhagen.shapes import placements, tile_cells
 from helsinki_env.games.copenhagen.state import (
-    COAT,
     GAME,
-    PAY,
+    PHASE_COAT,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_RECOLOUR,
+    PHASE_TAKE,
     PHASES,
     PILE,
-    PLACE,
-    RECOLOUR,
     SEATS,
-    TAKE,
     TILES,
     new_states,
 )
@@ -194,7 +194,7 @@ def _read_table(g, obs):
 @kernel
 def _read_pending(t, g, obs):
     """The decision in progress. Return whether it is one of this phase."""
-    at, building = _PENDING, g.phase == PLACE or g.phase == RECOLOUR or g.phase == PAY
+    at, building = _PENDING, g.phase == PHASE_PLACE or g.phase == PHASE_RECOLOUR or g.phase == PHASE_PAY
     forget(g)
     g.first = obs[at + _FIRST] - 1
     g.using = _read_set(obs, at + _USING)
@@ -212,18 +212,18 @@ def _read_pending(t, g, obs):
         if colour == 0 or size < 2:
             return False
         g.tile = 4 * (colour - 1) + size - 2
-    if g.phase == PAY:
+    if g.phase == PHASE_PAY:
         if orientation == 0 or cell == 0 or g.recolour < 0 or g.due == 0:
             return False
         g.place = CELLS * (orientation - 1) + cell - 1
     return (
         (building or (colour == 0 and size == 0))
-        and (g.phase == PAY or (orientation == 0 and cell == 0 and g.due == 0 and paid == 0))
-        and (g.recolour < 0 or g.phase == PAY or g.phase == PLACE)
+        and (g.phase == PHASE_PAY or (orientation == 0 and cell == 0 and g.due == 0 and paid == 0))
+        and (g.recolour < 0 or g.phase == PHASE_PAY or g.phase == PHASE_PLACE)
         and (g.recolour < 0 or g.recolour != colour - 1)
-        and (g.first < 0 or g.phase == TAKE)
-        and (g.rewards > 0) == (g.phase == COAT)
-        and (g.phase != PAY or _fits(t, g, orientation - 1, cell - 1))
+        and (g.first < 0 or g.phase == PHASE_TAKE)
+        and (g.rewards > 0) == (g.phase == PHASE_COAT)
+        and (g.phase != PHASE_PAY or _fits(t, g, orientation - 1, cell - 1))
     )
 
 

@@ -22,7 +22,16 @@ PILE = 101
 END_CARD = 5
 
 # Phases, in the order of the rules.
-MAIN, TAKE, DISCARD, END, PLACE, RECOLOUR, PAY, COAT = range(8)
+(
+    PHASE_MAIN,
+    PHASE_TAKE,
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_PLACE,
+    PHASE_RECOLOUR,
+    PHASE_PAY,
+    PHASE_COAT,
+) = range(8)
 PHASES = ("MAIN", "TAKE", "DISCARD", "END", "PLACE", "RECOLOUR", "PAY", "COAT")
 
 States = npt.NDArray[Any]

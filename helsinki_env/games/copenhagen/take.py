@@ -9,7 +9,7 @@ from helsinki_env.games.copenhagen.abilities import over
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS
 from helsinki_env.games.copenhagen.cards import hand_size, show
 from helsinki_env.games.copenhagen.deal import forget_take
-from helsinki_env.games.copenhagen.state import DISCARD, END, MAIN, TAKE
+from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_TAKE
 
 
 @kernel
@@ -34,9 +34,9 @@ def take(t, g, slot):
     g.display[slot] = -1
     g.hand[seat, colour] += 1
     g.known[seat, colour] += 1
-    if g.phase == MAIN:
+    if g.phase == PHASE_MAIN:
         g.first = slot
-        g.phase = TAKE
+        g.phase = PHASE_TAKE
         return
     over(g, ANY_CARDS)
     over(g, ADDITIONAL_CARD)
@@ -47,7 +47,7 @@ def take(t, g, slot):
 @kernel
 def check_limit(t, g):
     """Hand limit: whoever holds more discards."""
-    g.phase = DISCARD if hand_size(g, g.seat) > t.hand_limit else END
+    g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
 
 
 @kernel

@@ -10,7 +10,7 @@ from helsinki_env.games.copenhagen.cards import refill
 from helsinki_env.games.copenhagen.coats import gain, has_choice, reactivate, white
 from helsinki_env.games.copenhagen.deal import forget
 from helsinki_env.games.copenhagen.legal import legal_uses
-from helsinki_env.games.copenhagen.state import COAT, END, MAIN, RECOLOUR, TAKE
+from helsinki_env.games.copenhagen.state import PHASE_COAT, PHASE_END, PHASE_MAIN, PHASE_RECOLOUR, PHASE_TAKE
 from helsinki_env.games.copenhagen.take import discard, take
 
 
@@ -18,7 +18,7 @@ from helsinki_env.games.copenhagen.take import discard, take
 def finish(g):
     """The game is over: nothing is pending any more."""
     forget(g)
-    g.phase = END
+    g.phase = PHASE_END
     g.done = 1
 
 
@@ -29,7 +29,7 @@ def end_turn(t, g):
     if not refill(t, g):
         finish(g)
         return
-    g.phase = MAIN
+    g.phase = PHASE_MAIN
     g.seat += 1
     if g.seat == g.players:
         g.seat = 0
@@ -40,7 +40,7 @@ def end_turn(t, g):
 def next_reward(t, g):
     """Rewards: the next pending one; those that leave no choice are skipped, and the turn is over."""
     if g.rewards > 0 and has_choice(g):
-        g.phase = COAT
+        g.phase = PHASE_COAT
     else:
         end_turn(t, g)
 
@@ -50,11 +50,11 @@ def use(g, ability):
     """USE: an ability flips; cards are taken, recoloured or a tile is built next."""
     flip(g, ability)
     if ability == a.ADDITIONAL_CARD:
-        g.phase = TAKE
+        g.phase = PHASE_TAKE
     elif ability == a.CHANGE_OF_COLOURS:
-        g.phase = RECOLOUR
+        g.phase = PHASE_RECOLOUR
     elif ability == a.BOTH_ACTIONS:
-        g.phase = MAIN
+        g.phase = PHASE_MAIN
 
 
 @kernel
@@ -73,34 +73,34 @@ def apply(t, g, action):
     """Carry out a legal decision. END is taken here whenever nothing else is legal."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
-    if kind == a.TAKE:
+    if kind == a.KIND_TAKE:
         take(t, g, argument)
-    elif kind == a.BUILD:
+    elif kind == a.KIND_BUILD:
         begin_build(g, argument)
-    elif kind == a.PLACE:
+    elif kind == a.KIND_PLACE:
         place(t, g, argument)
         construct(t, g)
-    elif kind == a.PAY:
+    elif kind == a.KIND_PAY:
         pay(g, argument)
         construct(t, g)
-    elif kind == a.DISCARD:
+    elif kind == a.KIND_DISCARD:
         discard(t, g, argument)
-    elif kind == a.USE:
+    elif kind == a.KIND_USE:
         use(g, argument)
-    elif kind == a.RECOLOUR:
+    elif kind == a.KIND_RECOLOUR:
         recolour(g, argument)
-    elif kind == a.WHITE:
+    elif kind == a.KIND_WHITE:
         if white(t, g, argument):
             next_reward(t, g)
         else:
             finish(g)
-    elif kind == a.ABILITY:
+    elif kind == a.KIND_ABILITY:
         gain(g, argument)
         next_reward(t, g)
-    elif kind == a.REACTIVATE:
+    elif kind == a.KIND_REACTIVATE:
         reactivate(g)
         next_reward(t, g)
     else:
         end_turn(t, g)
-    if g.phase == END and not g.done and legal_uses(t, g) == 0:
+    if g.phase == PHASE_END and not g.done and legal_uses(t, g) == 0:
         end_turn(t, g)

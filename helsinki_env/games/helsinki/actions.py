@@ -11,7 +11,20 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-START, MOVE, DRAW, BUILD, PAY, PLACE, WILD, LIFT, ROOF, DISCARD, USE, END = range(12)
+(
+    KIND_START,
+    KIND_MOVE,
+    KIND_DRAW,
+    KIND_BUILD,
+    KIND_PAY,
+    KIND_PLACE,
+    KIND_WILD,
+    KIND_LIFT,
+    KIND_ROOF,
+    KIND_DISCARD,
+    KIND_USE,
+    KIND_END,
+) = range(12)
 KINDS = ("START", "MOVE", "DRAW", "BUILD", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "USE", "END")
 
 # The actions of the action board.

@@ -21,7 +21,7 @@ from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
 from helsinki_env.games.helsinki.score import check_crosswalks
 from helsinki_env.games.helsinki.shapes import fits, rest, tile_cells
-from helsinki_env.games.helsinki.state import END, PAY, PLACE, ROOF
+from helsinki_env.games.helsinki.state import PHASE_END, PHASE_PAY, PHASE_PLACE, PHASE_ROOF
 
 #: More coats than anybody has.
 NEVER = 99
@@ -131,7 +131,7 @@ def begin_build(t, g, card):
     g.only_build = 0
     g.card = card
     g.to_pay = t.number[card] - 1
-    g.phase = PAY if g.to_pay > 0 else PLACE
+    g.phase = PHASE_PAY if g.to_pay > 0 else PHASE_PLACE
 
 
 @kernel
@@ -143,7 +143,7 @@ def pay(t, g, card):
     g.to_pay -= 1
     g.substitute = 0
     if g.to_pay == 0:
-        g.phase = PLACE
+        g.phase = PHASE_PLACE
 
 
 @kernel
@@ -151,7 +151,7 @@ def one_card_fewer(g):
     """Section 3, Pay: one card less to pay."""
     g.to_pay -= 1
     if g.to_pay == 0:
-        g.phase = PLACE
+        g.phase = PHASE_PLACE
 
 
 @kernel
@@ -203,7 +203,7 @@ def place(t, g, argument):
     cover(t, g, seat, cells)
     if bonus:
         draw_unseen(t, g, seat)
-    g.phase = END
+    g.phase = PHASE_END
     roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), count(cells))
     if roofs > 0:
         begin_roofs(g, roofs)
@@ -212,7 +212,7 @@ def place(t, g, argument):
 @kernel
 def begin_roofs(g, roofs):
     """Section 3, Superstructures: so many go on roofs of the tile just built."""
-    g.phase = ROOF
-    g.resume = END
+    g.phase = PHASE_ROOF
+    g.resume = PHASE_END
     g.roofs_left = roofs
     g.last_roof = -1

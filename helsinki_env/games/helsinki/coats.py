@@ -26,7 +26,7 @@ from helsinki_env.games.helsinki.actions import (
 from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, one_card_fewer
 from helsinki_env.games.helsinki.draw import draw_cards
-from helsinki_env.games.helsinki.state import LIFT, MAIN, ROOF, WILD
+from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF, PHASE_WILD
 
 
 @kernel
@@ -61,12 +61,12 @@ def use(t, g, action):
         g.move = 5
     elif action == MOVE_BACK:
         g.token[seat] = (np.int64(g.token[seat]) + 7) % 8
-        g.phase = MAIN
+        g.phase = PHASE_MAIN
     elif action == EXTRA_CARD:
         draw_cards(t, g, seat, True)
         g.drew = 1
     elif action == DRAW_AND_BUILD or action == SECOND_PAVILION:
-        g.phase = MAIN
+        g.phase = PHASE_MAIN
         g.only_build = 1
     elif action == ONE_CARD_FEWER:
         one_card_fewer(g)
@@ -80,10 +80,10 @@ def use(t, g, action):
     elif action == TWO_POINTS:
         g.points[seat] += t.points_two_points
     elif action == ONE_WILD_TILE or action == TWO_WILD_TILES:
-        _begin(g, action, WILD)
+        _begin(g, action, PHASE_WILD)
         g.wilds_left = min(1 if action == ONE_WILD_TILE else 2, np.int64(g.wild_supply))
     elif action == MOVE_SUPERSTRUCTURE:
-        _begin(g, action, LIFT)
+        _begin(g, action, PHASE_LIFT)
     elif action == EXTRA_SUPERSTRUCTURE:
         begin_roofs(g, 1)
         g.action = action
@@ -123,7 +123,7 @@ def lift(g, cell):
     """LIFT: take a superstructure off, to move it."""
     g.superstructures[g.seat] &= ~bit(cell)
     g.lifted = cell
-    g.phase = ROOF
+    g.phase = PHASE_ROOF
     g.roofs_left = 1
 
 

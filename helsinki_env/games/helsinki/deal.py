@@ -5,7 +5,7 @@ from __future__ import annotations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import below, shuffle
 from helsinki_env.games.helsinki.draw import draw_unseen, refill
-from helsinki_env.games.helsinki.state import START
+from helsinki_env.games.helsinki.state import PHASE_START
 
 #: The part of a record that says which game is played, and survives a new deal.
 SETUP_FIELDS = ("players", "covered", "denied", "dry_roads")
@@ -43,7 +43,7 @@ def _blank(t, g):
     g.bonus_cards = (1 << g.players) - 1 if g.dry_roads else 0
     g.round_number = 1
     g.seat = 0
-    g.phase = START
+    g.phase = PHASE_START
     g.last_round = 0
     g.done = 0
     end_turn_fields(g)

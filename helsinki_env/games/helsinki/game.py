@@ -45,7 +45,6 @@ __all__ = [
     "action_table",
     "apply_setup",
     "as_word",
-    "checked_config",
     "whole_number",
 ]
 
@@ -66,12 +65,6 @@ class Phase(StrEnum):
     ROOF = "ROOF"
     DISCARD = "DISCARD"
     END = "END"
-
-
-def checked_config(config: object) -> GameConfig:
-    """Return what was given as a configuration; ValueError if it is none."""
-    checked: GameConfig = HELSINKI.checked(config)
-    return checked
 
 
 def apply_setup(states: States, config: GameConfig) -> None:
@@ -138,6 +131,15 @@ def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
     return tuple(zip(KINDS, action_table(config.loaded.types).sizes, strict=True))
 
 
+def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return the places that scores make, both (G, seats): ties go to who is later in turn order (section 5)."""
+    seats = scores.shape[1]
+    order = np.argsort(-scores[:, ::-1].astype(np.int64), axis=1, kind="stable")
+    places = np.empty(scores.shape, np.int64)
+    np.put_along_axis(places, seats - 1 - order, np.arange(seats)[None, :], axis=1)
+    return places
+
+
 HELSINKI = GameSpec(
     name="helsinki",
     unnamed=True,
@@ -163,6 +165,7 @@ HELSINKI = GameSpec(
     used=_used,
     to_dict=_to_dict,
     from_dict=_from_dict,
+    places=_places,
 )
 """Helsinki, as what is written for any game sees it."""
 

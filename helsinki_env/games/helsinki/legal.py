@@ -26,7 +26,18 @@ from helsinki_env.games.helsinki.build import (
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.shapes import fits_in, lanes, profile
-from helsinki_env.games.helsinki.state import DISCARD, END, LIFT, MAIN, MOVE, PAY, PLACE, ROOF, START, WILD
+from helsinki_env.games.helsinki.state import (
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_LIFT,
+    PHASE_MAIN,
+    PHASE_MOVE,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_ROOF,
+    PHASE_START,
+    PHASE_WILD,
+)
 
 
 @kernel
@@ -64,20 +75,20 @@ def legal_uses(t, g):
     if usable == 0:
         return usable
     phase = g.phase
-    if phase == MOVE and g.move == 0:
+    if phase == PHASE_MOVE and g.move == 0:
         return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
-    if phase == MAIN and not g.only_build:
+    if phase == PHASE_MAIN and not g.only_build:
         legal = _any_time(t, g, usable)
         if g.pile_size + discard_size(t, g) >= 3:
             legal |= usable & (1 << a.EXTRA_CARD)
         return legal
-    if phase == END:
+    if phase == PHASE_END:
         return _end_actions(t, g, usable)
-    if phase == DISCARD and g.last_discard < 0 and not g.turn_over:
+    if phase == PHASE_DISCARD and g.last_discard < 0 and not g.turn_over:
         return usable & (1 << a.NO_HAND_LIMIT)
-    if phase == PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
+    if phase == PHASE_PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
         return 1 << a.ANY_SIDE if fits_elsewhere(t, g, np.int64(t.kind[g.card])) else np.int64(0)
-    if phase == PAY and g.paid_count == 0 and not g.substitute:
+    if phase == PHASE_PAY and g.paid_count == 0 and not g.substitute:
         return _pay_actions(t, g, usable)
     return np.int64(0)
 
@@ -235,31 +246,31 @@ def mark_legal(t, g, mask):
         return
     phase = g.phase
     offset = t.offset
-    if phase == MOVE:
+    if phase == PHASE_MOVE:
         if g.move == 0:
-            mask[offset[a.MOVE] : offset[a.MOVE] + 3] = 1
+            mask[offset[a.KIND_MOVE] : offset[a.KIND_MOVE] + 3] = 1
         else:
-            mask[offset[a.MOVE] + 3 : offset[a.MOVE] + g.move] = 1
-    elif phase == MAIN:
+            mask[offset[a.KIND_MOVE] + 3 : offset[a.KIND_MOVE] + g.move] = 1
+    elif phase == PHASE_MAIN:
         if not g.only_build:
-            mask[offset[a.DRAW]] = 1
-        _mask_builds(t, g, mask, offset[a.BUILD])
-    elif phase == PAY:
-        _mask_pay(t, g, mask, offset[a.PAY])
-    elif phase == PLACE:
-        _mask_place(t, g, mask, offset[a.PLACE])
-    elif phase == ROOF:
-        _mask_cells(mask, offset[a.ROOF], roof_cells(t, g))
-    elif phase == DISCARD:
+            mask[offset[a.KIND_DRAW]] = 1
+        _mask_builds(t, g, mask, offset[a.KIND_BUILD])
+    elif phase == PHASE_PAY:
+        _mask_pay(t, g, mask, offset[a.KIND_PAY])
+    elif phase == PHASE_PLACE:
+        _mask_place(t, g, mask, offset[a.KIND_PLACE])
+    elif phase == PHASE_ROOF:
+        _mask_cells(mask, offset[a.KIND_ROOF], roof_cells(t, g))
+    elif phase == PHASE_DISCARD:
         due = hand_size(t, g, g.seat) - t.hand_limit
         floor = np.int64(max(0, g.last_discard))
-        _mask_ordered(t, g, mask, offset[a.DISCARD], 0, t.types - 1, floor, due)
-    elif phase == END:
-        mask[offset[a.END]] = 1
-    elif phase == WILD:
-        _mask_cells(mask, offset[a.WILD], wild_cells(t, g, g.seat))
-    elif phase == LIFT:
-        _mask_cells(mask, offset[a.LIFT], g.superstructures[g.seat])
-    elif phase == START:
-        mask[offset[a.START] : offset[a.START] + 8] = 1
-    _mask_uses(mask, offset[a.USE], legal_uses(t, g))
+        _mask_ordered(t, g, mask, offset[a.KIND_DISCARD], 0, t.types - 1, floor, due)
+    elif phase == PHASE_END:
+        mask[offset[a.KIND_END]] = 1
+    elif phase == PHASE_WILD:
+        _mask_cells(mask, offset[a.KIND_WILD], wild_cells(t, g, g.seat))
+    elif phase == PHASE_LIFT:
+        _mask_cells(mask, offset[a.KIND_LIFT], g.superstructures[g.seat])
+    elif phase == PHASE_START:
+        mask[offset[a.KIND_START] : offset[a.KIND_START] + 8] = 1
+    _mask_uses(mask, offset[a.KIND_USE], legal_uses(t, g))

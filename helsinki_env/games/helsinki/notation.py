@@ -26,9 +26,9 @@ from helsinki_env.games.helsinki.position import from_dict, to_dict
 
 __all__ = ["card_name", "describe", "from_dict", "parse", "to_dict"]
 
-_CARD_KINDS = (a.BUILD, a.PAY, a.DISCARD)
-_CELL_KINDS = (a.WILD, a.LIFT, a.ROOF)
-_NO_ARGUMENT = (a.DRAW, a.END)
+_CARD_KINDS = (a.KIND_BUILD, a.KIND_PAY, a.KIND_DISCARD)
+_CELL_KINDS = (a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF)
+_NO_ARGUMENT = (a.KIND_DRAW, a.KIND_END)
 _PLACE = re.compile(r"(north|east|south|west) o([0-7]) lane ([0-6])")
 _DIGIT = re.compile(r"[0-9]")
 _CELL = re.compile(r"r([0-6])c([0-6])")
@@ -86,12 +86,12 @@ def _describe_argument(kind: int, argument: int, components: Components) -> str:
         return card_name(argument, components)
     if kind in _CELL_KINDS:
         return f"r{argument // 7}c{argument % 7}"
-    if kind == a.PLACE:
+    if kind == a.KIND_PLACE:
         side, rest = divmod(argument, a.ORIENTATIONS * a.LANES)
         return f"{SIDES[side]} o{rest // a.LANES} lane {rest % a.LANES}"
-    if kind == a.USE:
+    if kind == a.KIND_USE:
         return ACTIONS[argument]
-    return str(argument + 1 if kind == a.MOVE else argument)
+    return str(argument + 1 if kind == a.KIND_MOVE else argument)
 
 
 def parse(text: str, components: Components | str | Path = "default") -> int:
@@ -123,14 +123,14 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
     if kind in _CELL_KINDS:
         cell = _CELL.fullmatch(rest)
         return 7 * int(cell[1]) + int(cell[2]) if cell else None
-    if kind == a.PLACE:
+    if kind == a.KIND_PLACE:
         place = _PLACE.fullmatch(rest)
         return a.place_argument(SIDES.index(place[1]), int(place[2]), int(place[3])) if place else None
-    if kind == a.USE:
+    if kind == a.KIND_USE:
         return ACTIONS.index(rest) if rest in ACTIONS else None
     if not _DIGIT.fullmatch(rest):
         return None
-    return int(rest) - 1 if kind == a.MOVE else int(rest)
+    return int(rest) - 1 if kind == a.KIND_MOVE else int(rest)
 
 
 def _example(kind: int, table: ActionTable, components: Components) -> str:

@@ -31,7 +31,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
 from helsinki_env.games.helsinki.build import hand_by_colour
-from helsinki_env.games.helsinki.state import DECK, DISCARD, NARROW, PAY, SEATS, UNSEEN, WIDE, game_dtype
+from helsinki_env.games.helsinki.state import DECK, NARROW, PHASE_DISCARD, PHASE_PAY, SEATS, UNSEEN, WIDE, game_dtype
 
 __all__ = ["SCRATCH", "redeal_game"]
 
@@ -141,7 +141,7 @@ def _deal_hands(t, g, viewer, s, cards, size):
 @kernel
 def _can_go_on(t, g, viewer, mask):
     """Section 3, No dead ends: another seat that is paying, discarding or bound to build can complete it."""
-    if g.seat == viewer or not (g.phase == PAY or g.phase == DISCARD or g.only_build):
+    if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
     if g.substitute:  # the mask asks for the card of another colour alone
         same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))

@@ -34,9 +34,9 @@ from helsinki_env.games.helsinki.observation import SEAT_FACTS, TABLE_FACTS, lay
 from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,
-    END,
     NARROW,
     PAID,
+    PHASE_END,
     SEATS,
     TILES,
     UNSEEN,
@@ -282,7 +282,7 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
         "seats": [1, DECK, 8, 8, many, many, 1, UNSEEN],
         "table": [SEATS, SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
         "tile_supply": components.tile_copies,
-        "pending": [6, 1, 1, 1, PAID, 1, 1, 15, END, 2, 49, 5, 49, types, 1, 1],
+        "pending": [6, 1, 1, 1, PAID, 1, 1, 15, PHASE_END, 2, 49, 5, 49, types, 1, 1],
         "building": [types - 1, *[types] * PAID],  # no wild card is built
     }
     by_piece |= dict.fromkeys(("display", "own_unseen"), types)

@@ -25,20 +25,20 @@ from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,
-    END,
-    LIFT,
-    MAIN,
-    MOVE,
     NONE_FIELDS,
     PAID,
-    PAY,
-    PLACE,
-    ROOF,
+    PHASE_END,
+    PHASE_LIFT,
+    PHASE_MAIN,
+    PHASE_MOVE,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_ROOF,
+    PHASE_START,
+    PHASE_WILD,
     SEATS,
-    START,
     TILES,
     WIDE,
-    WILD,
     States,
     new_states,
 )
@@ -53,7 +53,7 @@ _BOX = 8  # coats of arms
 _FAULTS = (
     ("seat", "a seat that is played"),
     ("token", "spaces, or -1 for every seat in phase START"),
-    ("phase", f"{END} (END) once the game is over"),
+    ("phase", f"{PHASE_END} (END) once the game is over"),
     ("pile_size", "at least 1 before the last round"),
     ("tile_piece", "orientations of tiles"),
     ("tile_cell", "cells from which the tiles lie on the board"),
@@ -64,19 +64,19 @@ _FAULTS = (
     ("supply", "no more tiles than the boards leave"),
     ("known", "no more cards than are in the hand"),
     ("hand", "with piles, display and cards being paid exactly the deck"),
-    ("move", f"0, or 5 or 6 in phase {MOVE} (MOVE)"),
-    ("only_build", f"0 but in phase {MAIN} (MAIN)"),
-    ("card", f"a card in phases {PAY} and {PLACE} (PAY, PLACE), else -1"),
-    ("to_pay", f"at least 1 in phase {PAY} (PAY), else 0"),
-    ("paid_count", f"0 but in phases {PAY} and {PLACE} (PAY, PLACE)"),
-    ("substitute", f"0 but in phase {PAY} (PAY)"),
-    ("any_side", f"0 but in phase {PLACE} (PLACE)"),
-    ("wilds_left", f"at least 1 in phase {WILD} (WILD) and no more than the supply, else 0"),
-    ("roofs_left", f"at least 1 in phase {ROOF} (ROOF) and no more than the supply, else 0"),
-    ("lifted", f"-1 but in phase {ROOF} (ROOF), for one roof"),
-    ("resume", f"{MOVE}, {MAIN} or {END} (MOVE, MAIN, END) in phases WILD, LIFT and ROOF"),
+    ("move", f"0, or 5 or 6 in phase {PHASE_MOVE} (MOVE)"),
+    ("only_build", f"0 but in phase {PHASE_MAIN} (MAIN)"),
+    ("card", f"a card in phases {PHASE_PAY} and {PHASE_PLACE} (PAY, PLACE), else -1"),
+    ("to_pay", f"at least 1 in phase {PHASE_PAY} (PAY), else 0"),
+    ("paid_count", f"0 but in phases {PHASE_PAY} and {PHASE_PLACE} (PAY, PLACE)"),
+    ("substitute", f"0 but in phase {PHASE_PAY} (PAY)"),
+    ("any_side", f"0 but in phase {PHASE_PLACE} (PLACE)"),
+    ("wilds_left", f"at least 1 in phase {PHASE_WILD} (WILD) and no more than the supply, else 0"),
+    ("roofs_left", f"at least 1 in phase {PHASE_ROOF} (ROOF) and no more than the supply, else 0"),
+    ("lifted", f"-1 but in phase {PHASE_ROOF} (ROOF), for one roof"),
+    ("resume", f"{PHASE_MOVE}, {PHASE_MAIN} or {PHASE_END} (MOVE, MAIN, END) in phases WILD, LIFT and ROOF"),
     ("tile_count", "a tile of the seat to move, which has built"),
-    ("phase", f"another one than {LIFT} (LIFT) where no roof is free"),
+    ("phase", f"another one than {PHASE_LIFT} (LIFT) where no roof is free"),
     ("supply", "a tile for the card that is being built"),
     ("to_pay", "with the cards paid no more than the card asks for, and than the hand can pay"),
     ("card", "one whose tile can be placed"),
@@ -142,8 +142,8 @@ def _limits(components: Components) -> tuple[States, States]:
         "superstructure_supply": components.superstructures,
         "players": SEATS,
         "seat": SEATS - 1,
-        "phase": END,
-        "resume": END,
+        "phase": PHASE_END,
+        "resume": PHASE_END,
         "move": 6,
         "card": types - 2,
         "to_pay": PAID,
@@ -213,9 +213,9 @@ def _fault(t, g, count, mask):
     if g.seat >= g.players:
         return _SEAT
     for seat in range(g.players):
-        if (g.token[seat] < 0) != (g.phase == START):
+        if (g.token[seat] < 0) != (g.phase == PHASE_START):
             return _TOKEN
-    if g.done and g.phase != END:
+    if g.done and g.phase != PHASE_END:
         return _DONE
     if g.pile_size == 0 and not g.last_round:
         return _PILE
@@ -305,32 +305,32 @@ def _cards(t, g, count):
 def _decision(t, g):
     """What the decision in progress needs is there, and nothing of another one."""
     phase = g.phase
-    building = phase in (PAY, PLACE)
-    if g.move and (g.move < 5 or phase != MOVE):
+    building = phase in (PHASE_PAY, PHASE_PLACE)
+    if g.move and (g.move < 5 or phase != PHASE_MOVE):
         return _MOVE
-    if g.only_build and phase != MAIN:
+    if g.only_build and phase != PHASE_MAIN:
         return _ONLY_BUILD
     if (g.card >= 0) != building:
         return _CARD
-    if (g.to_pay > 0) != (phase == PAY):
+    if (g.to_pay > 0) != (phase == PHASE_PAY):
         return _TO_PAY
     if g.paid_count and not building:
         return _PAID_COUNT
-    if g.substitute and phase != PAY:
+    if g.substitute and phase != PHASE_PAY:
         return _SUBSTITUTE
-    if g.any_side and phase != PLACE:
+    if g.any_side and phase != PHASE_PLACE:
         return _ANY_SIDE
-    if (g.wilds_left > 0) != (phase == WILD) or g.wilds_left > g.wild_supply:
+    if (g.wilds_left > 0) != (phase == PHASE_WILD) or g.wilds_left > g.wild_supply:
         return _WILDS
-    if (g.roofs_left > 0) != (phase == ROOF) or (g.lifted < 0 and g.roofs_left > g.superstructure_supply):
+    if (g.roofs_left > 0) != (phase == PHASE_ROOF) or (g.lifted < 0 and g.roofs_left > g.superstructure_supply):
         return _ROOFS
     if g.lifted >= 0 and g.roofs_left != 1:
         return _LIFTED
-    if phase in (WILD, LIFT, ROOF) and g.resume not in (MOVE, MAIN, END):
+    if phase in (PHASE_WILD, PHASE_LIFT, PHASE_ROOF) and g.resume not in (PHASE_MOVE, PHASE_MAIN, PHASE_END):
         return _RESUME
-    if g.tile_count[g.seat] == 0 and (g.has_built or (phase == ROOF and g.lifted < 0)):
+    if g.tile_count[g.seat] == 0 and (g.has_built or (phase == PHASE_ROOF and g.lifted < 0)):
         return _TILE
-    return _NO_ROOF if phase == LIFT and free_roofs(t, g, g.seat) == 0 else _SOUND
+    return _NO_ROOF if phase == PHASE_LIFT and free_roofs(t, g, g.seat) == 0 else _SOUND
 
 
 @kernel

@@ -25,7 +25,18 @@ UNSEEN = 3
 NARROW, WIDE = 51, 91
 
 # Phases, in the order of the rules page.
-START, MOVE, MAIN, PAY, PLACE, WILD, LIFT, ROOF, DISCARD, END = range(10)
+(
+    PHASE_START,
+    PHASE_MOVE,
+    PHASE_MAIN,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_WILD,
+    PHASE_LIFT,
+    PHASE_ROOF,
+    PHASE_DISCARD,
+    PHASE_END,
+) = range(10)
 PHASES = ("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "END")
 
 States = npt.NDArray[Any]

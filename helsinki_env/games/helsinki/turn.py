@@ -11,7 +11,7 @@ from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
 from helsinki_env.games.helsinki.deal import end_turn_fields, start
 from helsinki_env.games.helsinki.draw import draw_cards, hand_size, show
 from helsinki_env.games.helsinki.legal import legal_uses
-from helsinki_env.games.helsinki.state import DISCARD, END, MAIN, MOVE
+from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE
 
 
 @kernel
@@ -20,17 +20,17 @@ def move(g, steps):
     seat = g.seat
     g.token[seat] = (np.int64(g.token[seat]) + steps) % 8
     g.move = 0
-    g.phase = MAIN
+    g.phase = PHASE_MAIN
 
 
 @kernel
 def after_drawing(t, g):
     """Section 3, Hand limit: checked after drawing, unless it is lifted."""
     if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
-        g.phase = DISCARD
+        g.phase = PHASE_DISCARD
         g.last_discard = -1
     else:
-        g.phase = END
+        g.phase = PHASE_END
 
 
 @kernel
@@ -45,7 +45,7 @@ def discard(t, g, card):
     if g.turn_over:
         pass_turn(g)
     else:
-        g.phase = END
+        g.phase = PHASE_END
 
 
 @kernel
@@ -56,7 +56,7 @@ def end(t, g):
         g.limit_lifted[seat] = 0
         if hand_size(t, g, seat) > t.hand_limit:
             g.turn_over = 1
-            g.phase = DISCARD
+            g.phase = PHASE_DISCARD
             g.last_discard = -1
             return
     pass_turn(g)
@@ -68,16 +68,16 @@ def pass_turn(g):
     end_turn_fields(g)
     if g.seat + 1 < g.players:
         g.seat += 1
-        g.phase = MOVE
+        g.phase = PHASE_MOVE
     elif g.last_round:
         g.done = 1
-        g.phase = END
+        g.phase = PHASE_END
         g.reshuffled[:] = 0  # nothing is pending any more
         g.unseen[:] = -1
     else:
         g.seat = 0
         g.round_number += 1
-        g.phase = MOVE
+        g.phase = PHASE_MOVE
 
 
 @kernel
@@ -85,37 +85,37 @@ def apply(t, g, action):
     """Carry out a legal decision. END is taken here whenever nothing else is legal."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
-    if kind == a.MOVE:
+    if kind == a.KIND_MOVE:
         move(g, argument + 1)
-    elif kind == a.DRAW:
+    elif kind == a.KIND_DRAW:
         draw_cards(t, g, g.seat, False)
         g.drew = 1
         after_drawing(t, g)
-    elif kind == a.BUILD:
+    elif kind == a.KIND_BUILD:
         begin_build(t, g, argument)
-    elif kind == a.PAY:
+    elif kind == a.KIND_PAY:
         pay(t, g, argument)
-    elif kind == a.PLACE:
+    elif kind == a.KIND_PLACE:
         place(t, g, argument)
-    elif kind == a.ROOF:
+    elif kind == a.KIND_ROOF:
         roof(g, argument)
-    elif kind == a.DISCARD:
+    elif kind == a.KIND_DISCARD:
         discard(t, g, argument)
-    elif kind == a.USE:
+    elif kind == a.KIND_USE:
         use(t, g, argument)
         if argument == a.EXTRA_CARD:
             after_drawing(t, g)
         elif argument == a.NO_HAND_LIMIT:
-            g.phase = END
-    elif kind == a.WILD:
+            g.phase = PHASE_END
+    elif kind == a.KIND_WILD:
         place_wild(t, g, argument)
-    elif kind == a.LIFT:
+    elif kind == a.KIND_LIFT:
         lift(g, argument)
-    elif kind == a.END:
+    elif kind == a.KIND_END:
         end(t, g)
         return
     else:
         start(t, g, argument)
-        g.phase = MOVE
-    if g.phase == END and legal_uses(t, g) == 0:
+        g.phase = PHASE_MOVE
+    if g.phase == PHASE_END and legal_uses(t, g) == 0:
         end(t, g)

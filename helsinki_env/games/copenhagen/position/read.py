@@ -261,7 +261,7 @@ def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
     numbers = {
         "first": (0, DISPLAY - 1),
         "recolour": (0, len(COLOURS) - 1),
-        "place": (0, actions.SIZES[actions.PLACE] - 1),
+        "place": (0, actions.SIZES[actions.KIND_PLACE] - 1),
         "due": (1, SIZES[-1]),
         "last_discard": (0, len(COLOURS) - 1),
         "rewards": (1, CELLS),

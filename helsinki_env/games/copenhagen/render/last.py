@@ -43,19 +43,19 @@ def last_of(
         kind, argument = a.decode(parse(text))
     except ValueError:
         return Last(text)
-    if kind == a.TAKE:
+    if kind == a.KIND_TAKE:
         return Last(text, slot=argument)
     began = phase == "MAIN" and not done and not pending.using
     seat = seats[(to_move - began) % len(seats)]  # who took the decision: the turn may be over
-    if kind in (a.USE, a.ABILITY):
+    if kind in (a.KIND_USE, a.KIND_ABILITY):
         return Last(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
-    if kind == a.REACTIVATE:
+    if kind == a.KIND_REACTIVATE:
         return Last(text, seat=seat.seat, abilities=seat.owned)
-    if kind == a.WHITE and argument in seat.white:
+    if kind == a.KIND_WHITE and argument in seat.white:
         return Last(text, seat=seat.seat, cells=(argument,))
-    if kind in (a.PLACE, a.PAY) and phase != "PAY" and seat.tiles:
+    if kind in (a.KIND_PLACE, a.KIND_PAY) and phase != "PAY" and seat.tiles:
         tile = seat.tiles[-1]
-        if kind == a.PAY or _lies(tile, argument, components):
+        if kind == a.KIND_PAY or _lies(tile, argument, components):
             return Last(text, seat=seat.seat, cells=tile.cells)
     return Last(text)
 

@@ -247,7 +247,7 @@ def _pending(data: Entry, components: Components) -> Pending:
         return or_none(data.get(key, None), most)
 
     tile = _kind(data["tile"].mapping()) if data.get("tile", None).value is not None else None
-    place = given("place", actions.SIZES[actions.PLACE] - 1)
+    place = given("place", actions.SIZES[actions.KIND_PLACE] - 1)
     cells, brick = ((), -1) if tile is None or place is None else _lying(data["place"], tile, place, components)
     paid = data.get("paid", None)
     return Pending(
