@@ -462,10 +462,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     even, swapped = np.zeros_like(played.scores), np.sort(played.places, axis=1)  # ties go to the later seat
     for changed, message in (
         (packed(replace(played, scores=played.scores[:, ::-1])), "game 0: places, which follow from scores,"),
-        (
-            packed(replace(played, scores=even[0], places=even[1])),
-            r"game 0: places, which .* \[0, 1\], expected \[1, 0\]",
-        ),
+        (packed(replace(played, scores=even, places=swapped)), r"game 0: places, .* \[0, 1\], expected \[1, 0\]"),
         (packed(replace(played, used=played.used | -1)), "game 0: used actions, which leave out what is barred,"),
         (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ for as many decisions as the seats took"),
         (whole[:9], r"found 9 bytes, expected [\d,]+ and the decisions of \d games"),
