@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.drawing.canvas import Canvas
+from helsinki_env.drawing.pieces import card_spots
 from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.touch import Touch, turns
 from tests.games import EACH_GAME, GAMES, TestedGame
@@ -124,6 +126,7 @@ def test_a_tile_covers_what_was_said(game: TestedGame) -> None:
             assert set(touch.covers) == filled(after, seat) - before, touch.text
             assert len(set(touch.covers)) == len(touch.covers)
             assert set(touch.covers) <= set(touch.at)
+            assert before.isdisjoint(touch.at), "it passed over a tile"
             seen += 1
     assert seen > 100
 
@@ -172,6 +175,16 @@ def test_only_the_seat_to_move_decides(game: TestedGame) -> None:
     while not one.done:
         one.step(int(one.legal_actions()[-1]))
     assert game.spec.touches(one, one.seat) == []
+
+
+def test_cards_of_a_hand_are_clicked_where_they_show() -> None:
+    canvas = Canvas()
+    card_spots(canvas, [(4, 0, 0), (4, 6, 0), (7, 12, 0), (7, 0, 40), (9, 20, 40), (None, 30, 40)], 10)
+    assert canvas.spots == {
+        "card 4": (0, 0, 12, 13.6),  # two of them, the second under the next one
+        "card 7": (12, 0, 10, 13.6),  # and not the other one, in the next row
+        "card 9": (20, 40, 10, 13.6),
+    }
 
 
 def test_plain_data() -> None:
