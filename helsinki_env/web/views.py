@@ -39,7 +39,7 @@ def _size(svg: str) -> list[float]:
 def choices(game: BoardGame) -> list[dict[str, Any]]:
     """Return the legal decisions of the seat to move, as `GameSpec.touches` words them, and what each brings about.
 
-    `ends`: the turn is over, `reveals`: somebody sees what had been hidden, so that it cannot be undone.
+    `reveals`: somebody sees what had been hidden, so that it cannot be undone; `ends`: otherwise, the turn is over.
     """
     if game.done or game.spec.touches is None:
         return []
@@ -47,8 +47,10 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
     for touch in game.spec.touches(game, game.seat):
         after = game.clone()
         after.step(touch.id)
-        ends = after.done or after.seat != game.seat
-        found.append({**touch.to_dict(), "ends": ends, "reveals": reveals(game, after)})
+        shows = reveals(game, after)
+        # Whether the game is over may follow from a card that is still hidden: nothing is said of it beforehand.
+        ends = not shows and (after.done or after.seat != game.seat)
+        found.append({**touch.to_dict(), "ends": ends, "reveals": shows})
     return found
 
 
