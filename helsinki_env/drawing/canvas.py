@@ -14,14 +14,26 @@ REGULAR, BOLD = 2.0, 2.9
 """Stroke widths of the letters in grid units of the stroke font."""
 
 
+Spot = tuple[float, float, float, float]
+"""The x, y, width and height of a rectangle, in pixels of the picture."""
+
+
 class Canvas:
     """Collects the elements of one picture.
 
     Coordinates are pixels of the drawing, y downwards. Attributes are keywords with ``_`` for ``-``.
+
+    Attributes:
+        spots: where named things lie, (x, y, width, height) each; no part of the picture.
     """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
+        self.spots: dict[str, Spot] = {}
+
+    def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
+        """Say where something lies, in pixels of the whole picture; the first of a name counts."""
+        self.spots.setdefault(name, (round(x, 1), round(y, 1), round(width, 1), round(height, 1)))
 
     def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
         """Add an element; attributes that are None are left out."""
@@ -114,4 +126,4 @@ def _attributes(attributes: dict[str, str | float | None]) -> str:
     return "".join(written)
 
 
-__all__ = ["BOLD", "REGULAR", "Canvas", "number", "text_width"]
+__all__ = ["BOLD", "REGULAR", "Canvas", "Spot", "number", "text_width"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Canvas, number
@@ -149,6 +149,21 @@ def card_back(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) 
         stroke_width=0.9,
     )
     emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
+
+
+def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
+    """Say where the cards of a hand lie, (type, x, y) each in the order drawn; those of a type side by side are one.
+
+    A card whose type is None shows its back: nobody clicks it.
+    """
+    for i, (kind, x, y) in enumerate(cards):
+        row = [card for card in cards[i:] if card[2] == y]
+        alike = next((n for n, card in enumerate(row) if card[0] != kind), len(row))
+        right = row[alike - 1][1] + width
+        if alike < len(row):
+            right = min(right, row[alike][1])  # the next one may lie on top
+        if kind is not None:
+            canvas.spot(f"card {kind}", x, y, right - x, CARD_ASPECT * width)
 
 
 def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:

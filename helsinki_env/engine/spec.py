@@ -21,6 +21,7 @@ from helsinki_env.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
+    from helsinki_env.engine.touch import Touch
 
 __all__ = [
     "GameSpec",
@@ -119,8 +120,10 @@ class GameSpec:
         episodes: the type of what random episodes draw; its `record()` is what `contract.draw_setup` reads, and None in
             `num_players` leaves the number of players as configured.
         check: raises ValueError for records that cannot be played, naming record and field.
-        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, so that who
-            draws nothing need not wait for it. None: there are none.
+        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, and `spots`,
+            which says where things lie in the picture, so that who draws nothing need not wait for it. None: there are
+            none.
+        touches: what a seat may decide in a game, in words, and which spots are clicked for it. None: no page plays it.
         scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
             (F,); None for a length that no observation of the game has. None: nothing is said.
         deniable: what can be denied to a seat, names by number, 0 to 14.
@@ -152,6 +155,7 @@ class GameSpec:
     episodes: type[Any] = NoEpisodes
     check: Callable[[States, Any], None] = _anything
     render: Callable[[], Any] | None = None
+    touches: Callable[[Any, int], list[Touch]] | None = None
     scales: Callable[[int], npt.NDArray[np.float32] | None] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None

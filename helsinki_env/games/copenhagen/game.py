@@ -22,6 +22,7 @@ from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
+from helsinki_env.engine.touch import Touch
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.games.copenhagen.components import ABILITIES
@@ -101,6 +102,12 @@ def _render() -> Any:
     return render
 
 
+def _touches(game: Any, seat: int) -> list[Touch]:
+    from helsinki_env.games.copenhagen.touch import touches
+
+    return touches(game, seat)
+
+
 COPENHAGEN = GameSpec(
     name="copenhagen",
     version=0,
@@ -120,6 +127,7 @@ COPENHAGEN = GameSpec(
     episodes=RandomEpisodes,
     check=_check,
     render=_render,
+    touches=_touches,
     scales=scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.render.ansi import ansi
 from helsinki_env.games.copenhagen.render.scene import draw
@@ -27,7 +28,7 @@ from helsinki_env.games.copenhagen.render.view import read
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
 
-__all__ = ["ansi", "rgb_array", "svg"]
+__all__ = ["ansi", "rgb_array", "spots", "svg"]
 
 
 def svg(
@@ -53,4 +54,27 @@ def svg(
     Raises:
         PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
-    return draw(*read(position, components, viewer, last_decision))
+    return draw(Canvas(), *read(position, components, viewer, last_decision))
+
+
+def spots(
+    position: Mapping[str, Any], components: Components | None = None, *, viewer: int | None = None
+) -> dict[str, tuple[float, float, float, float]]:
+    """Return where in the picture that `svg` draws the parts of the table lie: what people click on.
+
+    Args:
+        position: as for `svg`.
+        components: as for `svg`.
+        viewer: as for `svg`; cards are those in this seat's hand, or in that of the seat to move.
+
+    Returns:
+        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``, ``kind 13`` (in
+        the supply, ``4 * colour + size - 2``), ``card 3`` (colour), and of each seat ``seat 1``, ``board 1``,
+        ``cell 1 24`` and ``ability 1 3``.
+
+    Raises:
+        PositionError: as in `svg`.
+    """
+    canvas = Canvas()
+    draw(canvas, *read(position, components, viewer))
+    return canvas.spots

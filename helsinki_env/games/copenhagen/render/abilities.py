@@ -109,6 +109,7 @@ def column(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
     for ability, label in enumerate(ABILITY_LABELS):
         state, word = seat.state_of(ability), _word(table, seat, ability)
         box = (x, y + ability * step, width, step - gap)
+        canvas.spot(f"ability {seat.seat} {ability}", *box)
         title = f"{' '.join(label)}: {word}"
         with canvas.group(title, data_part=f"ability-{state}"):
             _ability(canvas, ability, state, word, box)

@@ -40,6 +40,7 @@ def display(canvas: Canvas, table: TableView, box: Box) -> None:
     near = _open_slots(table)
     for slot, colour in enumerate(table.display):
         px = x + 18 + slot * step
+        canvas.spot(f"slot {slot}", px, top, CARD_W, card_h)
         with canvas.group(f"Slot {slot}", data_part="slot"):
             if slot in near:
                 canvas.rect(
@@ -76,6 +77,7 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
     step = (width - 2 * card_w - 6) / 3 + card_w
     for number, (label, amount) in enumerate((("Draw pile", table.draw_pile), ("Discard pile", discarded))):
         px = x + 6 + number * step + (step - card_w) / 2
+        canvas.spot(label.lower(), px, top, card_w, card_h)
         with canvas.group(f"{label}: {count_of(amount, 'card')}"):
             if not amount:
                 pieces.empty_slot(canvas, px, top, card_w)
@@ -140,6 +142,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
         canvas.text(x + 1, at + row_h / 2 + 4.6, name[0].upper(), 13, fill=ink, weight=BOLD)
         for number, size in enumerate(SIZES):
             left, px = table.supply[colour][number], x + 16 + number * step
+            canvas.spot(f"kind {len(SIZES) * colour + number}", px - 5, at + 1, step - 2, row_h - 2)
             with canvas.group(f"{name} tiles of size {size}: {left}", data_part="kind", opacity=None if left else 0.22):
                 parts.shape(canvas, components, colour, size, (px, at + 3, step - 31, row_h - 6), 14.5)
             ink = palette.INK if left else palette.FAINT
@@ -170,6 +173,7 @@ def now(canvas: Canvas, table: TableView, components: Components, box: Box) -> N
     """Draw who decides what, with tile, cards and abilities in play, and the last decision, on a panel."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
+    canvas.spot("now", x, y, width, height)
     last = table.last.text
     with canvas.group(data_part="pending"):
         room = 0.0 if table.done else _in_play(canvas, table, components, box)

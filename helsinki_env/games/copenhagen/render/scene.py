@@ -36,9 +36,8 @@ def _describe(table: TableView) -> str:
     return " ".join([*lines, *(seat.describe(one) for one in table.seats)])
 
 
-def draw(table: TableView, components: Components) -> str:
-    """Return the SVG text of the whole table."""
-    canvas = Canvas()
+def draw(canvas: Canvas, table: TableView, components: Components) -> str:
+    """Draw the whole table and return its SVG text."""
     inner, count = WIDTH - 2 * MARGIN, table.players
     width = (inner - GAP * (count - 1)) / count
     area = seat.height(count, width)
@@ -51,6 +50,8 @@ def draw(table: TableView, components: Components) -> str:
     common.now(canvas, table, components, (MARGIN, TOP + DISPLAY + GAP, left, UPPER - DISPLAY - GAP))
     common.supply(canvas, table, components, (MARGIN + left + GAP, TOP, SUPPLY, UPPER))
     for one in table.seats:
+        box = (MARGIN + one.seat * (width + GAP), below, width, area)
         with canvas.group(data_part=f"seat-{one.seat}"):
-            seat.area(canvas, table, components, one, (MARGIN + one.seat * (width + GAP), below, width, area))
+            seat.area(canvas, table, components, one, box)
+        canvas.spot(f"seat {one.seat}", *box)
     return canvas.picture(WIDTH, height, "Copenhagen", _describe(table))

@@ -90,6 +90,10 @@ def board(
     canvas: Canvas, table: TableView, components: Components, seat: SeatView, x: float, y: float, size: float
 ) -> None:
     """Draw a facade board; (x, y) is the upper left corner of its cells, which are `size` pixels wide."""
+    outer = (x - LEFT, y - ABOVE, COLUMNS * size + LEFT + RIGHT, ROWS * size + ABOVE + BELOW)
+    canvas.spot(f"board {seat.seat}", *outer)
+    for cell in range(COLUMNS * ROWS):
+        canvas.spot(f"cell {seat.seat} {cell}", *_cell_corner(cell, x, y, size), size, size)
     with canvas.group(data_part="board"):
         _gable(canvas, x, y, COLUMNS * size, seat.seat)
         _ground(canvas, seat, x, y, size)
@@ -160,7 +164,7 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
     canvas.text(name_x, y + 39, facts, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
 
 
-def hand(canvas: Canvas, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
+def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
     """Draw the hand with its title: faces first, then backs, in rows of cards that overlap where they must."""
     x, y, width, height = box
     known = sum(seen for _, seen in seat.faces)
@@ -173,11 +177,13 @@ def hand(canvas: Canvas, components: Components, seat: SeatView, box: Box, card_
     rows = max(1, int((height - 17 + gap) // (card_h + gap)))
     per_row = max(1, int((width + gap) // (card_w + gap)), -(-count // rows))
     step = min(card_w + gap, (width - card_w) / max(1, per_row - 1))
+    cards = [*seat.faces, *([(None, False)] * seat.backs)]
+    laid = [(*card, x + step * (i % per_row), y + 17 + i // per_row * (card_h + gap)) for i, card in enumerate(cards)]
+    if seat.seat == table.hand_of:
+        pieces.card_spots(canvas, [(colour, px, py) for colour, _, px, py in laid], card_w)
     with canvas.group(data_part="hand"):
-        for i in range(count):
-            px, py = x + step * (i % per_row), y + 17 + i // per_row * (card_h + gap)
-            if i < len(seat.faces):
-                colour, seen = seat.faces[i]
+        for colour, seen, px, py in laid:
+            if colour is not None:
                 parts.card(canvas, colour, px, py, card_w, known=seen)
             else:
                 with canvas.group("hidden card", data_part="back"):
@@ -218,11 +224,11 @@ def area(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
     if table.players > 2:
         abilities.column(canvas, table, seat, beside, top - ABOVE + 6, room, high)
         below = top + ROWS * cell + BELOW + 10
-        hand(canvas, components, seat, (left, below, inner, y + tall - below - 8), _card_width(inner))
+        hand(canvas, table, components, seat, (left, below, inner, y + tall - below - 8), _card_width(inner))
         return
     abilities.column(canvas, table, seat, beside + 8, top - ABOVE + 6, room - 8, 0.575 * high)
     under = top - ABOVE + 6 + 0.575 * high + 14
-    hand(canvas, components, seat, (beside + 8, under, room - 8, top - ABOVE + 6 + high - under), 50.0)
+    hand(canvas, table, components, seat, (beside + 8, under, room - 8, top - ABOVE + 6 + high - under), 50.0)
 
 
 def describe(seat: SeatView) -> str:

@@ -140,6 +140,11 @@ class TableView:
         """The seats in first place once the game is over."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
 
+    @property
+    def hand_of(self) -> int:
+        """The seat whose cards are played: that of the viewer, or of who is to move."""
+        return self.to_move if self.viewer is None else self.viewer
+
     def marked(self, seat: int) -> bool:
         """Whether a seat is to move, or has won."""
         return seat in self.winners if self.done else seat == self.to_move

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.helsinki.render.ansi import ansi
 from helsinki_env.games.helsinki.render.scene import draw
@@ -29,7 +30,7 @@ from helsinki_env.games.helsinki.render.view import read
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["ansi", "rgb_array", "svg"]
+__all__ = ["ansi", "rgb_array", "spots", "svg"]
 
 
 def svg(
@@ -55,4 +56,27 @@ def svg(
     Raises:
         PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
-    return draw(read(position, components, viewer), components, last_decision)
+    return draw(Canvas(), read(position, components, viewer), components, last_decision)
+
+
+def spots(
+    position: Mapping[str, Any], components: Components, *, viewer: int | None = None
+) -> dict[str, tuple[float, float, float, float]]:
+    """Return where in the picture that `svg` draws the parts of the table lie: what people click on.
+
+    Args:
+        position: as for `svg`.
+        components: as for `svg`.
+        viewer: as for `svg`; cards are those in this seat's hand, or in that of the seat to move.
+
+    Returns:
+        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``, ``discard pile``,
+        ``action 7``, ``kind 13`` (in the supply, ``4 * colour + roofs - 2``), ``card 17`` (type), and of each seat
+        ``seat 1``, ``board 1`` and ``cell 1 24``.
+
+    Raises:
+        PositionError: as in `svg`.
+    """
+    canvas = Canvas()
+    draw(canvas, read(position, components, viewer), components, None)
+    return canvas.spots

@@ -185,6 +185,7 @@ def _cell(canvas: Canvas, table: TableView, name: str, x: float, y: float) -> No
     action = action_index(name)
     covered = action in table.covered
     label = ACTION_LABELS[name]
+    canvas.spot(f"action {action}", x, y, CELL_W, CELL_H)
     state = " (covered)" if covered else ""
     with canvas.group(" ".join(label).replace("- ", "") + state, data_part="action"):
         canvas.rect(

@@ -25,6 +25,7 @@ def _tiles(
         for column, roofs in enumerate(ROOFS):
             left = table.tile_supply[colour][column]
             px = x + column * step
+            canvas.spot(f"kind {len(ROOFS) * colour + column}", px, top, step, row_h)
             with canvas.group(f"{name} tiles of {roofs} roofs: {left}", opacity=None if left else 0.22):
                 parts.shape(canvas, components, colour, roofs, (px, top + 3, step - 25, row_h - 6), 12)
             ink = palette.INK if left else palette.FAINT
@@ -111,6 +112,7 @@ def now(
     x, y, width, height = box
     seat = table.to_move
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
+    canvas.spot("now", x, y, width, height)
     cards = ([] if table.card is None else [table.card]) + list(table.paid)
     due = min(table.to_pay, 6) if table.phase == "PAY" else 0
     room = 0.0

@@ -39,9 +39,8 @@ def _describe(table: TableView) -> str:
     return " ".join(lines)
 
 
-def draw(table: TableView, components: Components, last_decision: str | None) -> str:
-    """Return the SVG text of the whole table."""
-    canvas = Canvas()
+def draw(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
+    """Draw the whole table and return its SVG text."""
     inner = WIDTH - 2 * MARGIN
     count = table.players
     width = (inner - GAP * (count - 1)) / count
@@ -64,4 +63,5 @@ def draw(table: TableView, components: Components, last_decision: str | None) ->
         place = seat.wide if count == 2 else seat.tall
         with canvas.group(data_part=f"seat-{one.seat}"):
             place(canvas, table, components, one, MARGIN + one.seat * (width + GAP), below, width, area)
+        canvas.spot(f"seat {one.seat}", MARGIN + one.seat * (width + GAP), below, width, area)
     return canvas.picture(WIDTH, height, "Helsinki", _describe(table))

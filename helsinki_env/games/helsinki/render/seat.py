@@ -128,6 +128,9 @@ def board(
     """Draw a player's board with its outer corner at (x, y), cells and facades of the given widths."""
     outer = board_side(cell, wall)
     ix, iy = x + wall, y + wall
+    canvas.spot(f"board {seat.seat}", x, y, outer, outer)
+    for at in range(SIZE * SIZE):
+        canvas.spot(f"cell {seat.seat} {at}", ix + at % SIZE * cell, iy + at // SIZE * cell, cell, cell)
     with canvas.group(data_part="board"):
         frame(canvas, x, y, outer, outer, wall)
         _ground(canvas, seat, ix, iy, cell)
@@ -223,6 +226,7 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
 
 def hand(
     canvas: Canvas,
+    table: TableView,
     components: Components,
     seat: SeatView,
     x: float,
@@ -240,9 +244,12 @@ def hand(
     step = card_w + gap
     if per_row > 1:
         step = min(step, (width - card_w) / (per_row - 1))
+    down = card_w * pieces.CARD_ASPECT + gap
+    laid = [(kind, x + step * (i % per_row), y + i // per_row * down) for i, kind in enumerate(cards)]
+    if seat.seat == table.hand_of:
+        pieces.card_spots(canvas, laid, card_w)
     with canvas.group(data_part="hand"):
-        for i, kind in enumerate(cards):
-            px, py = x + step * (i % per_row), y + (i // per_row) * (card_w * pieces.CARD_ASPECT + gap)
+        for kind, px, py in laid:
             if kind is None:
                 pieces.card_back(canvas, px, py, card_w, parts.cathedral)
             else:
@@ -279,7 +286,7 @@ def wide(
     canvas.text(right, top + 9, "Meadow", 12, fill=palette.SOFT_INK)
     meadow(canvas, seat, right, top + 16, room, 62)
     canvas.text(right, top + 101, _hand_title(seat, components.hand_limit), 12, fill=palette.SOFT_INK)
-    hand(canvas, components, seat, right, top + 109, room, (room - 10) / 3, 3)
+    hand(canvas, table, components, seat, right, top + 109, room, (room - 10) / 3, 3)
 
 
 def tall(
@@ -307,7 +314,7 @@ def tall(
     meadow(canvas, seat, left, top, inner, 28)
     canvas.text(left, top + 46, _hand_title(seat, components.hand_limit), 11.5, fill=palette.SOFT_INK)
     card_w = (inner - 30) / 7
-    hand(canvas, components, seat, left, top + 53, inner, card_w, 1)
+    hand(canvas, table, components, seat, left, top + 53, inner, card_w, 1)
 
 
 def tall_height(players: int, width: float) -> float:

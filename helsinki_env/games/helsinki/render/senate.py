@@ -106,6 +106,7 @@ def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, floa
 def _spaces(canvas: Canvas, table: TableView, x: float, y: float) -> None:
     for space, place in enumerate(_SPACE_AT):
         bx, by, width, height = _box(place, x, y)
+        canvas.spot(f"space {space}", bx, by, width, height)
         tone = palette.SIDES[space // 2]
         pad = 4.0
         canvas.rect(
@@ -139,6 +140,7 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
     near = () if active is None or table.phase != "MAIN" else ((active - 1) % 8, active)
     for slot, place in enumerate(_SLOT_AT):
         bx, by, _, _ = _box(place, x, y)
+        canvas.spot(f"slot {slot}", bx, by, CARD_W, CARD_H)
         kind = table.display[slot]
         if slot in near:
             canvas.rect(
@@ -187,6 +189,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
         else:
             pieces.empty_slot(canvas, discard_x, top, width)
     for px, amount, label in ((draw_x, table.draw_pile, "Draw"), (discard_x, discarded, "Discard")):
+        canvas.spot(f"{label.lower()} pile", px, top, width, height)
         canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
         canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
         canvas.text(px + width / 2, top - 7, label, 11.5, anchor="middle", fill=palette.SOFT_INK)

@@ -118,6 +118,11 @@ class TableView:
     detail: str
     places: tuple[int, ...]
 
+    @property
+    def hand_of(self) -> int:
+        """The seat whose cards are played: that of the viewer, or of who is to move."""
+        return self.to_move if self.viewer is None else self.viewer
+
 
 # kinds of values
 

@@ -1,0 +1,90 @@
+"""Decisions for hands: in words, and where on the drawn table each of them is clicked.
+
+A game's `touch` module makes these of the games it plays; pages that people play on need nothing else of a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Touch", "Turn", "turns"]
+
+Drawing = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A legal decision, for people.
+
+    Spots are names of rectangles that the game's `render.spots` gives.
+
+    Attributes:
+        id: which decision it is.
+        kind: its kind, as in `GameSpec.kinds`.
+        text: its notation.
+        words: the same in plain words, as one says it to a player: ``Move 2 spaces``. No two legal ones are the same.
+        said: the same in the past and without a subject, for a log: ``moved 2 spaces``.
+        at: spots that mean this decision; empty if it can only be read.
+        covers: spots of the cells on which a tile comes to lie.
+        turn: of a tile that is placed, its orientation.
+        lane: from where it comes or where it lies, in the two numbers that the notation has for it besides `turn`.
+        rotated: the orientation that a quarter turn clockwise makes of this one.
+        flipped: the orientation that its mirror image (left-right) has.
+    """
+
+    id: int
+    kind: str
+    text: str
+    words: str
+    said: str
+    at: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    turn: int | None = None
+    lane: tuple[int, int] | None = None
+    rotated: int | None = None
+    flipped: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An orientation of a tile: where a quarter turn clockwise and the mirror lead, and how it was reached in words.
+
+    The words are empty for the tile as it is printed.
+    """
+
+    rotated: int
+    flipped: int
+    words: str
+
+
+_WORDS = ("", "turned right", "upside down", "turned left")
+
+
+def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
+    """Return what leads from each of a tile's orientations to the others.
+
+    Args:
+        orientations: the distinct ones, the tile as printed first; rows from top to bottom.
+    """
+    words: dict[Drawing, str] = {}
+    for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
+        rows = start
+        for turned in _WORDS:
+            words.setdefault(rows, ", ".join(filter(None, ("mirrored" * mirrored, turned))))
+            rows = _rotated(rows)
+    index = {rows: i for i, rows in enumerate(orientations)}
+    return tuple(Turn(index[_rotated(rows)], index[_mirrored(rows)], words[rows]) for rows in orientations)
+
+
+def _rotated(rows: Drawing) -> Drawing:
+    return tuple("".join(column) for column in zip(*rows[::-1], strict=True))
+
+
+def _mirrored(rows: Drawing) -> Drawing:
+    return tuple(row[::-1] for row in rows)

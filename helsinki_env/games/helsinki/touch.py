@@ -1,0 +1,145 @@
+"""What players of Helsinki can do now, in words, and where on the drawn table it is clicked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.touch import Touch, Turn, turns
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.actions import KINDS, SIDES
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.notation import card_name, describe
+from helsinki_env.games.helsinki.shapes import orientations, rest, tile_cells
+
+__all__ = ["touches"]
+
+_SIZE = 7
+_USES = {"move_1_to_6": "move 4 to 6 spaces", "move_1_to_5": "move 4 or 5 spaces"}
+#: How each kind is said as an imperative and in the past; what follows is the same for both.
+_VERBS = {
+    a.KIND_START: ("Start on", "started on"),
+    a.KIND_MOVE: ("Move", "moved"),
+    a.KIND_DRAW: ("Take", "took"),
+    a.KIND_BUILD: ("Build", "began to build"),
+    a.KIND_PAY: ("Pay with", "paid with"),
+    a.KIND_PLACE: ("Push it in from the", "pushed it in from the"),
+    a.KIND_WILD: ("Put a wild tile on", "put a wild tile on"),
+    a.KIND_LIFT: ("Lift the superstructure from", "lifted the superstructure from"),
+    a.KIND_ROOF: ("Put a superstructure on", "put a superstructure on"),
+    a.KIND_DISCARD: ("Discard", "discarded"),
+    a.KIND_USE: ("Use:", "used:"),
+    a.KIND_END: ("End", "ended"),
+}
+
+
+def touches(game: Game, seat: int) -> list[Touch]:
+    """Return a touch for each legal decision of a seat, by id; none if another seat is to move.
+
+    Args:
+        game: the game; of what is hidden from the seat nothing is looked at.
+        seat: who looks.
+
+    Raises:
+        ValueError: if there is no such seat.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return []
+    return [_touch(game, int(action)) for action in game.legal_actions()]
+
+
+def _touch(game: Game, action: int) -> Touch:
+    kind, argument = game.actions.decode(action)
+    now, then = _VERBS[kind]
+    rest_of_it, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
+    text = describe(action, game.config.loaded)
+    return Touch(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
+
+
+def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return what a decision other than PLACE does, and the fields that say where."""
+    components, seat, token = game.config.loaded, game.seat, int(game.state.token[game.seat])
+    if kind == a.KIND_START:
+        return f"space {argument}", {"at": (f"space {argument}",)}
+    if kind == a.KIND_MOVE:
+        steps = argument + 1
+        return f"{steps} space{'s' * (steps > 1)}", {"at": (f"space {(token + steps) % 8}",)}
+    if kind == a.KIND_DRAW:
+        return "the two cards beside the token", {"at": (f"slot {(token - 1) % 8}", f"slot {token}", "draw pile")}
+    if kind == a.KIND_BUILD:
+        return _pavilion(components, argument), {"at": (f"card {argument}",)}
+    if kind in (a.KIND_PAY, a.KIND_DISCARD):
+        return _card(components, argument), {"at": (f"card {argument}",)}
+    if kind == a.KIND_USE:
+        name = ACTIONS[argument]
+        return _USES.get(name, name.replace("_", " ")), {"at": (f"action {argument}",)}
+    if kind == a.KIND_END:
+        return "the turn", {"at": ("now",)}
+    cell = f"cell {seat} {argument}"
+    covers = (cell,) if kind == a.KIND_WILD else ()
+    return f"row {argument // _SIZE}, column {argument % _SIZE}", {"at": (cell,), "covers": covers}
+
+
+def _card(components: Components, card: int) -> str:
+    """Name a card with its article: ``a green 3 (3 roofs, 1 superstructure)``."""
+    if card == components.wild_type:
+        return "a wild card"
+    facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
+    name, _, twin = card_name(card, components).partition("#")  # the same facts on two variants are told apart
+    return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
+
+
+def _pavilion(components: Components, card: int) -> str:
+    """Say what is built by a card: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
+    number, roofs = components.card_number(card), components.card_roofs(card)
+    cost = f"a {COLOURS[components.card_colour(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
+    _, _, twin = card_name(card, components).partition("#")
+    return ", with ".join((cost, *_superstructures(components, card))) + (f" #{twin}" if twin else "")
+
+
+def _superstructures(components: Components, card: int) -> list[str]:
+    amount = components.card_superstructures(card)
+    return [f"{amount} superstructure{'s' * (amount > 1)}"] if amount else []
+
+
+def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return what a PLACE does, and the fields that say where the tile passes and lies."""
+    t, g = game.config.tables[0], game.state
+    side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)
+    turn, lane = divmod(turned, a.LANES)
+    kind = int(t.kind[g.card])
+    piece = np.int64(a.ORIENTATIONS * kind + turn)
+    lies = int(tile_cells(t, piece, rest(t, piece, np.int64(side), np.int64(lane), np.int64(g.built[game.seat]))))
+    cells = [cell for cell in range(_SIZE * _SIZE) if lies >> cell & 1]
+    way = _turns(game.config.loaded, kind)[turn]
+    words = f"{SIDES[side]}, lane {lane}{', ' if way.words else ''}{way.words}"
+    covers = tuple(f"cell {game.seat} {cell}" for cell in cells)
+    passed = tuple(f"cell {game.seat} {cell}" for cell in _passed(cells, side))
+    return words, {
+        "at": covers + passed,
+        "covers": covers,
+        "turn": turn,
+        "lane": (side, lane),
+        "rotated": way.rotated,
+        "flipped": way.flipped,
+    }
+
+
+def _passed(cells: list[int], side: int) -> list[int]:
+    """Return the cells, beside its own, over which a tile came to where it lies."""
+    row_step, column_step = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
+    seen = set()
+    for cell in cells:
+        row, column = divmod(cell, _SIZE)
+        while 0 <= row < _SIZE and 0 <= column < _SIZE:
+            seen.add(_SIZE * row + column)
+            row, column = row + row_step, column + column_step
+    return sorted(seen.difference(cells))
+
+
+@lru_cache(maxsize=128)
+def _turns(components: Components, kind: int) -> tuple[Turn, ...]:
+    return turns(orientations(components.shapes[components.tiles[kind // 4][kind % 4]]))
