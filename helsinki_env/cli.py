@@ -49,6 +49,11 @@ class Command:
 
 
 COMMANDS = {
+    "play": Command(
+        "helsinki_env.commands.play",
+        "Play in a browser, against players and each other.",
+        "helsinki play --players human,heuristic",
+    ),
     "simulate": Command(
         "helsinki_env.commands.simulate",
         "Play games between players and show who wins.",

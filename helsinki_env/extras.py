@@ -33,9 +33,10 @@ EXTRAS = {
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "tune": Extra("cma", "`python -m agents.heuristic.tune`"),
     "sb3": Extra("`train`, Stable-Baselines3, sb3-contrib", "`python -m training.sb3`, `python -m training.bench`"),
+    "play": Extra("`train`, FastAPI, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "notebooks": Extra("`export`, `arena`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
-    "all": Extra("`export`, `ray`, `render`, `tune`, `sb3`", "every command"),
+    "all": Extra("`export`, `play`, `ray`, `render`, `tune`, `sb3`", "every command"),
     "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
 }
 

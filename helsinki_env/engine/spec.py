@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GameSpec",
     "NoEpisodes",
+    "Setup",
     "config_from_dict",
     "config_from_yaml",
     "config_to_dict",
@@ -49,6 +50,44 @@ class NoEpisodes:
 
 def _anything(states: States, config: Any) -> None:
     """Take any records for sound."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Something about a game that people may choose before it begins.
+
+    Attributes:
+        name: of the choice.
+        key: of the configuration that it is about.
+        label: what pages call it, in a few words.
+        says: what it means, in a sentence.
+        value: of the key, if it is chosen.
+        choices: what the value is a list of, if there is more to choose than yes or no.
+    """
+
+    name: str
+    key: str
+    label: str
+    says: str
+    value: Any = True
+    choices: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as plain data for a page."""
+        kind = "several" if self.choices else "flag"
+        return {"name": self.name, "label": self.label, "says": self.says, "type": kind, "choices": list(self.choices)}
+
+    def chosen(self, answer: object) -> dict[str, Any]:
+        """Return the keys of the configuration that follow from an answer: yes, no, or some of the choices.
+
+        Raises:
+            ConfigError: if it is none.
+        """
+        entry = Entry(answer, ConfigError, self.name)
+        if not self.choices:
+            return {self.key: self.value} if entry.flag() else {}
+        names = [one.choice(self.choices) for one in entry.entries("names", most=len(self.choices))]
+        return {self.key: names} if names else {}
 
 
 @dataclass(frozen=True)
@@ -92,6 +131,8 @@ class GameSpec:
             number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
         to_dict: a game as plain data, or what one seat may see of it.
         from_dict: the game that `to_dict` wrote.
+        reveals: fields of a record of which one changes whenever a decision shows anybody what was hidden from all.
+        setups: what people may choose before a game.
         shared_places: whether places may be shared at the end; if not, `contract.place_of` gives each seat its own.
         places: the places, int64 (G, seats), that points at the end make, (G, seats). None: they depend on more.
     """
@@ -120,6 +161,8 @@ class GameSpec:
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
+    reveals: tuple[str, ...] = ()
+    setups: tuple[Setup, ...] = ()
     unnamed: bool = False
     shared_places: bool = False
     places: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None

@@ -134,6 +134,7 @@ COPENHAGEN = GameSpec(
     to_dict=lambda game, seat=None: game.to_dict(seat),
     from_dict=lambda data: Game.from_dict(data),
     shared_places=True,
+    reveals=("pile_size",),
 )
 """Copenhagen, as what is written for any game sees it."""
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
-from helsinki_env.engine.spec import GameSpec
+from helsinki_env.engine.spec import GameSpec, Setup
 from helsinki_env.engine.states import States
 from helsinki_env.engine.touch import Touch
 from helsinki_env.engine.values import as_word, whole_number
@@ -174,6 +174,12 @@ HELSINKI = GameSpec(
     to_dict=_to_dict,
     from_dict=_from_dict,
     places=_places,
+    reveals=("pile_size",),
+    setups=(
+        Setup("first_game", "covered", "First game", "The bottom row of the action board is covered.", "first_game"),
+        Setup("dry_roads", "dry_roads", "Dry roads", "The expansion with crosswalks and bonus cards is played."),
+        Setup("covered", "covered", "Covered actions", "Nobody may use these.", choices=ACTIONS),
+    ),
 )
 """Helsinki, as what is written for any game sees it."""
 

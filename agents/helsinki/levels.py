@@ -1,0 +1,12 @@
+"""The players whom people meet at a table, from easy to hard: name, label, and what it scores (docs/strength.md)."""
+
+from __future__ import annotations
+
+__all__ = ["LEVELS"]
+
+LEVELS = (
+    ("greedy", "Easy", "looks one turn ahead; wins 18 of 100 two-player games against Medium"),
+    ("heuristic", "Medium", "plans its turn and the next; wins 82 of 100 two-player games against Easy"),
+    ("net", "Hard", "a trained network; wins 79 of 100 two-player games against Medium"),
+    ("net+search:100", "Hardest", "the network, thinking ahead; wins 67 of 100 two-player games against Hard"),
+)

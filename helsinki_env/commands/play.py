@@ -1,0 +1,141 @@
+"""The command ``helsinki play``: a page on this machine where people play, against players and each other."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.options import game_config
+from helsinki_env.extras import needs
+from helsinki_env.stopping import kept
+from helsinki_env.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.web.tables import Table
+
+__all__ = ["main"]
+
+
+def main(
+    game: str | None = None,
+    players: str | None = None,
+    config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    data: Path | None = None,
+    open: bool = True,  # noqa: A002  # the option is to be called --no-open
+) -> None:
+    """Play in a browser: against players, against each other, or watch players meet.
+
+    Opens a page on this machine. With --players a table is laid at once, otherwise the page asks for the game and who
+    sits down. Every decision is on the disk before it is shown: whatever stops the server, the same command goes on
+    with all tables. Ctrl-C stops it.
+
+    Example: helsinki play --players human,heuristic
+
+    Args:
+        game: which game, such as copenhagen; default: that of --config, or helsinki.
+        players: who sits down, one for each seat, separated by commas: human, or a player as in helsinki simulate.
+        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of the deck and the players' chance; default: a new one.
+        host: address to listen on. The default is reached from this machine alone; on any other everybody who knows the
+            token that is printed plays along.
+        port: to listen on; 0 takes a free one.
+        data: folder of the database; default: the user's data folder.
+        open: whether to open the page in a browser.
+    """
+    with needs("play"):
+        import uvicorn
+
+        from helsinki_env.web.guard import MOST_BYTES, is_loopback
+        from helsinki_env.web.server import Settings, create_app
+        from helsinki_env.web.store import Store, data_folder
+        from helsinki_env.web.tables import HUMAN
+
+    console, folder = plain_console(), data or data_folder()
+    names = [] if players is None else [name.strip() for name in players.split(",")]
+    own = tuple(name for name in names if name != HUMAN)
+    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game)
+    page = ""
+    if names:
+        table = _table(names, chosen, seed)
+        page = f"/tables/{table.name}"
+    make_ahead(parts_of(own or ["heuristic"], chosen))
+    token = "" if is_loopback(host) else secrets.token_urlsafe(16)
+    app = create_app(Settings(folder, token, own))
+    if names:
+        store = Store(folder)
+        store.add(table)
+        store.close()
+    listening = _listen(host, port)
+    address = f"http://{_in_address(host)}:{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            ws_max_size=MOST_BYTES,
+            timeout_graceful_shutdown=1,
+            server_header=False,
+        )
+    )
+    console.print(f"helsinki play: {address}")
+    if token:
+        console.print(
+            f"Everybody who reaches {host} and knows this address may play, watch and remove tables; nothing is "
+            "encrypted on the way. Use it only in a network that you trust."
+        )
+    console.print("Ctrl-C stops; all tables are kept.")
+    if open:
+        webbrowser.open(address)
+    with kept(lambda: f"tables are kept in {folder}"):
+        server.run(sockets=[listening])
+
+
+def _table(names: list[str], config: Any, seed: int | None) -> Table:
+    """Return the table that the command line asks for; its players are tried, so that what is wrong is said at once."""
+    from agents.registry import make_player
+    from helsinki_env.web.tables import HUMAN, Chair, Table
+
+    for name in names:
+        if name != HUMAN:
+            make_player(name, config)
+    chairs = [Chair(name, f"Player {seat + 1}" if name == HUMAN else name) for seat, name in enumerate(names)]
+    return Table(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        ValueError: if the address cannot be listened on.
+    """
+    if not 0 <= port <= 65535:
+        raise ValueError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as problem:
+        raise ValueError(
+            f"--host {host} --port {port}: cannot be listened on: {problem.strerror or problem} "
+            "(another server may have it: name another --port, or 0 for any)"
+        ) from None
+    listening.listen(100)
+    return listening

@@ -1,0 +1,6 @@
+"""The table in a browser: games in a database, players that think in processes of their own, pages that show them.
+
+`tables` is one table and what may be done at it, `store` keeps tables on the disk, `thinking` asks players, `views`
+says what a browser may know, `rooms` who is told, `guard` who may ask, `requests` what may be asked; `server` puts them
+together. Nothing here knows a game: what a page needs of one stands in its `helsinki_env.engine.spec.GameSpec`.
+"""

@@ -1,0 +1,129 @@
+"""Who may ask: other sites' pages, foreign names of this machine and huge bodies are turned away before anybody looks.
+
+A page on this machine is asked for by its browser alone, so the server listens on loopback and takes only requests that
+name it as such: a page of another site can make a browser send requests here, but under that site's name (the header
+`Origin`), or, if its name was pointed at this machine, under a foreign `Host`. On another address everybody must bring
+the token that was printed when the server began.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = ["HEADERS", "MOST_BYTES", "Guard", "is_loopback"]
+
+MOST_BYTES = 64 * 1024
+"""Longest body of a request, and longest message."""
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+"""What every answer says: nothing from elsewhere is loaded, nothing inline is run, nothing is kept."""
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only programs on this machine reach an address."""
+    return host in _LOOPBACK
+
+
+class Guard:
+    """Stands before an application (ASGI).
+
+    Args:
+        app: the application.
+        token: what requests must bring (`Authorization: Bearer TOKEN`) besides those for the pages themselves; empty:
+            the server is on loopback, and requests must name it so. A WebSocket brings it in its first message.
+    """
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], token: str = "") -> None:
+        self.app, self.token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with what is wrong."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        status, problem = self._problem(scope, headers)
+        if problem:
+            await _refuse(scope, receive, send, status, problem)
+            return
+        await self.app(scope, _measured(receive, scope), _with_headers(send))
+
+    def _problem(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self.token and _name_of(host) not in _LOOPBACK:
+            return 400, f"host: found {host!r:.60}, expected localhost: this server answers this machine alone"
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return 403, f"origin: found {origin!r:.60}, expected pages of this server alone"
+        if scope["type"] == "http":
+            length = headers.get("content-length", "0")
+            if not (length.isascii() and length.isdigit()) or int(length[:12]) > MOST_BYTES:
+                return 413, f"body: found {length:.20} bytes, expected at most {MOST_BYTES:,}"
+            if self.token and scope["path"].startswith("/api/"):
+                kind, _, token = headers.get("authorization", "").partition(" ")
+                if kind.lower() != "bearer" or not hmac.compare_digest(token.encode(), self.token.encode()):
+                    return 401, "token: none or a wrong one; open the address that was printed when the server began"
+        return 0, ""
+
+
+def _name_of(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _measured(receive: Receive, scope: Scope) -> Receive:
+    """Return a `receive` that ends the request once a body without a length has become too long."""
+    taken = 0
+
+    async def measured() -> MutableMapping[str, Any]:
+        nonlocal taken
+        message = await receive()
+        if scope["type"] == "http" and message["type"] == "http.request":
+            taken += len(message.get("body", b""))
+            if taken > MOST_BYTES:
+                from starlette.exceptions import HTTPException
+
+                raise HTTPException(413, f"body: found more than {MOST_BYTES:,} bytes, expected at most so many")
+        return message
+
+    return measured
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            ours = {name.encode(): value.encode() for name, value in HEADERS.items()}
+            others = [(name, value) for name, value in message.get("headers", []) if name.lower() not in ours]
+            message["headers"] = [*others, *ours.items()]
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
+    from starlette.responses import JSONResponse
+
+    if scope["type"] == "websocket":
+        await receive()  # the request to be connected
+        await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
+        return
+    await JSONResponse({"error": problem}, status)(scope, receive, _with_headers(send))

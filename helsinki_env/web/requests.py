@@ -1,0 +1,69 @@
+"""What may be asked of the server, checked: requests and the messages of a page."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from helsinki_env.data import parse_json
+from helsinki_env.web.tables import HUMAN, TableError
+
+__all__ = ["MESSAGES", "NewChair", "NewTable", "message_of"]
+
+
+class NewChair(BaseModel):
+    """Who is to sit at a seat."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    player: str = Field(HUMAN, min_length=1, max_length=80, description="human, or the name of a player")
+    name: str = Field("", max_length=40, description="what the pages call them")
+
+
+class NewTable(BaseModel):
+    """A table to be made."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    game: str = Field("", max_length=40, description="which game; empty: the usual one")
+    title: str = Field("", max_length=60, description="what the pages call the table")
+    chairs: list[NewChair] = Field(min_length=2, max_length=4)
+    options: dict[str, Any] = Field(default_factory=dict, max_length=20, description="of the game's configuration")
+    seed: int | None = Field(None, ge=0, lt=2**64, description="of the deck; none: a new one")
+    sharing: Literal["device", "links"] = Field(
+        "device", description="whether humans share this device or each has a link"
+    )
+
+
+#: The kinds of messages that a page may send, and the whole numbers that each brings.
+MESSAGES: dict[str, tuple[str, ...]] = {
+    "sit": (),
+    "decide": ("number", "action"),
+    "undo": ("number", "to"),
+    "takeback": ("number", "to"),
+    "look": ("seat",),
+    "stop": (),
+    "go": (),
+    "pace": ("milliseconds",),
+}
+_MOST = 10**6
+_TEXTS_OF = {"sit": ("key", "token")}
+_TEXTS = ("key", "token")
+_NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in names))
+
+
+def message_of(text: str) -> dict[str, Any]:
+    """Return the message in a text.
+
+    Raises:
+        TableError: saying what was found and what is expected.
+    """
+    found = parse_json(text, TableError, "message")
+    kind = found.mapping(("type", *_NUMBERS, *_TEXTS))["type"].choice(tuple(MESSAGES))
+    numbers, texts = MESSAGES[kind], _TEXTS_OF.get(kind, ())
+    found.mapping(("type", *numbers, *texts))
+    message: dict[str, Any] = {"type": kind}
+    message |= {name: found[name].integer(0, _MOST) for name in numbers}
+    message |= {name: found.get(name, "").text() for name in texts}
+    return message

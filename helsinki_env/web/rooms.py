@@ -1,0 +1,282 @@
+"""Tables with people around them: pages that look at one, and the player that thinks there."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from helsinki_env.web.store import Store, StoreError
+from helsinki_env.web.tables import Decision, Table, TableError
+from helsinki_env.web.thinking import PlayerFailedError, Thinkers
+from helsinki_env.web.views import choices, picture, table_view
+
+__all__ = ["Page", "Room", "Rooms"]
+
+_PACE = 0.4
+"""Seconds from one decision of a player to the next, so that one sees what happens."""
+_log = logging.getLogger(__name__)
+
+
+class Page:
+    """A browser that looks at a table.
+
+    Args:
+        send: sends it a message.
+        mine: the seats that it plays.
+    """
+
+    def __init__(self, send: Callable[[dict[str, Any]], Awaitable[None]], mine: tuple[int, ...]) -> None:
+        self.send, self.mine = send, mine
+        #: The seat that was last let see its cards; several people at one device take turns.
+        self.looking: int | None = mine[0] if len(mine) == 1 else None
+
+    def curtain(self, table: Table) -> int | None:
+        """Return the seat whose player must take the device before cards are shown; None: they may be shown."""
+        seat = table.game.seat
+        if len(self.mine) < 2 or table.game.done:
+            return None
+        if seat in self.mine:
+            return None if self.looking == seat else seat
+        return self.mine[0] if self.looking is None else None
+
+
+class Room:
+    """A table, the pages that look at it, and the player that thinks.
+
+    Args:
+        table: the table.
+        store: where its decisions are written.
+        thinkers: who asks players.
+    """
+
+    def __init__(self, table: Table, store: Store, thinkers: Thinkers) -> None:
+        self.table, self.pages = table, set[Page]()
+        self._store, self._thinkers = store, thinkers
+        self._task: asyncio.Task[None] | None = None
+        self._began, self._message = 0.0, ""
+        self._pictures: dict[int | None, dict[str, Any]] = {}
+        self._legal: list[dict[str, Any]] | None = None
+        self.pace = _PACE
+
+    def seats_of(self, key: str) -> tuple[int, ...]:
+        """Return the seats that somebody with this key plays; without a key those that need none.
+
+        Raises:
+            TableError: if the key is that of no seat.
+        """
+        chairs = self.table.chairs
+        seats = tuple(
+            seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
+        )
+        if not seats and self.table.humans:
+            raise TableError("key: this address is that of no seat of the table; open the link that was made for yours")
+        return seats
+
+    # what pages see
+
+    def view(self, page: Page) -> dict[str, Any]:
+        """Return what a page shows."""
+        curtain, done = page.curtain(self.table), self.table.game.done
+        viewer = page.looking if page.mine else None
+        if viewer is None and page.mine and done:
+            viewer = page.mine[0]
+        thinking = None
+        if self._task is not None and self.table.thinker is not None:
+            thinking = {
+                "seat": self.table.game.seat,
+                "player": self.table.thinker,
+                "seconds": round(time.monotonic() - self._began, 1),
+            }
+        message = self._message or None
+        return table_view(self.table, page.mine, viewer, curtain, thinking, message, self._picture, self._choices)
+
+    def _picture(self, viewer: int | None) -> dict[str, Any]:
+        if viewer not in self._pictures:
+            self._pictures[viewer] = picture(self.table, viewer)
+        return self._pictures[viewer]
+
+    def _choices(self) -> list[dict[str, Any]]:
+        if self._legal is None:
+            self._legal = choices(self.table.game)
+        return self._legal
+
+    def _changed(self) -> None:
+        self._pictures.clear()
+        self._legal = None
+
+    async def tell(self) -> None:
+        """Send every page what it shows now."""
+        for page in list(self.pages):
+            with suppress(Exception):  # it has gone; whoever reads from it notices
+                await page.send(self.view(page))
+
+    # what pages ask
+
+    async def asked(self, page: Page, message: dict[str, Any]) -> None:
+        """Do what a page asks.
+
+        Raises:
+            TableError: if that cannot be done now; nothing has changed.
+            StoreError: if it cannot be written; nothing has changed.
+        """
+        await getattr(self, f"_on_{message['type']}")(page, message)
+
+    async def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
+        self.table.check_number(message["number"])
+        self._turn_of(page)
+        self._decide(message["number"], message["action"])
+        await self.go_on()
+
+    def _turn_of(self, page: Page) -> None:
+        """Raise TableError if it is not a page's turn to decide."""
+        seat = self.table.game.seat
+        if self.table.game.done:
+            raise TableError("the game is over")
+        if seat not in page.mine or page.looking != seat:
+            raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
+
+    def _decide(self, number: int, action: int) -> Decision:
+        """Carry out a decision and write it, or neither."""
+        said = next((one["said"] for one in self._choices() if one["id"] == action), "")
+        decision = self.table.decide(number, action, said)
+        try:
+            self._store.write(self.table.name, decision)
+        except sqlite3.Error as problem:
+            self.table.forget_last()
+            raise StoreError(
+                f"{self._store.path}: the decision cannot be written, so it does not count: {problem}"
+            ) from None
+        finally:
+            self._changed()
+        self._message = ""
+        return decision
+
+    async def _on_undo(self, page: Page, message: dict[str, Any]) -> None:
+        self._turn_of(page)
+        self.table.undo(message["number"], message["to"])
+        self._went_back(message["to"], ())
+        await self.go_on()
+
+    async def _on_takeback(self, page: Page, message: dict[str, Any]) -> None:
+        if page.mine != self.table.humans:
+            raise TableError("only who plays alone against players may take back")
+        gone = self.table.take_back(message["number"], message["to"])
+        await self._stop()
+        self._went_back(message["to"], gone)
+        await self.go_on()
+
+    def _went_back(self, to: int, gone: Any) -> None:
+        self._store.go_back(self.table.name, to, gone)
+        self._message = ""
+        self._changed()
+
+    async def _on_look(self, page: Page, message: dict[str, Any]) -> None:
+        if message["seat"] not in page.mine:
+            raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
+        page.looking = message["seat"]
+        await page.send(self.view(page))
+
+    async def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
+        if self.table.thinker is not None:
+            self.table.paused = True
+            await self._stop()
+        await self.tell()
+
+    async def _on_go(self, page: Page, message: dict[str, Any]) -> None:
+        self.table.paused = False
+        await self.go_on()
+
+    async def _on_pace(self, page: Page, message: dict[str, Any]) -> None:
+        self.pace = min(message["milliseconds"], 10_000) / 1000
+
+    async def _on_sit(self, page: Page, message: dict[str, Any]) -> None:
+        raise TableError("sit: you sit at the table already")
+
+    # players
+
+    async def go_on(self) -> None:
+        """Let a player think if it is its turn, and tell all pages."""
+        if self._task is None and self.table.thinker is not None and not self.table.paused and self.pages:
+            self._began = time.monotonic()
+            self._task = asyncio.create_task(self._think())
+        await self.tell()
+
+    async def _think(self) -> None:
+        try:
+            while (player := self.table.thinker) is not None and not self.table.paused and self.pages:
+                number, self._began = self.table.number, time.monotonic()
+                action = await self._thinkers.decide(self.table.config, player, self.table.question())
+                left = self.pace - (time.monotonic() - self._began)
+                if left > 0:
+                    await asyncio.sleep(left)
+                self._decide(number, action)
+                self._began = time.monotonic()
+                await self.tell()
+        except (PlayerFailedError, TableError, StoreError) as problem:
+            self.table.paused = True
+            self._message = f"The player cannot go on: {problem}"
+            _log.warning("table %s: %s", self.table.name, problem)
+        finally:
+            self._task = None
+        await self.tell()
+
+    async def _stop(self) -> None:
+        """Stop the player that thinks."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def close(self) -> None:
+        """Stop what goes on."""
+        await self._stop()
+
+
+class Rooms:
+    """All tables with people around them.
+
+    Args:
+        store: where tables are kept.
+        thinkers: who asks players.
+    """
+
+    def __init__(self, store: Store, thinkers: Thinkers) -> None:
+        self.store, self.thinkers = store, thinkers
+        self._open: dict[str, Room] = {}
+
+    def open(self, name: str) -> Room:
+        """Return the room of a table; TableError if there is none."""
+        if name not in self._open:
+            self._open[name] = Room(self.store.load(name), self.store, self.thinkers)
+        return self._open[name]
+
+    async def leave(self, room: Room, page: Page) -> None:
+        """A page has gone; the last one takes the room with it."""
+        room.pages.discard(page)
+        if not room.pages:
+            self._open.pop(room.table.name, None)
+            await room.close()
+
+    async def remove(self, name: str) -> None:
+        """Forget a table.
+
+        Raises:
+            TableError: if there is none, or somebody looks at it.
+        """
+        if name in self._open:
+            raise TableError(f"table {name}: somebody looks at it; close its pages first")
+        self.store.load(name)
+        self.store.remove(name)
+
+    async def close(self) -> None:
+        """Stop everything."""
+        for room in list(self._open.values()):
+            await room.close()
+        self._open.clear()

@@ -1,0 +1,264 @@
+"""The server: pages, requests, and a WebSocket for what happens at a table."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data import one_of, shown
+from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, usual_spec
+from helsinki_env.extras import needs
+from helsinki_env.web.guard import MOST_BYTES, Guard
+from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.rooms import Page, Rooms
+from helsinki_env.web.store import Kept, Store, StoreError
+from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
+from helsinki_env.web.thinking import Thinkers
+
+with needs("play"):
+    from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import FileResponse, JSONResponse
+    from fastapi.staticfiles import StaticFiles
+    from starlette.exceptions import HTTPException
+
+    from helsinki_env.web.requests import NewTable, message_of
+
+__all__ = ["STATIC", "Settings", "create_app"]
+
+STATIC = Path(str(files("helsinki_env.web") / "static"))
+_SIT_WITHIN = 10.0
+"""Seconds that a page may take to say who it is."""
+_MOST_TABLES = 10_000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the server is run.
+
+    Attributes:
+        data: folder of the database.
+        token: what requests must bring; empty: the server is on loopback.
+        players: names of players that may sit at tables besides those that every server offers.
+        components: component files that tables may use besides those that come with the package.
+    """
+
+    data: Path
+    token: str = ""
+    players: tuple[str, ...] = ()
+    components: Mapping[str, str] = field(default_factory=dict)
+
+
+def create_app(settings: Settings) -> Any:
+    """Return the application (ASGI).
+
+    Raises:
+        StoreError: if the database cannot be used.
+    """
+    store = Store(settings.data)
+    thinkers = Thinkers()
+    rooms = Rooms(store, thinkers)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        starting = asyncio.create_task(thinkers.begin())
+        yield
+        await asyncio.gather(starting, return_exceptions=True)
+        await rooms.close()
+        thinkers.close()
+        store.close()
+
+    # No documentation pages: they load their scripts from a network.
+    app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
+    _answer_errors(app)
+    _add_pages(app)
+    _add_requests(app, settings, rooms)
+    _add_socket(app, settings, rooms)
+    return Guard(app, settings.token)
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Every error is one sentence."""
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, problem: RequestValidationError) -> JSONResponse:
+        said = []
+        for one in problem.errors()[:5]:
+            where = ".".join(str(part) for part in one["loc"] if part != "body") or "body"
+            said.append(f"{where}: found {shown(one.get('input'))}: {one['msg']}")
+        return JSONResponse({"error": "; ".join(said)}, 422)
+
+    @app.exception_handler(TableError)
+    @app.exception_handler(ValueError)
+    async def refused(_: Request, problem: ValueError) -> JSONResponse:
+        return JSONResponse({"error": str(problem)}, 404 if isinstance(problem, TableError) else 400)
+
+    @app.exception_handler(HTTPException)
+    async def other(_: Request, problem: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": str(problem.detail)}, problem.status_code)
+
+    @app.exception_handler(StoreError)
+    async def unkept(_: Request, problem: StoreError) -> JSONResponse:
+        return JSONResponse({"error": str(problem)}, 503)
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def start() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    @app.get("/tables/{name}", include_in_schema=False)
+    async def at_table(name: str) -> FileResponse:
+        return FileResponse(STATIC / "table.html")
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
+    @app.get("/api/games")
+    async def games() -> list[dict[str, Any]]:
+        """Which games there are, and what a table of each may be."""
+        return [_described(spec_named(name), settings) for name in game_names() if spec_named(name).touches]
+
+    @app.get("/api/tables")
+    async def tables() -> list[dict[str, Any]]:
+        """The tables that are kept, the newest first."""
+        return [_listed(kept) for kept in rooms.store.all()]
+
+    @app.post("/api/tables", status_code=201)
+    async def make(wanted: NewTable) -> dict[str, Any]:
+        """Make a table; `links` has the address of each human's seat if everybody gets one."""
+        if len(rooms.store.all()) >= _MOST_TABLES:
+            raise ValueError(f"tables: found {_MOST_TABLES:,}, which is enough; remove some first")
+        table = _new_table(wanted, settings)
+        rooms.store.add(table)
+        links = [
+            {"seat": seat, "name": table.chairs[seat].name, "link": _link(table, seat)}
+            for seat in table.humans
+            if table.chairs[seat].key
+        ]
+        return {"table": table.name, "links": links}
+
+    @app.delete("/api/tables/{name}")
+    async def remove(name: str) -> dict[str, Any]:
+        """Forget a table."""
+        await rooms.remove(name)
+        return {"table": name}
+
+
+def _described(spec: GameSpec, settings: Settings) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "title": spec.name.capitalize(),
+        "players": [2, 3, 4],
+        "levels": [level._asdict() for level in levels_of(spec)],
+        "others": list(offered_players(spec, settings.players)),
+        "options": [setup.to_dict() for setup in spec.setups],
+    }
+
+
+def _listed(kept: Kept) -> dict[str, Any]:
+    return {
+        "table": kept.name,
+        "title": kept.title,
+        "made": kept.made,
+        "game": kept.game or usual_spec().name,
+        "seats": [{"name": chair.name, "player": chair.player} for chair in kept.chairs],
+        "decisions": kept.decisions,
+        "links": any(chair.key for chair in kept.chairs),
+    }
+
+
+def _link(table: Table, seat: int) -> str:
+    """Return the address of a seat. What stands behind the # is never sent to a server, nor written to its log."""
+    return f"/tables/{table.name}#key={table.chairs[seat].key}"
+
+
+def _new_table(wanted: NewTable, settings: Settings) -> Table:
+    spec = spec_named(wanted.game or usual_spec().name)
+    if spec.touches is None:
+        raise ValueError(f"game: {spec.name} cannot be played in a browser")
+    config = config_from_dict(_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)})
+    allowed = (HUMAN, *(level.player for level in levels_of(spec)), *offered_players(spec, settings.players))
+    chairs, own_links = [], wanted.sharing == "links"
+    for seat, chair in enumerate(wanted.chairs):
+        if chair.player not in allowed:
+            raise ValueError(
+                f"chairs.{seat}.player: found {shown(chair.player)}, expected {one_of(allowed, chair.player)}"
+            )
+        human = chair.player == HUMAN
+        key = secrets.token_urlsafe(16) if human and own_links else ""
+        chairs.append(Chair(chair.player, chair.name or (f"Player {seat + 1}" if human else chair.player), key))
+    seed = secrets.randbits(63) if wanted.seed is None else wanted.seed
+    return Table(secrets.token_hex(6), wanted.title, config, seed, tuple(chairs))
+
+
+def _options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the configuration was chosen; ValueError for what no page offers."""
+    offered = {setup.key: setup for setup in spec.setups}
+    chosen: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in offered:
+            raise ValueError(f"options: found {shown(key)}, expected {one_of(list(offered), key) or 'none'}")
+        chosen |= offered[key].chosen(value)
+    return chosen
+
+
+def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
+    @app.websocket("/ws/tables/{name}")
+    async def at_table(socket: WebSocket, name: str) -> None:
+        await socket.accept()
+        page, room = None, None
+        try:
+            first = await asyncio.wait_for(_heard(socket), _SIT_WITHIN)
+            if first is None or first["type"] != "sit":
+                raise TableError("sit: a page must first say who it is")
+            if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
+                raise TableError("token: none or a wrong one; open the address that was printed when the server began")
+            room = rooms.open(name)
+            page = Page(socket.send_json, room.seats_of(first["key"]))
+            room.pages.add(page)
+            await room.go_on()
+            while True:
+                try:
+                    message = await _heard(socket)
+                    if message is not None:
+                        await room.asked(page, message)
+                except (TableError, StoreError) as problem:
+                    await socket.send_json({"type": "error", "message": str(problem)})
+        except TableError as problem:
+            await socket.send_json({"type": "refused", "message": str(problem)})
+            await socket.close(4400, "refused")
+        except TimeoutError:
+            await socket.close(4408, "a page must first say who it is")
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # the page has gone
+        finally:
+            if room is not None and page is not None:
+                await rooms.leave(room, page)
+
+
+async def _heard(socket: WebSocket) -> dict[str, Any] | None:
+    """Return the next message of a page.
+
+    Raises:
+        TableError: if it is none that a page may send.
+    """
+    received = await socket.receive()
+    if received["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(received.get("code", 1000))
+    text = received.get("text")
+    if text is None:
+        raise TableError("message: found binary data, expected text")
+    if len(text) > MOST_BYTES:
+        raise TableError(f"message: found {len(text):,} letters, expected at most {MOST_BYTES:,}")
+    return message_of(text)

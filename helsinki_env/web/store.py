@@ -1,0 +1,181 @@
+"""Tables on the disk: an SQLite database with a row for each decision, written before anybody is shown it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.web.tables import Chair, Decision, Table, TableError
+
+__all__ = ["Kept", "Store", "StoreError", "data_folder"]
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE tables (
+    name TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    made REAL NOT NULL,  -- seconds since 1970
+    config TEXT NOT NULL,  -- JSON
+    seed TEXT NOT NULL,  -- as text: SQLite's integers end at 2^63 - 1
+    chairs TEXT NOT NULL  -- JSON, a list for each seat: player, name, key
+) STRICT;
+CREATE TABLE decisions (
+    name TEXT NOT NULL REFERENCES tables,
+    number INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    said TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (name, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE taken_back (  -- decisions that were taken back, for the record
+    name TEXT NOT NULL REFERENCES tables,
+    number INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    at REAL NOT NULL
+) STRICT;
+"""
+
+
+class StoreError(ValueError):
+    """A database that is none of these, or cannot be read or written; the message names the file."""
+
+
+class Kept(NamedTuple):
+    """What the list of tables says of one."""
+
+    name: str
+    title: str
+    made: float
+    game: str
+    chairs: tuple[Chair, ...]
+    decisions: int
+
+
+def data_folder() -> Path:
+    """Return the folder where this user's programs keep their data, a folder of ours in it."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = Path.home() / "Library" / "Application Support"
+    else:
+        root = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return root / "helsinki-env"
+
+
+class Store:
+    """The tables of a folder. One process at a time writes them.
+
+    Args:
+        folder: made if it is missing.
+
+    Raises:
+        StoreError: if the file is no such database, or of a later version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "tables.sqlite"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._open()
+        except (sqlite3.Error, OSError) as problem:
+            raise StoreError(
+                f"{self.path}: cannot be used as the database of tables: {problem} (name another folder with --data)"
+            ) from None
+
+    def _open(self) -> None:
+        # Transactions are begun by `with self._rows`, and one thread alone uses the connection.
+        self._rows = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
+        self._rows.execute("PRAGMA journal_mode = WAL")
+        self._rows.execute("PRAGMA synchronous = NORMAL")  # whatever kills the process, what was written stays
+        self._rows.execute("PRAGMA foreign_keys = ON")
+        version = self._rows.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0 and not self._rows.execute("SELECT 1 FROM sqlite_master").fetchone():
+            with self._rows:
+                self._rows.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+        elif version != _VERSION:
+            raise StoreError(f"{self.path}: found version {version} of the database, expected {_VERSION}")
+
+    def close(self) -> None:
+        """Write what is left, and let go of the file."""
+        self._rows.close()
+
+    def add(self, table: Table) -> None:
+        """Keep a new table."""
+        chairs = json.dumps([list(chair) for chair in table.chairs])
+        config = json.dumps(config_to_dict(table.config))
+        with self._rows:
+            self._rows.execute(
+                "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?)",
+                (table.name, table.title, time.time(), config, str(table.seed), chairs),
+            )
+
+    def remove(self, name: str) -> None:
+        """Forget a table."""
+        with self._rows:
+            for rows in ("taken_back", "decisions", "tables"):
+                self._rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # names of ours
+
+    def write(self, name: str, decision: Decision) -> None:
+        """Keep a decision."""
+        with self._rows:
+            self._rows.execute(
+                "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)",
+                (name, decision.number, decision.seat, decision.action, decision.said, time.time()),
+            )
+
+    def go_back(self, name: str, to: int, taken_back: Sequence[Decision] = ()) -> None:
+        """Forget the decisions of a table from a number on; keep which of them were taken back."""
+        with self._rows:
+            self._rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
+            self._rows.executemany(
+                "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
+                [(name, gone.number, gone.seat, gone.action, time.time()) for gone in taken_back],
+            )
+
+    def taken_back(self, name: str) -> int:
+        """Return how many decisions of a table were taken back."""
+        return int(self._rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
+
+    def all(self) -> list[Kept]:
+        """Return what is kept, the newest first."""
+        rows = self._rows.execute(
+            "SELECT tables.*, (SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables "
+            "ORDER BY made DESC"
+        ).fetchall()
+        found = []
+        for name, title, made, config, _, chairs, count in rows:
+            game = json.loads(config).get("game", "")
+            found.append(Kept(name, title, made, game, tuple(Chair(*chair) for chair in json.loads(chairs)), count))
+        return found
+
+    def load(self, name: str) -> Table:
+        """Return a table as it stood at its last decision.
+
+        Raises:
+            TableError: if there is none of that name, or it cannot be played any more.
+        """
+        row = self._rows.execute("SELECT title, config, seed, chairs FROM tables WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            raise TableError(f"table {name!r:.40}: there is none of that name")
+        told = self._rows.execute(
+            "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
+        ).fetchall()
+        title, config, seed, chairs = row
+        seats = tuple(Chair(*chair) for chair in json.loads(chairs))
+        try:
+            return Table(name, title, _config(config), int(seed), seats, told)
+        except ValueError as problem:
+            raise TableError(f"table {name}: cannot be played on: {problem}") from None
+
+
+def _config(text: str) -> Any:
+    return config_from_dict(json.loads(text))

@@ -1,0 +1,134 @@
+"""Players that think in processes of their own, so that a slow one keeps nobody else waiting and can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache
+from multiprocessing.connection import Connection
+from typing import Any
+
+from helsinki_env.engine.spec import config_from_dict, config_to_dict
+
+__all__ = ["MOST_WORKERS", "PlayerFailedError", "Thinkers"]
+
+MOST_WORKERS = 8
+"""Most processes; players beyond wait for one of them."""
+_KEPT = 2
+"""Processes that stay when nobody thinks."""
+
+
+class PlayerFailedError(RuntimeError):
+    """A player that raised an error, or whose process ended; the message says what happened."""
+
+
+@lru_cache(maxsize=16)
+def _player(config: str, name: str) -> Any:
+    import json
+
+    from agents.registry import make_player
+
+    return make_player(name, config_from_dict(json.loads(config)))
+
+
+def _work(questions: Connection) -> None:
+    """Answer questions until there are no more: what a process does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
+    while True:
+        try:
+            config, name, observation, mask, word = questions.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[str, Any] = ("decided", int(_player(config, name).act(observation, mask, word)[0]))
+        except Exception as problem:  # a player may be anybody's, and must not end the process
+            answer = ("failed", f"{type(problem).__name__}: {problem}")
+        questions.send(answer)
+
+
+class _Worker:
+    """A process and the line to it."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def ask(self, question: Any) -> tuple[str, Any]:
+        self.line.send(question)
+        answer: tuple[str, Any] = self.line.recv()
+        return answer
+
+    def end(self) -> None:
+        self.process.kill()
+        self.line.close()
+
+
+class Thinkers:
+    """Processes that ask players, as many as are needed up to `MOST_WORKERS`."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+        self._free = asyncio.Semaphore(MOST_WORKERS)
+        self._threads = ThreadPoolExecutor(MOST_WORKERS, "thinking")
+
+    async def begin(self) -> None:
+        """Start a process ahead of the first question."""
+        self._idle.append(await self._new())
+
+    async def _new(self) -> _Worker:
+        worker = await asyncio.get_running_loop().run_in_executor(self._threads, _Worker)
+        self._all.add(worker)
+        return worker
+
+    async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
+        """Return a player's decision. Who cancels this stops the player.
+
+        Args:
+            config: what is played.
+            player: the player's name.
+            question: observation, mask and random word, as `Table.question` gives them.
+
+        Raises:
+            PlayerFailedError: if there is no answer.
+        """
+        import json
+
+        async with self._free:
+            worker = self._idle.pop() if self._idle else await self._new()
+            asked = (json.dumps(config_to_dict(config), sort_keys=True), player, *question)
+            answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
+            try:
+                kind, answer = await asyncio.shield(answering)
+            except (EOFError, OSError) as problem:
+                self._end(worker)
+                raise PlayerFailedError(f"the process of {player} ended") from problem
+            except asyncio.CancelledError:
+                self._end(worker)
+                with suppress(Exception):
+                    await answering
+                raise
+            if len(self._idle) < _KEPT:
+                self._idle.append(worker)
+            else:
+                self._end(worker)
+        if kind == "failed":
+            raise PlayerFailedError(f"{player}: {answer}")
+        return int(answer)
+
+    def _end(self, worker: _Worker) -> None:
+        self._all.discard(worker)
+        worker.end()
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in list(self._all):
+            self._end(worker)
+        self._idle.clear()
+        self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,120 @@
+"""What a browser may know: the table as its seat sees it, what it may decide, and what everybody has seen happen.
+
+All of it is made from the seat's own copy of the position and from what was said aloud: no other hand, no order of the
+pile, no chance, no seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.web.tables import HUMAN, Table, reveals
+
+__all__ = ["choices", "picture", "table_view"]
+
+_LOG = 400
+
+
+def picture(table: Table, viewer: int | None) -> dict[str, Any]:
+    """Return the picture of a table for a seat, None for one that sees all: SVG text, size and named rectangles."""
+    game = table.game
+    spec, components = game.spec, game.config.loaded
+    position = spec.to_dict(game, viewer) if spec.to_dict is not None else {}
+    last = spec.describe(table.decisions[-1].action, game.config) if table.decisions else None
+    render = spec.render() if spec.render is not None else None
+    if render is None:
+        return {"svg": "", "size": [0, 0], "spots": {}}
+    spots = render.spots(position, components, viewer=viewer)
+    svg: str = render.svg(position, components, last_decision=last, viewer=viewer)
+    return {"svg": svg, "size": _size(svg), "spots": spots}
+
+
+def _size(svg: str) -> list[float]:
+    _, _, width, height = svg.partition('viewBox="')[2].partition('"')[0].split()
+    return [float(width), float(height)]
+
+
+def choices(game: BoardGame) -> list[dict[str, Any]]:
+    """Return the legal decisions of the seat to move, as `GameSpec.touches` words them, and what each brings about.
+
+    `reveals`: somebody sees what had been hidden, so that it cannot be undone; `ends`: otherwise, the turn is over.
+    """
+    if game.done or game.spec.touches is None:
+        return []
+    found = []
+    for touch in game.spec.touches(game, game.seat):
+        after = game.clone()
+        after.step(touch.id)
+        shows = reveals(game, after)
+        # Whether the game is over may follow from a card that is still hidden: nothing is said of it beforehand.
+        ends = not shows and (after.done or after.seat != game.seat)
+        found.append({**touch.to_dict(), "ends": ends, "reveals": shows})
+    return found
+
+
+def table_view(
+    table: Table,
+    mine: tuple[int, ...],
+    viewer: int | None,
+    curtain: int | None,
+    thinking: dict[str, Any] | None,
+    message: str | None,
+    drawn: Callable[[int | None], dict[str, Any]],
+    legal: Callable[[], list[dict[str, Any]]],
+) -> dict[str, Any]:
+    """Return what a browser shows.
+
+    Args:
+        table: the table.
+        mine: the seats that this browser plays.
+        viewer: the seat whose cards it shows; None: it sees all, which only those do who play none.
+        curtain: the seat whose player must first take the device; then no card is sent at all.
+        thinking: who thinks and for how long.
+        message: what is to be said.
+        drawn: makes the picture for a seat.
+        legal: makes the decisions of the seat to move.
+    """
+    game, turn = table.game, table.turn()
+    over = game.done
+    decides = not over and curtain is None and game.seat in mine and viewer == game.seat
+    scores, places = game.scores().tolist(), game.places().tolist()
+    view: dict[str, Any] = {
+        "type": "table",
+        "table": table.name,
+        "name": table.title,
+        "game": game.spec.name,
+        "number": table.number,
+        "seat": game.seat,
+        "phase": str(game.phase),
+        "done": over,
+        "mine": list(mine),
+        "viewer": viewer,
+        "curtain": curtain,
+        "svg": "",
+        "size": [0, 0],
+        "spots": {},
+        "decisions": legal() if decides else [],
+        "turn": [{"number": d.number, "seat": d.seat, "words": d.said} for d in turn],
+        "undo": table.undoable() if decides else None,
+        "takeback": table.may_take_back() if table.humans == mine else [],
+        "thinking": thinking,
+        "paused": table.paused,
+        "seats": [
+            {
+                "name": chair.name,
+                "player": chair.player,
+                "human": chair.player == HUMAN,
+                "score": scores[seat],
+                "place": places[seat],
+                "to_move": not over and seat == game.seat,
+            }
+            for seat, chair in enumerate(table.chairs)
+        ],
+        "log": [{"number": d.number, "seat": d.seat, "words": d.said, "turn": d.turn} for d in table.decisions[-_LOG:]],
+        "message": message,
+    }
+    if curtain is None:
+        view |= drawn(viewer)
+    return view

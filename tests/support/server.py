@@ -1,0 +1,121 @@
+"""A server of tables for tests: the real command in a process of its own, asked by HTTP and WebSocket."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from helsinki_env.yaml_files import configs_folder
+
+__all__ = ["Server", "decide_first", "seated", "serving"]
+
+
+#: The folder of the repository: the processes import what the tests import.
+ROOT = configs_folder().parent
+
+
+class Server:
+    """A running server.
+
+    Attributes:
+        address: such as http://127.0.0.1:34567.
+        page: what the command printed, the address of its page.
+    """
+
+    def __init__(self, *options: str, data: Path) -> None:
+        command = [sys.executable, "-m", "helsinki_env.cli", "play", "--no-open", "--port", "0", "--data", str(data)]
+        self.process = subprocess.Popen(
+            [*command, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        assert self.process.stdout is not None
+        self.page = ""
+        for line in self.process.stdout:
+            if found := re.match(r"helsinki play: (http://\S+)", line):
+                self.page = found[1]
+                break
+        if not self.page:
+            assert self.process.stderr is not None
+            raise AssertionError(self.process.stderr.read())
+        self.address = re.sub(r"(//[^/#]+).*", r"\1", self.page)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any, dict[str, str]]:
+        """Return status, answer (read as JSON if it is any) and headers of a request."""
+        content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        sent = {"content-type": "application/json"} | (headers or {})
+        request = urllib.request.Request(self.address + path, content, sent, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                status, text, said = answer.status, answer.read().decode(), dict(answer.headers)
+        except urllib.error.HTTPError as problem:
+            status, text, said = problem.code, problem.read().decode(), dict(problem.headers)
+        try:
+            return status, json.loads(text), said
+        except ValueError:
+            return status, text, said
+
+    def make(self, *players: str, **more: Any) -> dict[str, Any]:
+        """Make a table and return what the server says of it."""
+        chairs = [{"player": player, "name": ""} for player in players]
+        status, made, _ = self.ask("POST", "/api/tables", {"chairs": chairs} | more)
+        assert status == 201, made
+        assert isinstance(made, dict)
+        return made
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        """Send a signal and return the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@contextmanager
+def serving(data: Path, *options: str) -> Iterator[Server]:
+    """Run a server while the block runs."""
+    server = Server(*options, data=data)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+        server.process.communicate()
+
+
+@contextmanager
+def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[tuple[ClientConnection, dict[str, Any]]]:
+    """Sit down at a table while the block runs; gives the line to the server and the first view."""
+    url = server.address.replace("http", "ws") + f"/ws/tables/{table}"
+    with connect(url, max_size=2**24, proxy=None, **more) as line:
+        line.send(json.dumps({"type": "sit", "key": key}))
+        yield line, json.loads(line.recv(30))
+
+
+def decide_first(line: ClientConnection, view: dict[str, Any], which: int = 0) -> dict[str, Any]:
+    """Take one of the legal decisions and return the next view with another number of decisions."""
+    action = view["decisions"][which]["id"]
+    line.send(json.dumps({"type": "decide", "number": view["number"], "action": action}))
+    return until(line, lambda new: new["type"] != "table" or new["number"] > view["number"])
+
+
+def until(line: ClientConnection, wanted: Any, seconds: float = 60) -> dict[str, Any]:
+    """Return the first message that is wanted."""
+    while True:
+        message: dict[str, Any] = json.loads(line.recv(seconds))
+        if wanted(message):
+            return message

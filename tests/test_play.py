@@ -1,0 +1,431 @@
+"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves are tested in tests/test_page.py."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.views import choices, picture, table_view
+from tests.games import EACH_GAME, TestedGame
+from tests.support.server import Server, decide_first, seated, serving, until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with serving(tmp_path_factory.mktemp("play")) as running:
+        yield running
+
+
+# -- whole games ---------------------------------------------------------------------------------------------
+
+
+@EACH_GAME
+def test_a_whole_game_against_a_player(game: TestedGame, server: Server) -> None:
+    made = server.make("human", "heuristic", game=game.name, seed=11)
+    rng = np.random.default_rng(2)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        numbers = [view["number"]]
+        while not view["done"]:
+            if view["decisions"]:
+                view = decide_first(line, view, int(rng.integers(len(view["decisions"]))))
+            else:
+                view = until(line, lambda new: new["type"] == "table")
+            numbers.append(view["number"])
+        assert view["mine"] == [0]
+        assert sorted(seat["place"] for seat in view["seats"])[0] == 0
+        assert not view["decisions"]
+        assert sorted(set(numbers)) == list(range(view["number"] + 1)), "every decision was shown"
+        spoken = [entry for entry in view["log"] if not entry["words"]]
+        assert not spoken
+
+
+@EACH_GAME
+def test_one_device_with_a_curtain_between_turns(game: TestedGame, server: Server) -> None:
+    made = server.make("human", "human", "human", game=game.name, seed=1)
+    with seated(server, made["table"]) as (line, view):
+        shown = set()
+        for _ in range(60):
+            if view["done"]:
+                break
+            if view["curtain"] is not None:
+                assert (view["svg"], view["spots"], view["decisions"]) == ("", {}, [])
+                line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+                view = until(line, lambda new: new["type"] == "table")
+                assert view["curtain"] is None
+            assert view["viewer"] == view["seat"]
+            shown.add(view["viewer"])
+            view = decide_first(line, view)
+        assert shown == {0, 1, 2}
+    with seated(server, made["table"]) as (_, again):
+        assert again["curtain"] is not None, "whoever reloads the page must take the device anew"
+        assert again["number"] == view["number"]
+
+
+def test_several_browsers_by_links(server: Server) -> None:
+    made = server.make("human", "human", sharing="links", seed=5)
+    keys = [link["link"].partition("#key=")[2] for link in made["links"]]
+    assert len(set(keys)) == 2
+    with (
+        seated(server, made["table"], keys[0]) as (one, first),
+        seated(server, made["table"], keys[1]) as (two, second),
+    ):
+        assert (first["mine"], second["mine"]) == ([0], [1])
+        mover, line, waits = (first, one, two) if first["decisions"] else (second, two, one)
+        number = mover["number"]
+        decide_first(line, mover)
+        seen = until(waits, lambda new: new["type"] == "table" and new["number"] == number + 1)
+        waits.send(json.dumps({"type": "decide", "number": number + 1, "action": 0}))
+        if not seen["decisions"]:
+            refused = until(waits, lambda new: new["type"] == "error")
+            assert "not yours" in refused["message"]
+    for key in ("", "wrong"):
+        with seated(server, made["table"], key) as (_, refused):
+            assert refused == {"type": "refused", "message": refused["message"]}
+            assert "open the link" in refused["message"]
+
+
+@EACH_GAME
+def test_undo_and_take_back(game: TestedGame, server: Server) -> None:
+    made = server.make("human", "greedy", game=game.name, seed=4)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        undone = took_back = 0
+        while undone < 3 or took_back < 2:
+            assert not view["done"]
+            if view["undo"] is not None and undone < 3:
+                to = view["undo"]
+                line.send(json.dumps({"type": "undo", "number": view["number"], "to": to}))
+                view = until(line, lambda new, to=to: new["type"] == "table" and new["number"] == to)
+                undone += 1
+                view = decide_first(line, view)
+            elif view["number"] > 40 and view["decisions"] and took_back < 2:
+                to = view["takeback"][1]
+                line.send(json.dumps({"type": "takeback", "number": view["number"], "to": to}))
+                view = until(line, lambda new, to=to: new["type"] == "table" and new["number"] == to)
+                assert view["decisions"]
+                took_back += 1
+            elif view["decisions"]:
+                view = decide_first(line, view, len(view["decisions"]) - 1)
+            else:
+                view = until(line, lambda new: new["type"] == "table")
+
+
+def test_players_alone_are_watched(server: Server) -> None:
+    made = server.make("greedy", "random", seed=4)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        assert (view["mine"], view["viewer"]) == ([], None)
+        number = until(line, lambda new: new["type"] == "table" and new["number"] > 5)["number"]
+        line.send(json.dumps({"type": "stop"}))
+        stopped = until(line, lambda new: new["type"] == "table" and new["paused"])
+        assert stopped["thinking"] is None
+        line.send(json.dumps({"type": "go"}))
+        assert until(line, lambda new: new["type"] == "table" and new["number"] > number)
+
+
+def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(server: Server) -> None:
+    slow = server.make("ismcts:400", "human", seed=3, options={})
+    quick = server.make("human", "greedy", seed=3)
+    with seated(server, slow["table"]) as (waits, view), seated(server, quick["table"]) as (line, other):
+        view = until(waits, lambda new: new["type"] == "table" and new["thinking"]) if not view["thinking"] else view
+        assert view["thinking"]["player"] == "ismcts:400"
+        assert decide_first(line, other)["number"] == other["number"] + 1
+        waits.send(json.dumps({"type": "stop"}))
+        assert until(waits, lambda new: new["type"] == "table" and new["paused"], seconds=2)["thinking"] is None
+
+
+# -- what is kept --------------------------------------------------------------------------------------------
+
+
+@EACH_GAME
+def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: TestedGame, tmp_path: Path) -> None:
+    for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        with serving(tmp_path) as running:
+            made = running.make("human", "human", game=game.name, seed=8)
+            with seated(running, made["table"]) as (line, view):
+                for _ in range(12):
+                    if view["curtain"] is not None:
+                        line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+                        view = until(line, lambda new: new["type"] == "table")
+                    view = decide_first(line, view)
+                running.end(how)
+        with serving(tmp_path) as running:
+            with seated(running, made["table"]) as (_, again):
+                assert (again["number"], again["seat"], again["log"]) == (12, view["seat"], view["log"])
+            listed = running.ask("GET", "/api/tables")[1]
+            assert listed[0]["table"] == made["table"]
+
+
+def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        port = running.address.rpartition(":")[2]
+        with pytest.raises(AssertionError, match=f"--port {port}: cannot be listened on") as caught:
+            Server("--port", port, data=tmp_path / "other")
+        assert "Traceback" not in str(caught.value)
+        assert running.end() == 130
+        assert running.process.stderr is not None
+        assert "tables are kept in" in running.process.stderr.read()
+
+
+# -- what a page may know ------------------------------------------------------------------------------------
+
+
+def _views(table: Table) -> list[str]:
+    """Return all that the pages of a table are sent, as text: every seat's, by its own link and on one device."""
+    seats = range(table.config.num_players)
+    sent = []
+    for viewer in seats:
+        sent.append(
+            table_view(
+                table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
+            )
+        )
+    return [json.dumps(view) for view in sent]
+
+
+@EACH_GAME
+def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
+    """Hidden cards, the order of the pile and chance are dealt anew: no byte that a seat is sent may change."""
+    looked = differed = 0
+    for players in (2, 3, 4):
+        config = game.spec.config(num_players=players)
+        chairs = tuple(Chair(HUMAN, f"P{seat}") for seat in range(players))
+        table, rng = Table("t", "", config, 6, chairs), np.random.default_rng(players)
+        while not table.game.done:
+            if rng.random() < 0.15:
+                kept = table.game
+                for viewer, sent in enumerate(_views(table)):
+                    table.game = redeal(kept, viewer, seed=int(rng.integers(2**62)))
+                    differed += table.game != kept
+                    assert _views(table)[viewer] == sent
+                    looked += 1
+                table.game = kept
+            legal = table.game.legal_actions()
+            table.decide(table.number, int(legal[rng.integers(len(legal))]), "decided")
+    assert looked > 100
+    assert differed > 0.9 * looked
+
+
+# -- what is asked wrongly -----------------------------------------------------------------------------------
+
+_CHAIRS = [{"player": "human"}, {"player": "greedy"}]
+_WRONG_TABLES: list[tuple[Any, str]] = [
+    (b"", "body"),
+    (b"{", "JSON"),
+    (b"[]", "found"),
+    (b"\xff\xfe", "body"),
+    ({}, "chairs"),
+    ({"chairs": []}, "chairs"),
+    ({"chairs": _CHAIRS[:1]}, "chairs"),
+    ({"chairs": _CHAIRS * 3}, "chairs"),
+    ({"chairs": "human,greedy"}, "chairs"),
+    ({"chairs": [1, 2]}, "chairs.0"),
+    ({"chairs": [{"player": "nobody"}, {}]}, "chairs.0.player: found 'nobody'"),
+    ({"chairs": [{"player": "net:/etc/passwd"}, {}]}, "chairs.0.player"),
+    ({"chairs": [{"player": "net:../../x"}, {}]}, "chairs.0.player"),
+    ({"chairs": [{"player": ""}, {}]}, "chairs.0.player"),
+    ({"chairs": [{"player": "x" * 100}, {}]}, "chairs.0.player"),
+    ({"chairs": [{"player": "human", "name": "n" * 41}, {}]}, "chairs.0.name"),
+    ({"chairs": [{"player": "human", "more": 1}, {}]}, "chairs.0.more"),
+    ({"chairs": _CHAIRS, "game": "chess"}, "game"),
+    ({"chairs": _CHAIRS, "game": "../copenhagen"}, "game"),
+    ({"chairs": _CHAIRS, "game": 7}, "game"),
+    ({"chairs": _CHAIRS, "seed": -1}, "seed"),
+    ({"chairs": _CHAIRS, "seed": 2**64}, "seed"),
+    ({"chairs": _CHAIRS, "seed": "one"}, "seed"),
+    ({"chairs": _CHAIRS, "seed": 1.5}, "seed"),
+    ({"chairs": _CHAIRS, "sharing": "all"}, "sharing"),
+    ({"chairs": _CHAIRS, "title": "t" * 61}, "title"),
+    ({"chairs": _CHAIRS, "title": None}, "title"),
+    ({"chairs": _CHAIRS, "options": {"components": "/etc/passwd"}}, "options: found 'components'"),
+    ({"chairs": _CHAIRS, "options": {"num_players": 4}}, "options: found 'num_players'"),
+    ({"chairs": _CHAIRS, "options": {"covered": "all"}}, "covered"),
+    ({"chairs": _CHAIRS, "options": {"covered": ["none"]}}, "covered"),
+    ({"chairs": _CHAIRS, "options": {"dry_roads": "yes"}}, "dry_roads"),
+    ({"chairs": _CHAIRS, "options": []}, "options"),
+    ({"chairs": _CHAIRS, "more": 1}, "more"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(_WRONG_TABLES)))
+def test_tables_that_cannot_be_made(number: int, server: Server) -> None:
+    body, message = _WRONG_TABLES[number]
+    before = server.ask("GET", "/api/tables")[1]
+    status, answer, _ = server.ask("POST", "/api/tables", body)
+    assert 400 <= status < 500, answer
+    assert message in answer["error"]
+    assert server.ask("GET", "/api/tables")[1] == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/nothing", 404),
+        ("GET", "/tables/../../etc/passwd", 404),
+        ("GET", "/static/../server.py", 404),
+        ("GET", "/static/%2e%2e/server.py", 404),
+        ("GET", "/static/..%2f..%2fcli.py", 404),
+        ("GET", "/static//etc/passwd", 404),
+        ("GET", "/static/%00", 404),
+        ("POST", "/", 405),
+        ("PUT", "/api/tables", 405),
+        ("DELETE", "/api/tables/none", 404),
+        ("DELETE", "/api/tables/..%2f..", 404),
+        ("GET", "/docs", 404),
+        ("TRACE", "/api/tables", 405),
+    ],
+)
+def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server: Server) -> None:
+    found, answer, _ = server.ask(method, path)
+    assert found == status, answer
+
+
+def test_foreign_hosts_pages_and_huge_bodies_are_turned_away(server: Server) -> None:
+    for headers, status, message in (
+        ({"host": "evil.example"}, 400, "host: found 'evil.example'"),
+        ({"host": "evil.example:80@localhost"}, 400, "host: found"),
+        ({"origin": "http://evil.example"}, 403, "origin: found 'http://evil.example'"),
+        ({"origin": "null"}, 403, "origin: found 'null'"),
+        ({"content-length": "70000"}, 413, "body: found 70000 bytes"),
+    ):
+        body = b"x" * 70000 if "content-length" in headers else {"chairs": _CHAIRS}
+        found, answer, _ = server.ask("POST", "/api/tables", body, headers)
+        assert (found, message in answer["error"]) == (status, True), answer
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}):
+        with pytest.raises(InvalidStatus), seated(server, "t", additional_headers=headers):
+            pass
+
+
+def test_every_answer_forbids_what_pages_need_not(server: Server) -> None:
+    for path in ("/", "/api/games", "/api/nothing", "/tables/x", "/static/nothing.js"):
+        _, _, headers = server.ask("GET", path)
+        said = {name.lower(): value for name, value in headers.items()}
+        assert "default-src 'self'" in said["content-security-policy"]
+        assert "unsafe" not in said["content-security-policy"]
+        assert (said["x-content-type-options"], said["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert "set-cookie" not in said
+
+
+_WRONG_MESSAGES: list[tuple[Any, str]] = [
+    ("", "JSON"),
+    ("{", "JSON"),
+    ("[]", "found"),
+    ("7", "found"),
+    ('"decide"', "found"),
+    ("null", "found"),
+    ("[" * 5000, "nested"),
+    ("9" * 5000, "found"),
+    ("{}", "type"),
+    ({"type": None}, "type"),
+    ({"type": "cheat"}, "type: found 'cheat'"),
+    ({"type": ["decide"]}, "type"),
+    ({"type": "__init__"}, "type"),
+    ({"type": "decide"}, "number"),
+    ({"type": "decide", "number": 0}, "action"),
+    ({"type": "decide", "number": -1, "action": 0}, "number"),
+    ({"type": "decide", "number": "0", "action": 0}, "number"),
+    ({"type": "decide", "number": True, "action": 0}, "number"),
+    ({"type": "decide", "number": 0.5, "action": 0}, "number"),
+    ({"type": "decide", "number": 10**9, "action": 0}, "number"),
+    ({"type": "decide", "number": 1, "action": 0}, "number: found 1, expected 0"),
+    ({"type": "decide", "number": 0, "action": 500}, "legal"),
+    ({"type": "decide", "number": 0, "action": 10**5}, "does not exist"),
+    ({"type": "decide", "number": 0, "action": None}, "action"),
+    ({"type": "decide", "number": 0, "action": 0, "seat": 1}, "seat"),
+    ({"type": "undo", "number": 0, "to": 0}, "cannot be undone"),
+    ({"type": "undo", "number": 3, "to": 0}, "number"),
+    ({"type": "undo", "number": 0}, "to"),
+    ({"type": "takeback", "number": 0, "to": 0}, "cannot be taken back"),
+    ({"type": "takeback", "number": 0, "to": 99}, "cannot be taken back"),
+    ({"type": "look", "seat": 1}, "expected one of yours"),
+    ({"type": "look", "seat": 9}, "expected one of yours"),
+    ({"type": "look"}, "seat"),
+    ({"type": "sit", "key": "x"}, "sit"),
+    ({"type": "pace", "milliseconds": -1}, "milliseconds"),
+    ({"type": "pace"}, "milliseconds"),
+    ({"type": "stop", "number": 1, "x": "<script>"}, "x"),
+    (b"\x00\x01", "binary"),
+    (b"", "binary"),
+    (json.dumps({"type": "sit", "key": "k" * 2000}), "key"),
+]
+
+
+def test_wrong_messages_are_answered_with_a_sentence_and_change_nothing(server: Server) -> None:
+    made = server.make("human", "greedy", seed=2)
+    with seated(server, made["table"]) as (line, view):
+        assert view["seat"] == 0
+        for message, expected in _WRONG_MESSAGES:
+            line.send(message if isinstance(message, str | bytes) else json.dumps(message))
+            answer = until(line, lambda _: True)
+            assert answer["type"] == "error", (message, answer)
+            assert expected in answer["message"], (message, answer)
+            assert len(answer["message"]) < 2000
+    with seated(server, made["table"]) as (_, again):
+        assert again == view
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"type": "decide", "number": 0, "action": 0}, {"type": "sit", "key": "wrong"}, "", "{", b"\x00"],
+    ids=["decides", "key", "empty", "JSON", "binary"],
+)
+def test_who_does_not_say_who_it_is_gets_nothing(first: Any, server: Server) -> None:
+    from websockets.sync.client import connect
+
+    made = server.make("human", "greedy", sharing="links")
+    url = server.address.replace("http", "ws") + f"/ws/tables/{made['table']}"
+    with connect(url, proxy=None) as line:
+        line.send(first if isinstance(first, str | bytes) else json.dumps(first))
+        assert json.loads(line.recv(10))["type"] == "refused"
+        with pytest.raises(ConnectionClosed):
+            line.recv(10)
+
+
+def test_a_huge_message_ends_its_page_alone(server: Server) -> None:
+    made = server.make("human", "greedy")
+    with seated(server, made["table"]) as (line, _):
+        line.send("x" * 100_000)
+        with pytest.raises(ConnectionClosed):
+            until(line, lambda _: False)
+    with seated(server, made["table"]) as (_, view):
+        assert view["number"] == 0
+
+
+def test_names_are_text_and_nothing_else(server: Server) -> None:
+    evil = '<img src=x onerror="alert(1)">'
+    status, made, _ = server.ask(
+        "POST", "/api/tables", {"title": evil, "chairs": [{"player": "human", "name": evil}, {"player": "greedy"}]}
+    )
+    assert status == 201
+    with seated(server, made["table"]) as (_, view):
+        assert (view["name"], view["seats"][0]["name"]) == (evil, evil)
+        assert "onerror" not in view["svg"]
+
+
+# -- other machines ------------------------------------------------------------------------------------------
+
+
+def test_another_address_demands_the_token_that_is_printed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0") as running:
+        assert "#token=" in running.page
+        token = running.page.partition("#token=")[2]
+        running.address = running.address.replace("0.0.0.0", "127.0.0.1")
+        assert running.ask("GET", "/")[0] in (200, 404)
+        for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
+            status, answer, _ = running.ask("GET", "/api/tables", headers=headers)
+            assert (status, "token" in answer["error"]) == (401, True)
+        known = {"authorization": f"Bearer {token}"}
+        assert running.ask("GET", "/api/tables", headers=known)[0] == 200
+        made = running.ask("POST", "/api/tables", {"chairs": _CHAIRS}, known)[1]
+        with seated(running, made["table"]) as (_, refused):
+            assert refused["type"] == "refused"
+        assert token not in "".join(map(str, made.values()))

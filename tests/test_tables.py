@@ -1,0 +1,184 @@
+"""One table: whose turn it is, what may be undone and taken back, and that a folder of tables keeps every decision."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.base import decide
+from agents.registry import make_player
+from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.web.store import Store, StoreError
+from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
+
+BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+
+
+def table(game: str, *players: str, seed: int = 3) -> Table:
+    """Return a table at which nothing was decided yet."""
+    config = config_from_dict({"game": game, "num_players": len(players)})
+    return Table("t1", "", config, seed, tuple(Chair(player, f"P{i}") for i, player in enumerate(players)))
+
+
+def play(at: Table, decisions: int, player: str = "greedy") -> None:
+    """Let a player take so many decisions for all seats."""
+    thinks = make_player(player, at.config)
+    for _ in range(decisions):
+        if not at.game.done:
+            at.decide(at.number, decide(thinks, at.game), f"decided {at.number}")
+
+
+def told(at: Table) -> list[tuple[int, int, str]]:
+    return [(decision.seat, decision.action, decision.said) for decision in at.decisions]
+
+
+@BOTH
+def test_a_table_follows_from_seed_and_decisions(game: str) -> None:
+    one = table(game, HUMAN, HUMAN)
+    play(one, 40)
+    again = Table("t2", "", one.config, one.seed, one.chairs, told(one))
+    assert again.game == one.game
+    assert again.decisions == one.decisions
+
+
+@BOTH
+def test_pages_that_are_behind_and_illegal_decisions_change_nothing(game: str) -> None:
+    one = table(game, HUMAN, HUMAN)
+    play(one, 7)
+    before = one.game.clone()
+    legal = set(one.game.legal_actions().tolist())
+    illegal = next(action for action in range(1000) if action not in legal)
+    for number, action, message in (
+        (6, min(legal), "number: found 6, expected 7"),
+        (8, min(legal), "number: found 8, expected 7"),
+        (7, illegal, "legal"),
+        (7, 10**6, "does not exist"),
+    ):
+        with pytest.raises(TableError, match=message):
+            one.decide(number, action, "")
+    assert one.game == before
+    assert one.number == 7
+
+
+@BOTH
+def test_undoing_goes_back_to_where_something_hidden_was_seen_and_no_further(game: str) -> None:
+    one, undone = table(game, HUMAN, HUMAN, HUMAN), 0
+    thinks = make_player("random", one.config)
+    words = np.random.default_rng(5)
+    while not one.game.done:
+        first = one.undoable()
+        if first is not None:
+            began = Table("t2", "", one.config, one.seed, one.chairs, told(one)[:first])
+            # Whoever is to see something new has seen no card leave the pile since.
+            assert began.game.state["pile_size"] == one.game.state["pile_size"]
+            assert {decision.seat for decision in one.decisions[first:]} == {one.game.seat}
+            copy = Table("t2", "", one.config, one.seed, one.chairs, told(one))
+            copy.undo(copy.number, first)
+            assert copy.game == began.game
+            undone += 1
+            with pytest.raises(TableError, match="cannot be undone"):
+                one.undo(one.number, first - 1)
+        elif one.number:
+            with pytest.raises(TableError, match="none can be"):
+                one.undo(one.number, one.number - 1)
+        one.decide(one.number, decide(thinks, one.game, int(words.integers(2**62))), "")
+    assert undone > 20
+    assert one.undoable() is None
+
+
+@BOTH
+def test_only_who_plays_alone_against_players_may_take_back(game: str) -> None:
+    alone, both = table(game, HUMAN, "greedy"), table(game, HUMAN, HUMAN)
+    for at in (alone, both):
+        play(at, 30)
+    assert both.may_take_back() == []
+    with pytest.raises(TableError, match="no other human"):
+        both.take_back(both.number, 0)
+    own = [decision.number for decision in alone.decisions if decision.seat == 0]
+    assert alone.may_take_back() == own
+    foreign = next(decision.number for decision in alone.decisions if decision.seat == 1)
+    with pytest.raises(TableError, match="one of yours"):
+        alone.take_back(30, foreign)
+    gone = alone.take_back(30, own[2])
+    assert [decision.number for decision in gone] == list(range(own[2], 30))
+    assert alone.number == own[2]
+    again = table(game, HUMAN, "greedy")
+    play(again, own[2])
+    assert again.game == alone.game
+
+
+@BOTH
+def test_players_get_the_same_chance_again_after_going_back(game: str) -> None:
+    one = table(game, HUMAN, "random")
+    while one.thinker is None:
+        play(one, 1)
+    seen = [part.tobytes() for part in one.question()]
+    number = one.number
+    play(one, 6, "random")
+    assert [part.tobytes() for part in one.question()] != seen
+    again = Table("t2", "", one.config, one.seed, one.chairs, told(one)[:number])
+    assert [part.tobytes() for part in again.question()] == seen
+
+
+# -- the store -----------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_the_store_keeps_tables(game: str, tmp_path: Path) -> None:
+    one = table(game, HUMAN, "greedy", seed=2**64 - 1)
+    store = Store(tmp_path / "new")
+    store.add(one)
+    thinks = make_player("greedy", one.config)
+    for _ in range(25):
+        store.write(one.name, one.decide(one.number, decide(thinks, one.game), "said so"))
+    store.close()
+    store = Store(tmp_path / "new")
+    found = store.load("t1")
+    assert (found.game, found.decisions, found.chairs) == (one.game, one.decisions, one.chairs)
+    assert [(kept.name, kept.decisions) for kept in store.all()] == [("t1", 25)]
+    gone = found.take_back(25, found.may_take_back()[1])
+    store.go_back("t1", found.number, gone)
+    assert store.load("t1").game == found.game
+    assert store.taken_back("t1") == len(gone) > 0
+    store.remove("t1")
+    with pytest.raises(TableError, match="'t1': there is none"):
+        store.load("t1")
+
+
+def _as_text(path: Path) -> None:
+    path.write_text("no database at all, but long enough to be looked at as one" * 20)
+
+
+def _later(path: Path) -> None:
+    rows = sqlite3.connect(path)
+    rows.execute("PRAGMA user_version = 99")
+    rows.close()
+
+
+@pytest.mark.parametrize(("spoil", "message"), [(_as_text, "cannot be used as the database"), (_later, "version 99")])
+def test_what_is_no_database_of_ours_is_left_alone(spoil: Any, message: str, tmp_path: Path) -> None:
+    Store(tmp_path).close()
+    path = tmp_path / "tables.sqlite"
+    for beside in tmp_path.iterdir():
+        if spoil is _as_text:
+            beside.unlink()
+    spoil(path)
+    content = path.read_bytes()
+    with pytest.raises(StoreError, match=message) as caught:
+        Store(tmp_path)
+    assert str(path) in str(caught.value)
+    assert path.read_bytes() == content
+
+
+def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    one = table("helsinki", HUMAN, "greedy")
+    store.add(one)
+    store.write("t1", one.decide(0, int(one.game.legal_actions()[0]), ""))
+    store._rows.execute("UPDATE decisions SET action = 553")
+    with pytest.raises(TableError, match=r"table t1: cannot be played on: .*legal"):
+        store.load("t1")
