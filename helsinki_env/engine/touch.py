@@ -30,8 +30,8 @@ class Touch:
         covers: spots of the cells on which a tile comes to lie.
         turn: of a tile that is placed, its orientation.
         lane: from where it comes or where it lies, in the two numbers that the notation has for it besides `turn`.
-        rotated: the orientation that a quarter turn clockwise makes of this one.
-        flipped: the orientation that its mirror image (left-right) has.
+        rotated: the orientations that one, two and three quarter turns clockwise make of this one.
+        flipped: the orientation of its mirror image (left-right), and those that quarter turns make of that.
     """
 
     id: int
@@ -43,8 +43,8 @@ class Touch:
     covers: tuple[str, ...] = ()
     turn: int | None = None
     lane: tuple[int, int] | None = None
-    rotated: int | None = None
-    flipped: int | None = None
+    rotated: tuple[int, ...] | None = None
+    flipped: tuple[int, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data for JSON."""
@@ -53,13 +53,13 @@ class Touch:
 
 @dataclass(frozen=True)
 class Turn:
-    """An orientation of a tile: where a quarter turn clockwise and the mirror lead, and how it was reached in words.
+    """An orientation of a tile: where quarter turns and the mirror lead (see `Touch`), and how it was reached in words.
 
     The words are empty for the tile as it is printed.
     """
 
-    rotated: int
-    flipped: int
+    rotated: tuple[int, ...]
+    flipped: tuple[int, ...]
     words: str
 
 
@@ -79,7 +79,19 @@ def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
             words.setdefault(rows, ", ".join(filter(None, ("mirrored" * mirrored, turned))))
             rows = _rotated(rows)
     index = {rows: i for i, rows in enumerate(orientations)}
-    return tuple(Turn(index[_rotated(rows)], index[_mirrored(rows)], words[rows]) for rows in orientations)
+    found = []
+    for rows in orientations:
+        rotated, flipped = (tuple(index[turned] for turned in _around(start)) for start in (rows, _mirrored(rows)))
+        found.append(Turn(rotated[1:], flipped, words[rows]))
+    return tuple(found)
+
+
+def _around(rows: Drawing) -> list[Drawing]:
+    """Return a drawing after no, one, two and three quarter turns."""
+    found = [rows]
+    for _ in range(3):
+        found.append(_rotated(found[-1]))
+    return found
 
 
 def _rotated(rows: Drawing) -> Drawing:
