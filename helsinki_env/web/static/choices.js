@@ -1,0 +1,91 @@
+/** All that can be decided, in words: a list of buttons, each with a key of its own. */
+
+import { button, make } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Decision} Decision */
+
+/** Keys that mean a decision, in this order; letters that mean something else on the page are left out. */
+export const KEYS = [..."123456789abcdeghijklmnopqstvwxyz"];
+
+export class Choices {
+  /** @type {Map<string, Decision>} */
+  #byKey = new Map();
+  /** @type {Map<number, HTMLElement>} */
+  #buttons = new Map();
+
+  /**
+   * @param {HTMLElement} list  for what is decided by a word
+   * @param {HTMLDetailsElement} places  for the many places of a tile, which are better decided in the picture
+   * @param {(decision: Decision) => void} decide
+   * @param {(decision: Decision | null) => void} point  the pointer or the focus is on this one
+   */
+  constructor(list, places, decide, point) {
+    this.list = list;
+    this.places = places;
+    this.decide = decide;
+    this.point = point;
+  }
+
+  /**
+   * @param {Decision[]} decisions
+   */
+  show(decisions) {
+    const placed = decisions.filter((one) => one.turn !== null);
+    const named = decisions.filter((one) => one.turn === null);
+    this.#byKey = new Map(named.slice(0, KEYS.length).map((one, i) => [KEYS[i], one]));
+    this.#buttons = new Map();
+    this.list.replaceChildren(...named.map((one) => this.#item(one)));
+    this.places.hidden = placed.length === 0;
+    this.places.replaceChildren(
+      make("summary", {}, `All ${placed.length} places in words`),
+      make("ul", { class: "choices" }, ...placed.map((one) => this.#item(one))),
+    );
+  }
+
+  /** @param {Decision} decision */
+  #item(decision) {
+    const key = this.keyOf(decision);
+    const found = button("", () => this.decide(decision), {
+      class: "choice",
+      "data-kind": decision.kind,
+      title: decision.text,
+      "aria-keyshortcuts": key || null,
+    });
+    if (key) found.append(make("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
+    found.append(make("span", {}, decision.words));
+    found.addEventListener("pointerenter", () => this.point(decision));
+    found.addEventListener("pointerleave", () => this.point(null));
+    found.addEventListener("focus", () => this.point(decision));
+    found.addEventListener("blur", () => this.point(null));
+    this.#buttons.set(decision.id, found);
+    return make("li", {}, found);
+  }
+
+  /**
+   * Return the key that means a decision; empty if there are more decisions than keys.
+   *
+   * @param {Decision} decision
+   */
+  keyOf(decision) {
+    for (const [key, one] of this.#byKey) if (one === decision) return key;
+    return "";
+  }
+
+  /**
+   * Return what a key means.
+   *
+   * @param {string} key
+   */
+  of(key) {
+    return this.#byKey.get(key);
+  }
+
+  /**
+   * Mark the button of a decision, or none.
+   *
+   * @param {Decision | null} decision
+   */
+  mark(decision) {
+    for (const [id, found] of this.#buttons) found.classList.toggle("meant", id === decision?.id);
+  }
+}

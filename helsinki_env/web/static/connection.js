@@ -1,0 +1,63 @@
+/** The line to the server: it is taken up again whenever it breaks. */
+
+import { key, token } from "./access.js";
+
+/** @typedef {import("./protocol.js").FromServer} FromServer */
+/** @typedef {import("./protocol.js").ToServer} ToServer */
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 8000;
+
+export class Connection {
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #wait = FIRST_WAIT;
+  #refused = false;
+
+  /**
+   * @param {string} table
+   * @param {(message: FromServer) => void} heard
+   * @param {(there: boolean) => void} changed  whether the line is there
+   */
+  constructor(table, heard, changed) {
+    this.table = table;
+    this.heard = heard;
+    this.changed = changed;
+    this.#open();
+  }
+
+  /**
+   * Send a message; without a line it is dropped: what it was about may have changed by the time there is one.
+   *
+   * @param {ToServer} message
+   * @returns {boolean} whether it was sent
+   */
+  send(message) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  #open() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/tables/${encodeURIComponent(this.table)}`);
+    this.#socket = socket;
+    socket.addEventListener("open", () => {
+      this.#wait = FIRST_WAIT;
+      this.send({ type: "sit", key, token });
+      this.changed(true);
+    });
+    socket.addEventListener("message", (event) => {
+      /** @type {FromServer} */
+      const message = JSON.parse(event.data);
+      this.#refused ||= message.type === "refused";
+      this.heard(message);
+    });
+    socket.addEventListener("close", () => {
+      if (this.#refused) return;
+      this.changed(false);
+      setTimeout(() => this.#open(), this.#wait);
+      this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+    });
+  }
+}

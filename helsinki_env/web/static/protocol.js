@@ -1,0 +1,88 @@
+/**
+ * What server and pages say to each other, as types; there is nothing here to run.
+ *
+ * @typedef {object} Decision  A legal decision (helsinki_env/engine/touch.py says what the fields mean).
+ * @property {number} id
+ * @property {string} kind
+ * @property {string} text
+ * @property {string} words
+ * @property {string} said
+ * @property {string[]} at
+ * @property {string[]} covers
+ * @property {number | null} turn
+ * @property {number[] | null} lane
+ * @property {number[] | null} rotated
+ * @property {number[] | null} flipped
+ * @property {boolean} ends  It ends the turn.
+ * @property {boolean} reveals  It shows what was hidden, so that it cannot be undone.
+ *
+ * @typedef {[number, number, number, number]} Box  x, y, width and height in pixels of the picture.
+ *
+ * @typedef {object} Chair
+ * @property {string} name
+ * @property {string} player
+ * @property {boolean} human
+ * @property {number} score
+ * @property {number} place  How many did better.
+ * @property {boolean} to_move
+ *
+ * @typedef {object} Taken  A decision that was taken; `turn` counts how often the seat to move had changed before it.
+ * @property {number} number
+ * @property {number} seat
+ * @property {string} words
+ * @property {number} turn
+ *
+ * @typedef {object} View  All that this browser shows of a table.
+ * @property {"table"} type
+ * @property {string} table
+ * @property {string} name
+ * @property {string} game
+ * @property {number} number  How many decisions were taken.
+ * @property {number} seat  Who is to move.
+ * @property {string} phase
+ * @property {boolean} done
+ * @property {number[]} mine  The seats that this browser plays.
+ * @property {number | null} viewer
+ * @property {number | null} curtain  Whose player must take the device before anything is shown.
+ * @property {string} svg
+ * @property {[number, number]} size
+ * @property {Record<string, Box>} spots
+ * @property {Decision[]} decisions
+ * @property {{number: number, seat: number, words: string}[]} turn
+ * @property {number | null} undo  The first decision that can be undone.
+ * @property {number[]} takeback
+ * @property {{seat: number, player: string, seconds: number} | null} thinking
+ * @property {boolean} paused
+ * @property {Chair[]} seats
+ * @property {Taken[]} log
+ * @property {string | null} message
+ *
+ * @typedef {View | {type: "error", message: string} | {type: "refused", message: string}} FromServer
+ *
+ * @typedef {{type: "sit", key: string, token: string}
+ *   | {type: "decide", number: number, action: number}
+ *   | {type: "undo", number: number, to: number}
+ *   | {type: "takeback", number: number, to: number}
+ *   | {type: "look", seat: number}
+ *   | {type: "pace", milliseconds: number}
+ *   | {type: "stop"} | {type: "go"}} ToServer
+ *
+ * @typedef {object} Game  A game that can be played here.
+ * @property {string} name
+ * @property {string} title
+ * @property {number[]} players
+ * @property {{player: string, label: string, says: string}[]} levels
+ * @property {string[]} others
+ * @property {{name: string, label: string, says: string, type: "flag" | "several", choices: string[]}[]} options
+ *
+ * @typedef {object} Listed  A table that is kept.
+ * @property {string} table
+ * @property {string} title
+ * @property {string} made
+ * @property {string} game
+ * @property {{name: string, player: string}[]} seats
+ * @property {number} decisions
+ * @property {boolean} links
+ */
+
+export {};

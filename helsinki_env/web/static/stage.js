@@ -1,0 +1,207 @@
+/** The picture of the table, and what lies over it: what can be clicked, and the tile that is being placed. */
+
+import { makeSvg } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Box} Box */
+/** @typedef {import("./protocol.js").Decision} Decision */
+/** @typedef {import("./protocol.js").View} View */
+
+/** Parts of a picture that stay where they were put: those that are new since the own last decision are marked. */
+const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
+  .map((part) => `[data-part="${part}"]`)
+  .join(",");
+
+export class Stage {
+  /** @type {SVGSVGElement | null} */
+  #svg = null;
+  #text = "";
+  /** @type {SVGGElement} Rectangles that are clicked. */
+  #spots = makeSvg("g", { class: "spots" });
+  /** @type {SVGGElement} The tile that is being placed, and where it can lie. */
+  #ghost = makeSvg("g", { class: "ghost" });
+  /** @type {Set<string> | null} The lasting parts that were there at the own last decision. */
+  #known = null;
+  /** @type {Set<string>} Those that were there in the last picture. */
+  #before = new Set();
+  /** @type {View | null} */
+  #view = null;
+
+  /**
+   * @param {HTMLElement} holder
+   * @param {object} does
+   * @param {(decisions: Decision[], x: number, y: number) => void} does.spot  a spot was clicked at a point of the page
+   * @param {(x: number, y: number, event: PointerEvent) => void} does.move  the pointer moved to a point of the picture
+   * @param {(x: number, y: number, event: PointerEvent) => void} does.press  that point was clicked, where no spot is
+   * @param {() => void} does.leave
+   * @param {(decision: Decision | null) => void} does.hover  the pointer rests on the spot of this one
+   */
+  constructor(holder, does) {
+    this.holder = holder;
+    this.does = does;
+    holder.addEventListener("pointermove", (event) => this.#at(event, does.move));
+    holder.addEventListener("pointerleave", () => does.leave());
+    holder.addEventListener("click", (event) => this.#at(/** @type {PointerEvent} */ (event), does.press));
+  }
+
+  /**
+   * Show a view.
+   *
+   * @param {View} view
+   * @param {boolean} quiet  whether what is new is not marked: time went back
+   */
+  show(view, quiet) {
+    this.#view = view;
+    if (view.svg === this.#text && this.#svg) return;
+    this.#text = view.svg;
+    this.#svg?.remove();
+    this.#svg = null;
+    if (!view.svg) return;
+    const read = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
+    const svg = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(read, true)));
+    svg.removeAttribute("width");
+    svg.removeAttribute("height");
+    this.#mark(svg, quiet);
+    svg.append(this.#ghost, this.#spots);
+    this.#svg = svg;
+    this.holder.append(svg);
+  }
+
+  /**
+   * Look at all of the table, or at a part of it.
+   *
+   * @param {Box | null} box
+   */
+  look(box) {
+    if (!this.#svg || !this.#view) return;
+    const [width, height] = this.#view.size;
+    const [x, y, w, h] = box ?? [0, 0, width, height];
+    const rim = box ? 8 : 0;
+    this.#svg.setAttribute("viewBox", `${x - rim} ${y - rim} ${w + 2 * rim} ${h + 2 * rim}`);
+  }
+
+  /**
+   * Let what can be clicked glow.
+   *
+   * @param {Decision[]} decisions  those that are clicked by their spots
+   * @param {(decision: Decision) => string} keyOf  the key that means one, for a label; may be empty
+   */
+  offer(decisions, keyOf) {
+    this.#spots.replaceChildren();
+    /** @type {Map<string, Decision[]>} */
+    const bySpot = new Map();
+    for (const one of decisions) {
+      for (const name of one.at) bySpot.set(name, [...(bySpot.get(name) ?? []), one]);
+    }
+    for (const [name, meant] of bySpot) {
+      const box = this.#view?.spots[name];
+      if (box) this.#spots.append(this.#spot(box, meant, keyOf));
+    }
+  }
+
+  /**
+   * @param {Box} box
+   * @param {Decision[]} meant
+   * @param {(decision: Decision) => string} keyOf
+   */
+  #spot([x, y, width, height], meant, keyOf) {
+    const kinds = new Set(meant.map((one) => one.kind));
+    const group = makeSvg("g", { class: "spot", "data-kind": kinds.size === 1 ? meant[0].kind : "several" });
+    group.dataset.ids = meant.map((one) => one.id).join(" ");
+    const title = makeSvg("title");
+    title.textContent = meant.length === 1 ? meant[0].words : `${meant.length} decisions`;
+    group.append(title, makeSvg("rect", { class: "rim", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
+    group.append(makeSvg("rect", { class: "light", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
+    const key = meant.length === 1 ? keyOf(meant[0]) : "";
+    if (key && width > 24) {
+      group.append(makeSvg("circle", { class: "badge", cx: x + width - 3, cy: y + 3, r: 8 }));
+      const label = makeSvg("text", { class: "badge", x: x + width - 3, y: y + 7 });
+      label.textContent = key.toUpperCase();
+      group.append(label);
+    }
+    group.addEventListener("click", (event) => {
+      event.stopPropagation();
+      this.does.spot(meant, event.clientX, event.clientY);
+    });
+    group.addEventListener("pointerenter", () => this.does.hover(meant.length === 1 ? meant[0] : null));
+    group.addEventListener("pointerleave", () => this.does.hover(null));
+    return group;
+  }
+
+  /**
+   * Show where the tile in hand may lie, and where it would.
+   *
+   * @param {Decision[]} places
+   * @param {Decision | null} meant
+   * @param {boolean} sure  whether it only has to be confirmed
+   */
+  haunt(places, meant, sure) {
+    const cells = new Set(places.flatMap((one) => one.covers));
+    const way = meant ? meant.at.filter((name) => !meant.covers.includes(name)) : [];
+    this.#ghost.replaceChildren(
+      ...this.#boxes(cells, "open"),
+      ...this.#boxes(way, "way"),
+      ...this.#boxes(meant?.covers ?? [], sure ? "tile sure" : "tile"),
+    );
+  }
+
+  /**
+   * Mark the spots of a decision, or none.
+   *
+   * @param {Decision | null} decision
+   */
+  point(decision) {
+    for (const spot of this.#spots.querySelectorAll(".spot")) {
+      const ids = (/** @type {SVGGElement} */ (spot).dataset.ids ?? "").split(" ");
+      spot.classList.toggle("meant", decision !== null && ids.includes(String(decision.id)));
+    }
+  }
+
+  /** From now on what is there is not new any more. */
+  settle() {
+    this.#known = new Set(this.#before);
+  }
+
+  /**
+   * @param {Iterable<string>} names
+   * @param {string} kind
+   */
+  *#boxes(names, kind) {
+    for (const name of names) {
+      const box = this.#view?.spots[name];
+      if (!box) continue;
+      const [x, y, width, height] = box;
+      yield makeSvg("rect", { class: kind, x: x + 2, y: y + 2, width: width - 4, height: height - 4, rx: 5 });
+    }
+  }
+
+  /**
+   * Mark what has come to the table since the own last decision, and let what is quite new appear.
+   *
+   * @param {SVGSVGElement} svg
+   * @param {boolean} quiet
+   */
+  #mark(svg, quiet) {
+    const parts = [...svg.querySelectorAll(LASTING)];
+    const now = new Set(parts.map((part) => part.outerHTML));
+    if (this.#known === null || quiet) this.#known = now;
+    else {
+      for (const part of parts) {
+        const text = part.outerHTML;
+        part.classList.toggle("latest", !this.#known.has(text));
+        part.classList.toggle("fresh", !this.#before.has(text));
+      }
+    }
+    this.#before = now;
+  }
+
+  /**
+   * @param {PointerEvent} event
+   * @param {(x: number, y: number, event: PointerEvent) => void} does
+   */
+  #at(event, does) {
+    const matrix = this.#svg?.getScreenCTM();
+    if (!matrix) return;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    does(point.x, point.y, event);
+  }
+}
