@@ -44,7 +44,7 @@ export class Connection {
     this.#socket = socket;
     socket.addEventListener("open", () => {
       this.#wait = FIRST_WAIT;
-      this.send({ type: "sit", key, token });
+      this.send({ type: "sit", ...(key && { key }), ...(token && { token }) });
       this.changed(true);
     });
     socket.addEventListener("message", (event) => {

@@ -59,7 +59,7 @@
  *
  * @typedef {View | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
- * @typedef {{type: "sit", key: string, token: string}
+ * @typedef {{type: "sit", key?: string, token?: string}
  *   | {type: "decide", number: number, action: number}
  *   | {type: "undo", number: number, to: number}
  *   | {type: "takeback", number: number, to: number}
