@@ -1,4 +1,4 @@
-"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves are tested in tests/test_page.py."""
+"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves: tests/test_page.py."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ _WRONG_TABLES: list[tuple[Any, str]] = [
     (b"", "body"),
     (b"{", "JSON"),
     (b"[]", "found"),
-    (b"\xff\xfe", "body"),
+    (b"\xff\xfe", "found"),
     ({}, "chairs"),
     ({"chairs": []}, "chairs"),
     ({"chairs": _CHAIRS[:1]}, "chairs"),
@@ -322,7 +322,7 @@ _WRONG_MESSAGES: list[tuple[Any, str]] = [
     ("7", "found"),
     ('"decide"', "found"),
     ("null", "found"),
-    ("[" * 5000, "nested"),
+    ("[" * 5000, "more than 40 lists"),
     ("9" * 5000, "found"),
     ("{}", "type"),
     ({"type": None}, "type"),

@@ -65,5 +65,5 @@ def message_of(text: str) -> dict[str, Any]:
     found.mapping(("type", *numbers, *texts))
     message: dict[str, Any] = {"type": kind}
     message |= {name: found[name].integer(0, _MOST) for name in numbers}
-    message |= {name: found.get(name, "").text() for name in texts}
+    message |= {name: "" if found.get(name, "").value == "" else found[name].text() for name in texts}
     return message

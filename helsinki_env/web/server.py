@@ -93,7 +93,8 @@ def _answer_errors(app: FastAPI) -> None:
     async def malformed(_: Request, problem: RequestValidationError) -> JSONResponse:
         said = []
         for one in problem.errors()[:5]:
-            where = ".".join(str(part) for part in one["loc"] if part != "body") or "body"
+            broken = one["type"] == "json_invalid"  # then the place is a number of letters
+            where = "body" if broken else ".".join(str(part) for part in one["loc"] if part != "body") or "body"
             said.append(f"{where}: found {shown(one.get('input'))}: {one['msg']}")
         return JSONResponse({"error": "; ".join(said)}, 422)
 
