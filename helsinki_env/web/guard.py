@@ -14,6 +14,12 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from helsinki_env.extras import needs
+
+with needs("play"):
+    from fastapi import HTTPException
+    from fastapi.responses import JSONResponse
+
 __all__ = ["HEADERS", "MOST_BYTES", "Guard", "is_loopback"]
 
 MOST_BYTES = 64 * 1024
@@ -101,8 +107,6 @@ def _measured(receive: Receive, scope: Scope) -> Receive:
         if scope["type"] == "http" and message["type"] == "http.request":
             taken += len(message.get("body", b""))
             if taken > MOST_BYTES:
-                from starlette.exceptions import HTTPException
-
                 raise HTTPException(413, f"body: found more than {MOST_BYTES:,} bytes, expected at most so many")
         return message
 
@@ -121,8 +125,6 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
-    from starlette.responses import JSONResponse
-
     if scope["type"] == "websocket":
         await receive()  # the request to be connected
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from helsinki_env.data import parse_json
+from helsinki_env.extras import needs
 from helsinki_env.web.tables import HUMAN, TableError
+
+with needs("play"):
+    from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = ["MESSAGES", "NewChair", "NewTable", "message_of"]
 
