@@ -26,6 +26,7 @@ class Extra(NamedTuple):
 #: The extras of pyproject.toml. Each is enough for its uses in an environment that has nothing else.
 EXTRAS = {
     "train": Extra("PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`"),
+    "play": Extra("`train`, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
     "arena": Extra("PyArrow, SciPy, Matplotlib", "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`"),
@@ -33,7 +34,6 @@ EXTRAS = {
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "tune": Extra("cma", "`python -m agents.heuristic.tune`"),
     "sb3": Extra("`train`, Stable-Baselines3, sb3-contrib", "`python -m training.sb3`, `python -m training.bench`"),
-    "play": Extra("`train`, FastAPI, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "notebooks": Extra("`export`, `arena`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
     "all": Extra("`export`, `play`, `ray`, `render`, `tune`, `sb3`", "every command"),

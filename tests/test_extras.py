@@ -43,10 +43,12 @@ NEEDING = [
     ("tune", "python -m agents.heuristic.tune --generations 1"),
     ("sb3", "python -m training.sb3 --decisions 1"),
     ("sb3", "python -m training.bench --rounds 1"),
+    ("play", "helsinki play --no-open"),
 ]
 #: Extras that share a line of the README.
 README_ROWS = (
     ["train"],
+    ["play"],
     ["export", "onnx"],
     ["arena"],
     ["ray"],

@@ -36,6 +36,13 @@ env = helsinki_v0.env(render_mode="rgb_array")
 env.reset()
 assert env.render().shape[2] == 3
 """
+PLAYING = """
+from pathlib import Path
+from tests.support.server import decide_first, seated, serving
+with serving(Path("data")) as server:
+    with seated(server, server.make("human", "net")["table"]) as (line, view):
+        assert decide_first(line, view)["number"] == 1
+"""
 #: What each extra must be enough for, in real commands of small numbers; in the folder lie training.yaml, study.yaml,
 #: games.jsonl and model.onnx.
 ENOUGH = {
@@ -68,13 +75,14 @@ ENOUGH = {
         "python -m training.sb3 --decisions 4096 --games 20 --out sb3.zip",
         "python -m training.bench --rounds 1 --preset training.yaml",
     ],
+    "play": [f"python -c '{PLAYING}'"],
     "notebooks": [
         "jupyter lab --version",
         "for page in notebooks/*.ipynb; do jupyter execute $page; done",
     ],
     "docs": ["mkdocs build --strict"],
 }
-ENOUGH["all"] = [command for extra in ("export", "ray", "render", "tune", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "tune", "sb3") for command in ENOUGH[extra]]
 ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["arena"]]
 ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
 

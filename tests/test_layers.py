@@ -42,6 +42,7 @@ FLOORS = (
     ("agents",),
     ("agents.balance", "agents.helsinki.balance"),
     ("training",),
+    ("helsinki_env.web",),
     ("helsinki_command", "helsinki_env.cli", "helsinki_env.commands", "helsinki_env.pages"),
 )
 #: Imports that point up all the same, (module, target), each with its reason: none.

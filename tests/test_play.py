@@ -1,4 +1,4 @@
-"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves are tested in tests/test_page.py."""
+"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves: tests/test_page.py."""
 
 from __future__ import annotations
 
@@ -179,17 +179,12 @@ def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -
 # -- what a page may know ------------------------------------------------------------------------------------
 
 
-def _views(table: Table) -> list[str]:
-    """Return all that the pages of a table are sent, as text: every seat's, by its own link and on one device."""
-    seats = range(table.config.num_players)
-    sent = []
-    for viewer in seats:
-        sent.append(
-            table_view(
-                table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
-            )
-        )
-    return [json.dumps(view) for view in sent]
+def _sent(table: Table, viewer: int) -> str:
+    """Return all that the page of a seat is sent, as text."""
+    view = table_view(
+        table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
+    )
+    return json.dumps(view)
 
 
 @EACH_GAME
@@ -201,17 +196,16 @@ def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
         chairs = tuple(Chair(HUMAN, f"P{seat}") for seat in range(players))
         table, rng = Table("t", "", config, 6, chairs), np.random.default_rng(players)
         while not table.game.done:
-            if rng.random() < 0.15:
-                kept = table.game
-                for viewer, sent in enumerate(_views(table)):
-                    table.game = redeal(kept, viewer, seed=int(rng.integers(2**62)))
-                    differed += table.game != kept
-                    assert _views(table)[viewer] == sent
-                    looked += 1
-                table.game = kept
+            if rng.random() < 0.12:
+                kept, viewer = table.game, int(rng.integers(players))
+                sent = _sent(table, viewer)
+                table.game = redeal(kept, viewer, seed=int(rng.integers(2**62)))
+                differed += table.game != kept
+                assert _sent(table, viewer) == sent
+                looked, table.game = looked + 1, kept
             legal = table.game.legal_actions()
             table.decide(table.number, int(legal[rng.integers(len(legal))]), "decided")
-    assert looked > 100
+    assert looked > 30
     assert differed > 0.9 * looked
 
 
@@ -222,7 +216,7 @@ _WRONG_TABLES: list[tuple[Any, str]] = [
     (b"", "body"),
     (b"{", "JSON"),
     (b"[]", "found"),
-    (b"\xff\xfe", "body"),
+    (b"\xff\xfe", "found"),
     ({}, "chairs"),
     ({"chairs": []}, "chairs"),
     ({"chairs": _CHAIRS[:1]}, "chairs"),
@@ -322,7 +316,7 @@ _WRONG_MESSAGES: list[tuple[Any, str]] = [
     ("7", "found"),
     ('"decide"', "found"),
     ("null", "found"),
-    ("[" * 5000, "nested"),
+    ("[" * 5000, "more than 40 lists"),
     ("9" * 5000, "found"),
     ("{}", "type"),
     ({"type": None}, "type"),

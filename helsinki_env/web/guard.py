@@ -9,9 +9,16 @@ the token that was printed when the server began.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
+
+from helsinki_env.extras import needs
+
+with needs("play"):
+    from fastapi import HTTPException
+    from fastapi.responses import JSONResponse
 
 __all__ = ["HEADERS", "MOST_BYTES", "Guard", "is_loopback"]
 
@@ -34,6 +41,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::[0-9]{1,5})?")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -84,10 +92,9 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    """Return the name or number in a header `Host`, without port and brackets; empty if it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return (found[1] or found[2]) if found else ""
 
 
 def _measured(receive: Receive, scope: Scope) -> Receive:
@@ -100,8 +107,6 @@ def _measured(receive: Receive, scope: Scope) -> Receive:
         if scope["type"] == "http" and message["type"] == "http.request":
             taken += len(message.get("body", b""))
             if taken > MOST_BYTES:
-                from starlette.exceptions import HTTPException
-
                 raise HTTPException(413, f"body: found more than {MOST_BYTES:,} bytes, expected at most so many")
         return message
 
@@ -120,8 +125,6 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
-    from starlette.responses import JSONResponse
-
     if scope["type"] == "websocket":
         await receive()  # the request to be connected
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from helsinki_env.data import parse_json
+from helsinki_env.extras import needs
 from helsinki_env.web.tables import HUMAN, TableError
+
+with needs("play"):
+    from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = ["MESSAGES", "NewChair", "NewTable", "message_of"]
 
@@ -65,5 +67,5 @@ def message_of(text: str) -> dict[str, Any]:
     found.mapping(("type", *numbers, *texts))
     message: dict[str, Any] = {"type": kind}
     message |= {name: found[name].integer(0, _MOST) for name in numbers}
-    message |= {name: found.get(name, "").text() for name in texts}
+    message |= {name: "" if found.get(name, "").value == "" else found[name].text() for name in texts}
     return message

@@ -18,6 +18,7 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spe
 from helsinki_env.extras import needs
 from helsinki_env.web.guard import MOST_BYTES, Guard
 from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.requests import NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
@@ -28,9 +29,6 @@ with needs("play"):
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import FileResponse, JSONResponse
     from fastapi.staticfiles import StaticFiles
-    from starlette.exceptions import HTTPException
-
-    from helsinki_env.web.requests import NewTable, message_of
 
 __all__ = ["STATIC", "Settings", "create_app"]
 
@@ -93,7 +91,8 @@ def _answer_errors(app: FastAPI) -> None:
     async def malformed(_: Request, problem: RequestValidationError) -> JSONResponse:
         said = []
         for one in problem.errors()[:5]:
-            where = ".".join(str(part) for part in one["loc"] if part != "body") or "body"
+            broken = one["type"] == "json_invalid"  # then the place is a number of letters
+            where = "body" if broken else ".".join(str(part) for part in one["loc"] if part != "body") or "body"
             said.append(f"{where}: found {shown(one.get('input'))}: {one['msg']}")
         return JSONResponse({"error": "; ".join(said)}, 422)
 
@@ -102,9 +101,11 @@ def _answer_errors(app: FastAPI) -> None:
     async def refused(_: Request, problem: ValueError) -> JSONResponse:
         return JSONResponse({"error": str(problem)}, 404 if isinstance(problem, TableError) else 400)
 
-    @app.exception_handler(HTTPException)
-    async def other(_: Request, problem: HTTPException) -> JSONResponse:
+    async def other(_: Request, problem: Any) -> JSONResponse:
         return JSONResponse({"error": str(problem.detail)}, problem.status_code)
+
+    for status in (400, 404, 405, 413):
+        app.add_exception_handler(status, other)
 
     @app.exception_handler(StoreError)
     async def unkept(_: Request, problem: StoreError) -> JSONResponse:

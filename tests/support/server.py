@@ -50,8 +50,7 @@ class Server:
                 self.page = found[1]
                 break
         if not self.page:
-            assert self.process.stderr is not None
-            raise AssertionError(self.process.stderr.read())
+            raise AssertionError(self.process.communicate()[1])
         self.address = re.sub(r"(//[^/#]+).*", r"\1", self.page)
 
     def ask(
