@@ -78,7 +78,7 @@
  * @typedef {object} Listed  A table that is kept.
  * @property {string} table
  * @property {string} title
- * @property {string} made
+ * @property {number} made  Seconds since 1970.
  * @property {string} game
  * @property {{name: string, player: string}[]} seats
  * @property {number} decisions

@@ -84,7 +84,7 @@ function chair(seat, player, name) {
   who.value = player;
   if (who.selectedIndex < 0) who.value = levels[0].player;
   who.addEventListener("change", showNames);
-  const called = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: "40", placeholder: `Player ${seat + 1}` });
+  const called = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: "40", placeholder: "Name" });
   called.value = name;
   return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)), who, called);
 }
@@ -159,7 +159,7 @@ async function showTables() {
     const who = one.seats.map((seat) => seat.name).join(", ");
     const title = games.find((known) => known.name === one.game)?.title ?? one.game;
     const name = one.title || `${title}: ${who}`;
-    const about = `${title}, ${one.decisions} decisions, ${new Date(one.made).toLocaleString()}`;
+    const about = `${title}, ${one.decisions} decisions, ${new Date(1000 * one.made).toLocaleString()}`;
     const remove = button("Remove", async () => {
       if (!confirm(`Forget the table "${name}"?`)) return;
       await ask("DELETE", `/api/tables/${one.table}`).catch(complain);
