@@ -127,6 +127,8 @@ def test_a_tile_covers_what_was_said(game: TestedGame) -> None:
             assert len(set(touch.covers)) == len(touch.covers)
             assert set(touch.covers) <= set(touch.at)
             assert before.isdisjoint(touch.at), "it passed over a tile"
+            newest = after.spec.to_dict(after)["seats"][seat].get("tiles", [{}])[-1].get("brick")
+            assert touch.marked == (f"cell {seat} {newest}" if newest is not None and touch.kind == "PLACE" else None)
             seen += 1
     assert seen > 100
 
@@ -199,6 +201,7 @@ def test_plain_data() -> None:
         "said": "started on space 3",
         "at": ("space 3",),
         "covers": (),
+        "marked": None,
         "turn": None,
         "lane": None,
         "rotated": None,

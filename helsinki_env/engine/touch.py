@@ -28,6 +28,7 @@ class Touch:
         said: the same in the past and without a subject, for a log: ``moved 2 spaces``.
         at: spots that mean this decision; empty if it can only be read.
         covers: spots of the cells on which a tile comes to lie.
+        marked: that of them where the tile looks different; orientations may differ in nothing else.
         turn: of a tile that is placed, its orientation.
         lane: from where it comes or where it lies, in the two numbers that the notation has for it besides `turn`.
         rotated: the orientations that one, two and three quarter turns clockwise make of this one.
@@ -41,6 +42,7 @@ class Touch:
     said: str
     at: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
+    marked: str | None = None
     turn: int | None = None
     lane: tuple[int, int] | None = None
     rotated: tuple[int, ...] | None = None

@@ -78,7 +78,8 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
     """Return what a PLACE does, and the fields that say where the tile lies."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
-    lies = int(t.cells[a.ORIENTATIONS * kind + turn]) << corner
+    piece = a.ORIENTATIONS * kind + turn
+    lies = int(t.cells[piece]) << corner
     covers = tuple(f"cell {game.seat} {cell}" for cell in range(CELLS) if lies >> cell & 1)
     row, column = divmod(corner, COLUMNS)
     way = _turns(game.config.loaded, kind)[turn]
@@ -86,6 +87,7 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
     return words, {
         "at": covers,
         "covers": covers,
+        "marked": f"cell {game.seat} {corner + int(t.brick[piece])}",
         "turn": turn,
         "lane": (column, row),
         "rotated": way.rotated,

@@ -9,6 +9,7 @@
  * @property {string} said
  * @property {string[]} at
  * @property {string[]} covers
+ * @property {string | null} marked
  * @property {number | null} turn
  * @property {number[] | null} lane
  * @property {number[] | null} rotated

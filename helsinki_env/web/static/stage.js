@@ -141,6 +141,7 @@ export class Stage {
       ...this.#boxes(cells, "open"),
       ...this.#boxes(way, "way"),
       ...this.#boxes(meant?.covers ?? [], sure ? "tile sure" : "tile"),
+      ...this.#boxes(meant?.marked ? [meant.marked] : [], "marked", 9),
     );
   }
 
@@ -164,13 +165,14 @@ export class Stage {
   /**
    * @param {Iterable<string>} names
    * @param {string} kind
+   * @param {number} [rim]  how far inside the spots
    */
-  *#boxes(names, kind) {
+  *#boxes(names, kind, rim = 2) {
     for (const name of names) {
       const box = this.#view?.spots[name];
       if (!box) continue;
       const [x, y, width, height] = box;
-      yield makeSvg("rect", { class: kind, x: x + 2, y: y + 2, width: width - 4, height: height - 4, rx: 5 });
+      yield makeSvg("rect", { class: kind, x: x + rim, y: y + rim, width: width - 2 * rim, height: height - 2 * rim, rx: 5 });
     }
   }
 

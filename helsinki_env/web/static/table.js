@@ -252,13 +252,18 @@ function showPlacing() {
   }
   byId("here").title = meant?.words ?? "";
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
-  const boxes = placing.places[0]?.covers.flatMap((name) => (view?.spots[name] ? [view.spots[name]] : [])) ?? [];
-  if (!boxes.length) return held.replaceChildren();
-  const left = Math.min(...boxes.map((box) => box[0]));
-  const top = Math.min(...boxes.map((box) => box[1]));
-  const side = 5 * boxes[0][2];
-  held.setAttribute("viewBox", `${left - 1} ${top - 1} ${side + 2} ${side + 2}`);
-  held.replaceChildren(...boxes.map(([x, y, w, h]) => makeSvg("rect", { x: x + 2, y: y + 2, width: w - 4, height: h - 4, rx: 5 })));
+  const any = placing.places[0];
+  const boxes = any?.covers.flatMap((name) => (view?.spots[name] ? [view.spots[name]] : [])) ?? [];
+  if (!any || !boxes.length) return held.replaceChildren();
+  const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
+  const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
+  held.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
+  held.replaceChildren(
+    ...boxes.map(([x, y, width, height], i) => {
+      const kind = any.covers[i] === any.marked ? "marked" : "";
+      return makeSvg("rect", { class: kind, x: x + 2, y: y + 2, width: width - 4, height: height - 4, rx: 5 });
+    }),
+  );
 }
 
 /** Look at what is to be seen: all of the table, the own area, or what is decided about. */
