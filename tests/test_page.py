@@ -1,0 +1,266 @@
+"""The pages of `helsinki play` in a real browser: played by keys alone and by mouse, on screens of any width."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.games import EACH_GAME, TestedGame
+from tests.support.server import Server, serving
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+#: It may be run by root, without a screen, and shall ask nobody for anything.
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("page")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
+class Player:
+    """Somebody in front of a browser: what they see, and what the browser complains of."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1300, height: int = 900, **settings: str) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height})
+        kept = {"confirm": "no", "pace": "0", "look": "all"} | settings
+        self.context.add_init_script(
+            f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
+        )
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.views: list[dict[str, Any]] = []
+        self.page.on(
+            "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
+        )
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("websocket", lambda line: line.on("framereceived", self._heard))
+        self.page.goto(address)
+
+    def _heard(self, text: str) -> None:
+        message = json.loads(text)
+        assert message["type"] == "table", message
+        self.views.append(message)
+
+    @property
+    def view(self) -> dict[str, Any]:
+        return self.views[-1]
+
+    def wait(self, wanted: Any) -> dict[str, Any]:
+        """Wait until the newest view is as wanted, and shown."""
+        for _ in range(600):
+            if self.views and wanted(self.view):
+                self.page.wait_for_timeout(20)
+                return self.view
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"not seen within 30 seconds; wrong: {self.wrong}")
+
+    def turn(self) -> dict[str, Any]:
+        return self.wait(lambda view: view["decisions"] or view["done"])
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tile(self) -> set[str]:
+        """Where the tile in hand would lie: middles of cells, in pixels of the picture."""
+        boxes = self.page.eval_on_selector_all(
+            ".ghost .tile", "all => all.map(r => ['x', 'y', 'width', 'height'].map(n => +r.getAttribute(n)))"
+        )
+        return {self.cell_at(x + w / 2, y + h / 2) for x, y, w, h in boxes}
+
+    def cell_at(self, x: float, y: float) -> str:
+        for name, (left, top, width, height) in self.view["spots"].items():
+            if name.startswith("cell ") and left <= x <= left + width and top <= y <= top + height:
+                return str(name)
+        raise AssertionError(f"no cell at {x}, {y}")
+
+    def point(self, *spots: str) -> tuple[float, float]:
+        """The middle of some spots, in pixels of the window."""
+        boxes = [self.view["spots"][name] for name in spots]
+        x = sum(box[0] + box[2] / 2 for box in boxes) / len(boxes)
+        y = sum(box[1] + box[3] / 2 for box in boxes) / len(boxes)
+        found = self.page.evaluate(
+            "([x, y]) => { const m = document.querySelector('#picture > svg').getScreenCTM();"
+            " const p = new DOMPoint(x, y).matrixTransform(m); return [p.x, p.y] }",
+            [x, y],
+        )
+        return found[0], found[1]
+
+
+def sit(browser: Any, server: Server, *players: str, game: str, seed: int = 1, **settings: Any) -> Player:
+    made = server.make(*players, game=game, seed=seed)
+    player = Player(browser, f"{server.address}/tables/{made['table']}", **settings)
+    player.wait(lambda view: True)
+    return player
+
+
+def until(player: Player, phase: str, rng: random.Random) -> dict[str, Any]:
+    """Play on by keys, building whenever that is possible, until a phase comes."""
+    while True:
+        view = player.turn()
+        assert not view["done"], f"{phase} did not come"
+        if view["phase"] == phase:
+            return view
+        decide_by_key(player, rng)
+
+
+def decide_by_key(player: Player, rng: random.Random) -> None:
+    number = player.view["number"]
+    named = [one for one in player.view["decisions"] if one["turn"] is None]
+    builds = [one for one in named if one["kind"] == "BUILD"]
+    if named and (len(named) == len(player.view["decisions"]) or rng.random() < 0.1):
+        which = named.index(rng.choice(builds or named))
+        player.press("123456789abcdeghijklmnopqstvwxyz"[which])
+    else:
+        player.press(*rng.choices(("r", "f", "ArrowRight", "ArrowDown", "ArrowLeft"), k=4), "ArrowUp", "Enter")
+    player.wait(lambda view: view["number"] > number)
+
+
+@EACH_GAME
+def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: Any) -> None:
+    player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=3), random.Random(1)
+    while not player.turn()["done"]:
+        decide_by_key(player, rng)
+    assert "The game is over" in player.page.inner_text("#headline")
+    assert player.wrong == []
+
+
+@EACH_GAME
+def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game=game.name, seed=4)
+    view = until(player, "PLACE", random.Random(2))
+    places = [one for one in view["decisions"] if one["turn"] is not None]
+    first = min(one["turn"] for one in places)
+    meant = next(one for one in reversed(places) if one["turn"] == first)
+    player.page.mouse.move(*player.point(*meant["covers"]))
+    assert player.tile() == set(meant["covers"])
+    player.press("r")
+    turned = player.tile()
+    assert any(turned == set(one["covers"]) and one["turn"] in meant["rotated"] for one in places)
+    player.press("Escape")
+    assert player.tile() == set()
+    player.page.mouse.move(5, 5)
+    player.page.mouse.click(*player.point(*meant["covers"]))
+    after = player.wait(lambda new: new["number"] > view["number"])
+    assert after["log"][view["number"]]["seat"] == 0
+    assert player.wrong == []
+
+
+@EACH_GAME
+def test_what_glows_is_clicked(game: TestedGame, server: Server, browser: Any) -> None:
+    player, rng = sit(browser, server, "human", "random", game=game.name, seed=5), random.Random(3)
+    for _ in range(12):
+        view = player.turn()
+        if any(one["turn"] is not None for one in view["decisions"]):
+            decide_by_key(player, rng)
+            continue
+        meant = rng.choice(view["decisions"])
+        player.page.mouse.click(*player.point(meant["at"][0]))
+        after = player.wait(lambda new, number=view["number"]: new["number"] > number)
+        assert after["log"][view["number"]]["words"] == meant["said"]
+
+
+def test_it_asks_before_what_cannot_be_undone(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki", confirm="yes")
+    number = player.turn()["number"]
+    player.press("1")
+    assert "cannot be undone" in player.page.inner_text("#armed")
+    player.press("Escape")
+    assert not player.page.is_visible("#armed")
+    assert player.view["number"] == number
+    player.press("1", "Enter")
+    player.wait(lambda view: view["number"] > number)
+
+
+def test_undo(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki")
+    view = until(player, "MOVE", random.Random(1))
+    number = view["number"]
+    player.press("2")
+    assert player.wait(lambda new: new["number"] == number + 1)["undo"] == number
+    player.press("u")
+    again = player.wait(lambda new: new["number"] == number)
+    assert [one["id"] for one in again["decisions"]] == [one["id"] for one in view["decisions"]]
+    player.press("2")
+    player.wait(lambda new: new["number"] == number + 1)
+    player.page.click("#turn button")
+    player.wait(lambda new: new["number"] == number)
+    player.page.click("#log button")
+    assert "forgotten" in player.page.inner_text("#armed")
+    player.press("Enter")
+    player.wait(lambda new: new["number"] < number)
+
+
+def test_the_device_is_handed_on(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "human", game="helsinki")
+    for seat in (0, 1):
+        player.wait(lambda view, seat=seat: view["curtain"] == seat)
+        assert player.page.inner_text("#curtain h2").startswith("Hand the device to")
+        assert not player.page.is_visible("#picture")
+        player.press("Enter")  # the button has the focus
+        player.turn()
+        while player.view["curtain"] is None:
+            decide_by_key(player, random.Random(1))
+    assert player.wrong == []
+
+
+def test_the_start_page(server: Server, browser: Any) -> None:
+    player = Player(browser, server.address)
+    player.page.select_option("#game", "helsinki")
+    player.page.select_option("#players", "3")
+    assert player.page.locator("#chairs li").count() == 3
+    player.page.fill("#chairs input >> nth=0", "Ann <b>")
+    player.page.select_option("#chairs select >> nth=2", "random")
+    player.page.check("[name='option dry_roads']")
+    player.page.click("text=Begin")
+    view = player.wait(lambda view: True)
+    assert [chair["player"] for chair in view["seats"]] == ["human", "heuristic", "random"]
+    assert player.page.inner_text("#seats .name >> nth=0") == "Ann <b>"
+    assert "Dry roads bonus" in view["svg"]
+    player.page.goto(server.address)
+    player.page.wait_for_selector(f"#tables a[href='/tables/{view['table']}']")
+    assert player.wrong == []
+
+
+@pytest.mark.parametrize("width", [390, 1024, 2560])
+def test_it_fits_the_screen(width: int, server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki", width=width, height=900, look="follow")
+    until(player, "PLACE", random.Random(4))
+    assert player.page.evaluate("document.documentElement.scrollWidth") <= width
+    nameless = player.page.eval_on_selector_all(
+        "button, select, input, a",
+        "all => all.filter(e => !(e.textContent.trim() || e.ariaLabel || e.labels?.length)).length",
+    )
+    assert nameless == 0
+    box = player.page.locator("#picture > svg").bounding_box()
+    assert box["width"] >= 0.55 * min(width, 1400)
+    player.page.goto(server.address)
+    player.page.wait_for_selector("#chairs li")
+    assert player.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_pages_name_no_game() -> None:
+    static = Path(__file__).resolve().parent.parent / "helsinki_env" / "web" / "static"
+    for path in static.iterdir():
+        words = path.read_text(encoding="utf-8").lower().replace("helsinki_env", "")
+        assert "helsinki" not in words, path.name
+        assert "copenhagen" not in words, path.name
