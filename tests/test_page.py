@@ -39,8 +39,10 @@ def browser() -> Iterator[Any]:
 class Player:
     """Somebody in front of a browser: what they see, and what the browser complains of."""
 
-    def __init__(self, browser: Any, address: str, width: int = 1300, height: int = 900, **settings: str) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height})
+    def __init__(
+        self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
+    ) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
         kept = {"confirm": "no", "pace": "0", "look": "all"} | settings
         self.context.add_init_script(
             f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
@@ -163,6 +165,39 @@ def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: An
     after = player.wait(lambda new: new["number"] > view["number"])
     assert after["log"][view["number"]]["seat"] == 0
     assert player.wrong == []
+
+
+def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="copenhagen", seed=4, touch=True, width=390, look="follow")
+    view = until(player, "PLACE", random.Random(2))
+    places = [one for one in view["decisions"] if one["turn"] is not None]
+    meant = next(one for one in places if one["turn"] == min(one["turn"] for one in places))
+    at = player.point(*meant["covers"])
+    player.page.touchscreen.tap(*at)
+    assert player.tile() == set(meant["covers"])
+    assert player.view["number"] == view["number"]
+    player.page.touchscreen.tap(*at)
+    after = player.wait(lambda new: new["number"] > view["number"])
+    assert after["log"][view["number"]]["words"] == meant["said"]
+
+
+def test_a_question_stays_when_the_same_table_is_shown_again(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki", confirm="yes")
+    player.press("1")
+    seen = len(player.views)
+    Player(browser, player.page.url).wait(lambda view: True)  # somebody else looks, so everybody is told
+    player.page.wait_for_timeout(300)
+    assert len(player.views) > seen
+    assert player.page.is_visible("#armed")
+
+
+def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -> None:
+    made = server.make("human", "human", sharing="links")
+    page = browser.new_context().new_page()
+    page.goto(f"{server.address}/tables/{made['table']}#key=wrong")
+    page.wait_for_selector("#error:not([hidden])")
+    assert "closed to you" in page.inner_text("#headline")
+    assert "link" in page.inner_text("#error")
 
 
 @EACH_GAME

@@ -7,6 +7,8 @@ import { key, token } from "./access.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
+/** Codes with which the server closes a line that it will not open again: 4000 and the status of HTTP. */
+const REFUSALS = [4400, 4401, 4403, 4404, 4413];
 
 export class Connection {
   /** @type {WebSocket | null} */
@@ -53,8 +55,9 @@ export class Connection {
       this.#refused ||= message.type === "refused";
       this.heard(message);
     });
-    socket.addEventListener("close", () => {
+    socket.addEventListener("close", (event) => {
       if (this.#refused) return;
+      if (REFUSALS.includes(event.code)) return this.heard({ type: "refused", message: event.reason });
       this.changed(false);
       setTimeout(() => this.#open(), this.#wait);
       this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);

@@ -101,6 +101,15 @@ function showNames() {
 
 function order() {
   const data = new FormData(form);
+  /** @type {Map<string, number>} How many of each player sit there so far. */
+  const there = new Map();
+  /** @param {string} player */
+  const called = (player) => {
+    const count = (there.get(player) ?? 0) + 1;
+    there.set(player, count);
+    const name = chosen().levels.find((level) => level.player === player)?.label ?? player;
+    return count > 1 ? `${name} ${count}` : name;
+  };
   /** @type {Record<string, boolean | string[]>} */
   const options = {};
   for (const option of chosen().options) {
@@ -109,7 +118,7 @@ function order() {
   }
   const chairs = [...byId("chairs").children].map((item) => {
     const player = item.querySelector("select")?.value ?? HUMAN;
-    return player === HUMAN ? { player, name: item.querySelector("input")?.value ?? "" } : { player };
+    return { player, name: player === HUMAN ? item.querySelector("input")?.value ?? "" : called(player) };
   });
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
@@ -123,7 +132,7 @@ form.addEventListener("submit", async (event) => {
   complain("");
   try {
     const wanted = order();
-    wanted.chairs.forEach((one, seat) => keep(`name.${seat}`, one.name ?? ""));
+    wanted.chairs.forEach((one, seat) => one.player === HUMAN && keep(`name.${seat}`, one.name));
     const { table, links } = await ask("POST", "/api/tables", wanted);
     if (links.length) showLinks(links);
     else location.assign(`/tables/${table}`);
@@ -142,7 +151,8 @@ function showLinks(links) {
       await navigator.clipboard.writeText(address);
       copy.textContent = "Copied";
     });
-    return make("li", {}, make("b", {}, name), " ", make("a", { href: address, target: "_blank" }, address), " ", copy);
+    const open = make("a", { href: address, target: "_blank" }, address);
+    return make("li", {}, make("div", {}, make("b", {}, name), make("div", {}, open)), copy);
   });
   const title = make("h2", { id: "links-title", tabindex: "-1" }, "A link for each person");
   const says = make("p", {}, "Whoever opens a link plays that seat. Keep them: they are not shown again.");

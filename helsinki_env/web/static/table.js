@@ -78,9 +78,10 @@ function heard(message) {
 function show(next) {
   const before = view;
   const focused = byId("act").contains(document.activeElement);
-  view = next;
-  disarm();
-  closeMenu();
+  const same = before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
+  view = same && next.decisions.length ? { ...next, decisions: before.decisions } : next;
+  if (!same) disarm();
+  if (!same) closeMenu();
   complain("");
   if (next.number !== before?.number) sent = -1;
   const back = before !== null && next.number < before.number;
@@ -88,9 +89,11 @@ function show(next) {
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
   stage.show(next, back);
-  placing.take(next.decisions, next.spots);
-  choices.show(next.decisions);
-  stage.offer(next.decisions.filter((one) => one.turn === null), (one) => choices.keyOf(one));
+  if (!same || !next.decisions.length) {
+    placing.take(next.decisions, next.spots);
+    choices.show(next.decisions);
+    stage.offer(next.decisions.filter((one) => one.turn === null), (one) => choices.keyOf(one));
+  }
   look();
   showPlacing();
   showSeats(byId("seats"), next);
@@ -250,7 +253,7 @@ function showPlacing() {
   for (const id of ["rotate", "flip"]) {
     /** @type {HTMLButtonElement} */ (byId(id)).disabled = placing.orientations < 2;
   }
-  byId("here").title = meant?.words ?? "";
+  byId("meant").textContent = meant?.words ?? "Point at a place, or use the arrows";
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
   const any = placing.places[0];
   const boxes = any?.covers.flatMap((name) => (view?.spots[name] ? [view.spots[name]] : [])) ?? [];
