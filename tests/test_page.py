@@ -89,6 +89,10 @@ class Player:
         )
         return {self.cell_at(x + w / 2, y + h / 2) for x, y, w, h in boxes}
 
+    def held(self) -> int:
+        """The orientation of the tile in hand."""
+        return int(self.page.get_attribute("#held", "data-turn"))
+
     def cell_at(self, x: float, y: float) -> str:
         for name, (left, top, width, height) in self.view["spots"].items():
             if name.startswith("cell ") and left <= x <= left + width and top <= y <= top + height:
@@ -149,15 +153,25 @@ def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: A
 @EACH_GAME
 def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)
-    view = until(player, "PLACE", random.Random(2))
-    places = [one for one in view["decisions"] if one["turn"] is not None]
-    first = min(one["turn"] for one in places)
-    meant = next(one for one in reversed(places) if one["turn"] == first)
+    rng = random.Random(2)
+    while True:
+        view = until(player, "PLACE", rng)
+        places = [one for one in view["decisions"] if one["turn"] is not None]
+        held = player.held()
+        if len([one for one in places if one["turn"] == held]) > 2 and {one["turn"] for one in places} > {held}:
+            break
+        decide_by_key(player, rng)
+    meant = next(one for one in reversed(places) if one["turn"] == held)
+    turns = {one["turn"] for one in places}
     player.page.mouse.move(*player.point(*meant["covers"]))
     assert player.tile() == set(meant["covers"])
     player.press("r")
-    turned = player.tile()
-    assert any(turned == set(one["covers"]) and one["turn"] in meant["rotated"] for one in places)
+    assert player.held() == next(turn for turn in (*meant["rotated"], held) if turn in turns)
+    flipped = next(one["flipped"] for one in places if one["turn"] == player.held())
+    player.press("f")
+    assert player.held() == next(turn for turn in flipped if turn in turns)
+    while player.held() != held:
+        player.press(rng.choice("rf"))
     player.press("Escape")
     assert player.tile() == set()
     player.page.mouse.move(5, 5)
@@ -174,6 +188,7 @@ def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
     meant = next(one for one in places if one["turn"] == min(one["turn"] for one in places))
     at = player.point(*meant["covers"])
     player.page.touchscreen.tap(*at)
+    player.page.wait_for_timeout(300)
     assert player.tile() == set(meant["covers"])
     assert player.view["number"] == view["number"]
     player.page.touchscreen.tap(*at)

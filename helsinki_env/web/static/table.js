@@ -255,6 +255,7 @@ function showPlacing() {
   }
   byId("meant").textContent = meant?.words ?? "Point at a place, or use the arrows";
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
+  held.dataset.turn = String(placing.turn);
   const any = placing.places[0];
   const boxes = any?.covers.flatMap((name) => (view?.spots[name] ? [view.spots[name]] : [])) ?? [];
   if (!any || !boxes.length) return held.replaceChildren();
