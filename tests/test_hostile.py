@@ -323,7 +323,7 @@ def read_run(data: dict[str, Any]) -> Plan:
 
 def rich_position(game: TestedGame) -> dict[str, Any]:
     """A position with something of everything, in the middle of a decision."""
-    return paying() if game.name == "copenhagen" else game.built(random.Random(3)).to_dict()
+    return paying() if game.name == "copenhagen" else game.spec.to_dict(game.built(random.Random(3)))
 
 
 def drawing(game: TestedGame) -> dict[str, Any]:

@@ -129,8 +129,8 @@ def new_views(count: int) -> npt.NDArray[Any]:
 
 
 @kernel
-def forget(v):
-    """Forget what the view remembers of a game."""
+def forget(v, word):
+    """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
     v.of_turns = -1.0
 
 
