@@ -499,6 +499,32 @@ def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, 
         plan_from_dict({"tables": [{"players": ["a"], **changes}]})
 
 
+@pytest.mark.parametrize(
+    ("key", "design", "message"),
+    [
+        ("screen", {}, r"screen: found {}, expected no such key: the game copenhagen has no board of 15 actions"),
+        ("cover", {"size": 1}, "cover: found .*, expected no such key: the game copenhagen has no board of 15"),
+        (
+            "handicap",
+            {"denied": [["both_actions"], []]},
+            "handicap: found .*, expected no such key: the game copenhagen",
+        ),
+        ("boards", {"covered": [0, 1]}, r"boards.covered: found \[0, 1\], expected at most 0 in the game copenhagen"),
+        ("boards", {"denied": [0, 5]}, r"boards.denied: found \[0, 5\], expected at most 4 in the game copenhagen"),
+    ],
+)
+def test_designs_that_the_game_is_too_small_for_are_refused_in_files_and_runs(
+    key: str, design: dict[str, Any], message: str
+) -> None:
+    table = {"players": ["a"], "game": "copenhagen"}
+    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
+        plan_from_dict({"tables": [{**table, key: design}]})
+    run = plan_from_dict({"tables": [table]}).to_dict()
+    run["tables"][0][key] = design
+    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
+        read_run(run)
+
+
 def test_work_without_an_end_is_refused_in_runs_and_studies() -> None:
     run = plan_from_dict(PLANS["helsinki"]).to_dict()
     run["tables"][0]["blocks"] = 10**12
