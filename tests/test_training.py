@@ -1045,6 +1045,11 @@ def test_the_command_stops_when_told_and_goes_on(
     ("words", "message"),
     [
         (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
+        (
+            ["--game", "copenhagen", "--preset", "standard"],
+            r"standard: a preset for helsinki, not for copenhagen: .* \(presets for copenhagen: copenhagen, quick\)",
+        ),
+        (["--game", "chess"], "rules: found 'chess', expected one of copenhagen, helsinki"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),
         (["--threads", "0"], "--threads: found 0, expected a whole number from 1 to"),
         (["--resume"], "there is no training run to resume"),
