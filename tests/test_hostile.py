@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -323,7 +323,9 @@ def read_run(data: dict[str, Any]) -> Plan:
 
 def rich_position(game: TestedGame) -> dict[str, Any]:
     """A position with something of everything, in the middle of a decision."""
-    return paying() if game.name == "copenhagen" else game.spec.to_dict(game.built(random.Random(3)))
+    spec: Any = game.spec
+    position: dict[str, Any] = spec.to_dict(game.built(random.Random(3))) if game.name == "helsinki" else paying()
+    return position
 
 
 def drawing(game: TestedGame) -> dict[str, Any]:
@@ -332,12 +334,14 @@ def drawing(game: TestedGame) -> dict[str, Any]:
         pending = {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN", "drew": True}
         position = table(helsinki_components.load_components(), 2, 3, 8, phase="ROOF", pending=pending, bonus_cards=[3])
         return seat_copy(position, 0)
-    seen: dict[str, Any] = game.spec.from_dict(paying()).to_dict(0)
+    spec: Any = game.spec
+    seen: dict[str, Any] = spec.from_dict(rich_position(game)).to_dict(0)
     return seen
 
 
 def draw(game: TestedGame, position: dict[str, Any]) -> None:
-    render, facts = game.spec.render(), game.spec.config().loaded
+    spec: Any = game.spec
+    render, facts = spec.render(), spec.config().loaded
     for viewer in (None, 0):
         render.ansi(position, facts, viewer=viewer)
         render.svg(position, facts, viewer=viewer)
@@ -386,7 +390,7 @@ class Data:
 
 def of_game(game: TestedGame) -> dict[str, Data]:
     """All that is read of a game."""
-    spec, facts = game.spec, COMPONENTS[game.name]
+    facts, spec = COMPONENTS[game.name], cast(Any, game.spec)
     return {
         "config": Data(lambda: CONFIGS[game.name], config_from_dict, ConfigError),
         "components": Data(
