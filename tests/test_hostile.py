@@ -36,7 +36,8 @@ from helsinki_env.games.helsinki import components, render
 from helsinki_env.games.helsinki.components import ComponentError, load_components
 from helsinki_env.games.helsinki.config import ConfigError
 from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.play.record import Record, RecordError, _digest, read_records
+from helsinki_env.play.record import Record, RecordError, read_records
+from helsinki_env.play.record.lines import _digest
 from helsinki_env.yaml_files import configs_folder
 from tests.drawn_tables import seat_copy, table
 from tests.test_data import BOMB
