@@ -147,7 +147,7 @@ def test_a_planted_import_is_found(planted: str) -> None:
 MOST_LINES = 400
 #: Files that may be longer, each with its reason.
 LONG = {
-    f"helsinki_env.games.{game}.reference": "all rules in one text, in the order of the rules page, to be read beside it"
+    f"helsinki_env.games.{game}.reference": "all rules in one text, to be read beside the rules page"
     for game in ("copenhagen", "helsinki")
 }
 

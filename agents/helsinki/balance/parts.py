@@ -127,6 +127,7 @@ class Confirmation:
 
 
 def entry_of(part: Any, name: str) -> Entry:
+    """Return the value of a field, to be checked."""
     return Entry(getattr(part, name), StudyError, name)
 
 
