@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import Entry, digest_of
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.yaml_files import find_yaml
 
-__all__ = ["different", "digest_of_facts", "drawing", "integers"]
+__all__ = ["different", "digest_of_facts", "drawing", "integers", "load"]
+
+
+def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Return the facts in a component file; an unchanged file is read once.
+
+    Args:
+        name_or_path: the name of a file in ``configs/components`` or a path.
+        error: the class to raise if there is no such file.
+        read: makes the facts of what the file holds, and of its name without suffix.
+    """
+    path = find_yaml(name_or_path, "components", error).resolve()
+    return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
+    return read(read_yaml(path, error), path.stem)
 
 
 def digest_of_facts(components: Any) -> str:

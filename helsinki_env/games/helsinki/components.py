@@ -9,12 +9,11 @@ Rules page: section 1, Components.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, read_yaml
-from helsinki_env.engine.box import different, digest_of_facts, drawing, integers
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.data import Entry
+from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
@@ -199,14 +198,8 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     Raises:
         ComponentError: for anything wrong with the file; names file, key, value and what is expected.
     """
-    path = find_yaml(name_or_path, "components", ComponentError).resolve()
-    return _load(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=32)
-def _load(path: Path, _changed_ns: int) -> Components:
-    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
-    return _components(read_yaml(path, ComponentError), path.stem)
+    components: Components = load(name_or_path, ComponentError, _components)
+    return components
 
 
 def _components(data: Entry, name: str) -> Components:
