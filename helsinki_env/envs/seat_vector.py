@@ -18,6 +18,7 @@ from helsinki_env.envs.rewards import PENALTIES
 __all__ = ["GameSeatVectorEnv", "Seat"]
 
 Seat = int | Literal["rotate", "random"]
+"""The learner's seat: a number, ``"rotate"`` (the next one in each game) or ``"random"`` (drawn for each game)."""
 
 _SEATS = {"rotate": seat_kernels.ROTATE, "random": seat_kernels.RANDOM}
 
