@@ -11,7 +11,7 @@ from typing import Any
 from helsinki_env.data import Entry, digest_of, read_yaml
 from helsinki_env.yaml_files import find_yaml
 
-__all__ = ["different", "digest_of_facts", "drawing", "integers", "load"]
+__all__ = ["different", "digest_of_facts", "drawing", "integers", "load", "orientations"]
 
 
 def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
@@ -94,3 +94,18 @@ def _in_one_piece(rows: Sequence[str]) -> bool:
         left -= near
         edge.extend(near)
     return not left
+
+
+def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the distinct orientations of a drawing, in the order that the action ids use.
+
+    Rotations by 0, 90, 180 and 270 degrees clockwise, then those of the mirror image (left-right).
+    """
+    found: list[tuple[str, ...]] = []
+    mirrored = tuple(row[::-1] for row in rows)
+    for turned in (rows, mirrored):
+        for _ in range(4):
+            if turned not in found:
+                found.append(turned)
+            turned = tuple("".join(column) for column in zip(*turned[::-1], strict=True))
+    return tuple(found)
