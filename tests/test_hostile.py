@@ -37,7 +37,8 @@ from helsinki_env.engine.positions import PositionError
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml, config_to_dict
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
-from helsinki_env.play.record import Record, RecordError, _digest, read_records
+from helsinki_env.play.record import Record, RecordError, read_records
+from helsinki_env.play.record.lines import _digest
 from helsinki_env.yaml_files import configs_folder
 from tests.copenhagen.test_position import paying
 from tests.drawn_tables import seat_copy, table
