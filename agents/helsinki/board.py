@@ -150,29 +150,49 @@ def best_placement(t, p, w, v, kind, side, roofs):
 
 
 @kernel
+def _cells_of(t, p, v, kind, side, place):
+    """The cells that a kind of tile takes; `place`: orientation and lane as in PLACE."""
+    piece = 8 * kind + place // a.LANES
+    return np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
+
+
+@kernel
 def remember_placement(t, p, w, v, kind, side):
     """Find the best placement of a kind of tile from a side without superstructures, once."""
     if v.known[kind, side]:
         return
     gain, place = best_placement(t, p, w, v, kind, side, 0)
-    piece = 8 * kind + place // a.LANES
     v.known[kind, side] = 1
     v.roofs_known[kind, side] = 0
     v.best[kind, side] = gain
     v.place[kind, side] = place
     if gain > NOTHING:
-        v.cells[kind, side] = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
+        v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
+
+
+@kernel
+def _whole_gain(t, p, w, v, kind, side, roofs):
+    """Gain of a kind of tile from a side where it is best together with so many superstructures."""
+    if not v.roofs_known[kind, side, roofs]:
+        gain, place = best_placement(t, p, w, v, kind, side, roofs)
+        v.roofs_known[kind, side, roofs] = 1
+        v.roofs[kind, side, roofs] = gain
+        if gain > NOTHING:
+            v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
+    return v.roofs[kind, side, roofs]
 
 
 @kernel
 def tile_gain(t, p, w, g, v, card, side):
-    """Gain of a card's tile from a side; the superstructures go where the tile alone is best."""
+    """Gain of a card's tile from a side; the superstructures go where the tile alone is best, if `w.apart`."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return NOTHING
+    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
+    if w.apart == 0.0:
+        return _whole_gain(t, p, w, v, kind, side, roofs)
     remember_placement(t, p, w, v, kind, side)
     gain = v.best[kind, side]
-    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
     if roofs > 0 and gain > NOTHING:
         if not v.roofs_known[kind, side, roofs]:
             place = v.place[kind, side]

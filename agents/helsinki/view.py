@@ -91,7 +91,11 @@ VIEW = np.dtype(
             ("place", np.int64, (20, 4)),  # orientation and lane as in PLACE
             ("cells", np.int64, (20, 4)),
             ("roofs_known", np.int8, (20, 4, SHOWN)),
-            ("roofs", np.float64, (20, 4, SHOWN)),  # what so many superstructures on it add
+            (
+                "roofs",
+                np.float64,
+                (20, 4, SHOWN),
+            ),  # what so many superstructures on it add; tile and all, unless `w.apart`
             ("taken", np.int64),  # cells that a tile takes while its building is being tried
             # cards and coats that the seat may use, changed while something is tried
             ("meadow", np.int64),
@@ -214,6 +218,8 @@ def judge(t, w, g, seat, v):
         if (coats >> coat) & 1:
             v.coats |= t.coat_cells[coat]
     v.known[:] = 0
+    if w.apart == 0.0:
+        v.roofs_known[:] = 0
     for side in range(4):
         v.packed[side] = profile(v.built, side)
         v.open[side] = BOARD & ~shadow(v.built, side)
@@ -237,7 +243,7 @@ def _judge_turns(w, g, v, turns):
     v.coat = w.coat * _onset(turns, w.coat_patience, w.coat_onset)
     v.later_drawn = _onset(drawn, w.hand_patience, w.hand_onset)
     now = w.cell_chance * _onset(turns, w.line_patience, w.line_onset)
-    then = w.cell_chance * _onset(drawn, w.line_patience, w.line_onset)
+    then = w.cell_chance * _onset(drawn, w.line_patience, w.line_onset) if w.hurry > 0.0 else 0.0  # or not asked for
     v.filled[0] = v.filled_drawn[0] = 1.0
     for missing in range(1, 8):
         depth = np.float64(missing) ** w.line_depth

@@ -25,6 +25,8 @@ class Weights:
         lonely: the same for each empty cell without an empty neighbour: only a wild tile fits there.
         room: worth of a full line besides its points, for superstructures to come.
         cell: later worth of each cell that is built.
+        apart: 1: builds to come are judged by where the tile alone is best, which is faster; 0: by where it is best
+            together with its superstructures.
         roof: later worth of a superstructure besides the points that it is expected to make.
         hole: later loss for each cell that is closed off, besides the chances of its lines.
         coat: worth of a coat of arms early in the game.
@@ -64,6 +66,7 @@ class Weights:
     lonely: float = 0.6
     room: float = 0.137
     cell: float = 0.0617
+    apart: float = 1.0
     roof: float = 0.937
     hole: float = 0.0343
     coat: float = 0.523
