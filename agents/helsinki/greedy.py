@@ -111,7 +111,7 @@ class GreedyPlayer:
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
         actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
-        free = np.flatnonzero(np.count_nonzero(mask, axis=1) > 1)
+        free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
         states, masks, chosen = restore(self.config, observation[free]), mask[free], actions[free]
         # scratch of its own for each call: several threads may ask one player
         work, views = self._record.copy(), new_views(1)

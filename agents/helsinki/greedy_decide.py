@@ -18,6 +18,7 @@ from agents.helsinki.cards import (
     draw_value,
     hand_value,
     judge_cards,
+    most_left,
     near,
     take_cheapest,
 )
@@ -63,8 +64,9 @@ def _legal_cells(mask, begin):
 @kernel
 def _turn_value(t, p, w, g, v, space, coats):
     """What a turn that begins by moving to a space is worth, with the hand that it leaves."""
-    build, _ = best_build(t, p, w, g, v, space // 2, near(space), coats, NOTHING)
-    return max(draw_value(t, p, w, g, v, space), build)
+    draw = draw_value(t, p, w, g, v, space)
+    build, _ = best_build(t, p, w, g, v, space // 2, near(space), coats, draw)
+    return max(draw, build)
 
 
 @kernel
@@ -115,10 +117,11 @@ def _choose_main(t, p, w, g, v, mask, price):
         if mask[extra] and w.extra_card * v.later > price:
             chosen = extra
     judge_cards(t, p, w, g, v, near(token))
+    most = most_left(t, p, w, g, v, near(token))
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
-            value = build_value(t, p, w, g, v, card, token // 2, near(token), v.meadow, NOTHING)
+            value = build_value(t, p, w, g, v, card, token // 2, near(token), v.meadow, best - most)
             if value > best or chosen < 0:
                 best, chosen = value, build + card
     return chosen
