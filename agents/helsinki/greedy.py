@@ -114,8 +114,7 @@ class GreedyPlayer:
         free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
         states, masks, chosen = restore(self.config, observation[free]), mask[free], actions[free]
         # scratch of its own for each call: several threads may ask one player
-        work, views = self._record.copy(), new_views(1)
-        tables, parts = self.config.tables, pieces(self.config)
-        choose_batch(tables, parts, self._record, float(self.weights.spend), states, work, views, masks, chosen)
+        views, tables, parts = new_views(1), self.config.tables, pieces(self.config)
+        choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
         actions[free] = chosen
         return actions

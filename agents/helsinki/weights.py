@@ -25,8 +25,9 @@ class Weights:
         lonely: the same for each empty cell without an empty neighbour: only a wild tile fits there.
         room: worth of a full line besides its points, for superstructures to come.
         cell: later worth of each cell that is built.
-        apart: 1: builds to come are judged by where the tile alone is best, which is faster; 0: by where it is best
-            together with its superstructures.
+        apart: 1; 0: as greedy judges: builds to come by where a tile is best together with its superstructures, all
+            plans of a hand as if they came as soon as the best one, and sums in the order in which greedy always made
+            them, for its choice between things of the same worth hangs on their last digit.
         roof: later worth of a superstructure besides the points that it is expected to make.
         hole: later loss for each cell that is closed off, besides the chances of its lines.
         coat: worth of a coat of arms early in the game.
