@@ -3,7 +3,7 @@
 Players that search, the warm start of training and the heuristic itself are written once. They call these words in
 their kernels, and the type of the game's record says whose thinking is meant (`helsinki_env.engine.rule`):
 
-- `forget(v)`: what a view remembers of a game is forgotten.
+- `forget(v, word)`: what a view remembers of a game is forgotten; what it leaves to chance comes from `word`, uint64.
 - `decide(t, p, w, g, v, mask, values, every)`: the best legal decision of the seat to move, quickly found. Writes what
   each legal decision is worth into `values`, float64 (ids,), comparable with each other and with nothing else; only
   with `every` all of them need a value.
@@ -100,13 +100,13 @@ class NoWeights:
     nothing: float = 0.0
 
 
-#: What a seat that plays by chance keeps: where its random numbers begin and stand.
+#: What a seat that plays by chance keeps: a number that no other view has, and where its random numbers stand.
 _CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("turns", np.float64)]))
 
 
 @kernel
-def _start_anew(v):
-    v.word = v.first
+def _start_anew(v, word):
+    v.word = mix(v.first ^ word)
 
 
 @kernel

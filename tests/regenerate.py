@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.copenhagen import golden as copenhagen
 from tests.support import golden as helsinki
+from tests.support import yardstick
 from tests.support.golden import TESTS
 
 
@@ -21,6 +22,7 @@ def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     """Every golden file of every game, and what makes its text."""
     yield from helsinki.golden_files()
     yield from copenhagen.golden_files()
+    yield from yardstick.golden_files()
 
 
 def main() -> None:

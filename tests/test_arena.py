@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,9 @@ from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.play.record import positions, read_records, replay
+from helsinki_env.play.record import RecordError, positions, read_records, replay
 from helsinki_env.yaml_files import configs_folder
+from tests.games import EACH_GAME, TestedGame
 from tests.support.pausing import environment
 
 #: Two line-ups of three players, a table of two; chunks of two blocks.
@@ -479,9 +481,40 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     assert content(folder) == content(finished)
 
 
-def test_any_byte_of_a_chunk_may_be_another_one(tmp_path: Path) -> None:
-    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
-    play_here(plan, tmp_path)
+def small_run(game: TestedGame, folder: Path) -> None:
+    """Play a run of two games."""
+    play_here(plan_from_dict({"tables": [{"players": ["random"], "games": 2, "game": {"game": game.name}}]}), folder)
+
+
+@EACH_GAME
+def test_any_value_of_a_joined_file_may_be_another_one(game: TestedGame, tmp_path: Path) -> None:
+    small_run(game, tmp_path / "whole")
+    (first, *_), messages = read_parquet(tmp_path / "whole" / "games.parquet"), list[str]()
+    for column, value in first.to_pylist()[0].items():
+        others: list[Any] = [None]
+        if isinstance(value, list):
+            others += [[], [None], value[1:], [*value, *value[:1]]]
+            others += [[*value[:-1], number] for number in (-1, 99, 127)] if type(value[0]) is int else [["x"] * 2]
+        else:
+            others += ["", "x"] if isinstance(value, str) else [-1, 99, 127] if column != "seed" else [value ^ 1]
+        for other in others:
+            folder = tmp_path / f"run {len(messages)}"
+            shutil.copytree(tmp_path / "whole", folder, ignore=shutil.ignore_patterns("chunks"))
+            rewrite(folder, column, partial(lambda other, _: other, other))
+            try:
+                load_run(folder)
+                list(records(folder))
+            except (ArenaError, RecordError) as problem:
+                messages.append(str(problem))
+            else:
+                shutil.rmtree(folder)
+    assert len(messages) > 60
+    assert max(map(len, messages)) < 1000
+
+
+@EACH_GAME
+def test_any_byte_of_a_chunk_may_be_another_one(game: TestedGame, tmp_path: Path) -> None:
+    small_run(game, tmp_path)
     (tmp_path / "games.parquet").unlink()
     (path,) = (tmp_path / "chunks").glob("*.games")
     whole = path.read_bytes()

@@ -18,8 +18,9 @@ from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
 from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
 from agents.helsinki.balance.figures import figures
+from agents.helsinki.balance.played import Played
 from agents.helsinki.balance.report import report_files
-from agents.helsinki.balance.results import _Played, read_results, results, verdicts_of
+from agents.helsinki.balance.results import read_results, results, verdicts_of
 from agents.helsinki.balance.run import open_study, play_part, read_study
 from agents.helsinki.balance.screen import naive
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
@@ -213,7 +214,7 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
     kept = chunk.read_bytes()
     chunk.unlink()
     (tmp_path / "screen" / "games.parquet").unlink()
-    reading = _Played(config, tmp_path)
+    reading = Played(config, tmp_path)
     assert len(reading.tables("screen")) == 2
     chunk.write_bytes(kept)
     with pytest.raises(StudyError, match="screen: games came in while they were read"):

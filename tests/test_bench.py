@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.cli import main
-from helsinki_env.commands.bench import Measurement, run_benchmark
+from helsinki_env.commands.speed import Measurement, run_benchmark
 from helsinki_env.engine.kernel import JIT
 
 pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.skipif(not JIT, reason="says nothing")]

@@ -345,6 +345,7 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "wrong character": (("shapes", "I3"), "XxX", ["shapes.I3: found 'XxX'", "characters X and ."]),
     "uneven rows": (("shapes", "L3"), "X/XX", ["shapes.L3: found 'X/XX'", "the same length"]),
     "empty margin": (("shapes", "L3"), "X../XX.", ["shapes.L3: found 'X../XX.'", "no empty row or column"]),
+    "no cell at all": (("shapes", "L3"), "/", ["shapes.L3: found '/'", "no empty row or column"]),
     "one roof drawn": (("shapes", "I1"), "X", ["shapes.I1: found 'X'", "2 to 5 roofs"]),
     "six roofs drawn": (("shapes", "I6"), "XXX/XXX", ["shapes.I6: found 'XXX/XXX'", "2 to 5 roofs"]),
     "too long": (("shapes", "I5"), "XXXXXX", ["shapes.I5: found 'XXXXXX'", "at most 5 rows and 5 columns"]),

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env import data
-from helsinki_env.data import Entry, brief, one_of, parse_json, parse_yaml, read_json, read_yaml, shown
+from helsinki_env.data import Entry, brief, from_yaml, one_of, parse_json, parse_yaml, read_json, read_yaml, shown
 
 
 class WrongError(ValueError):
@@ -68,7 +67,7 @@ JSON = {
 def parsers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every PyYAML is built with the parser in C."""
     if request.param == "python":
-        monkeypatch.setattr(data._Yaml, "_LOADER", yaml.SafeLoader)
+        monkeypatch.setattr(from_yaml._Yaml, "_LOADER", yaml.SafeLoader)
 
 
 @pytest.mark.usefixtures("parsers")

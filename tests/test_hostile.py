@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -30,15 +31,19 @@ from agents.helsinki.balance.study import StudyConfig, StudyError
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
 from agents.registry import PlayerError, make_player
-from helsinki_env import Game, GameConfig
 from helsinki_env.data import Entry, sealed
-from helsinki_env.games.helsinki import components, render
-from helsinki_env.games.helsinki.components import ComponentError, load_components
-from helsinki_env.games.helsinki.config import ConfigError
-from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.play.record import Record, RecordError, _digest, read_records
+from helsinki_env.engine.configuration import ConfigError
+from helsinki_env.engine.positions import PositionError
+from helsinki_env.engine.spec import config_from_dict, config_from_yaml, config_to_dict
+from helsinki_env.games.copenhagen import components as copenhagen_components
+from helsinki_env.games.helsinki import components as helsinki_components
+from helsinki_env.play.record import Record, RecordError, read_records
+from helsinki_env.play.record.lines import _digest
 from helsinki_env.yaml_files import configs_folder
+from tests.copenhagen.test_position import paying
 from tests.drawn_tables import seat_copy, table
+from tests.games import GAMES as TESTED
+from tests.games import TestedGame
 from tests.test_data import BOMB
 
 LONG = "x" * 5000
@@ -67,9 +72,15 @@ def training(name: str) -> Any:
     return vars(preset)[name]
 
 
+#: The modules of component files.
+COMPONENTS = {"helsinki": helsinki_components, "copenhagen": copenhagen_components}
 YAML = {
-    "game": Reader(GameConfig.from_yaml, ConfigError, "some.yaml"),
-    "components": Reader(load_components, ComponentError, "some.yaml"),
+    "any game": Reader(config_from_yaml, ConfigError, "some.yaml"),
+    **{f"{game.name} game": Reader(game.spec.config.from_yaml, ConfigError, "some.yaml") for game in TESTED},
+    **{
+        f"{name} components": Reader(module.load_components, module.ComponentError, "some.yaml")
+        for name, module in COMPONENTS.items()
+    },
     "arena": Reader(plan_from_yaml, ArenaError, "some.yaml"),
     "study": Reader(StudyConfig.from_yaml, StudyError, "some.yaml"),
     "preset": Reader(lambda path: training("Preset").from_yaml(path), ValueError, "some.yaml"),
@@ -204,7 +215,9 @@ def test_hostile_files_of_games_are_refused_in_one_line(change: str) -> None:
 @pytest.mark.parametrize("text", [text for text in TEXTS if text not in ("half a character", "a name with lines")])
 def test_a_damaged_list_of_networks_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
     check(
-        Reader(lambda path: RunFolder(path.parent, plan_from_dict(PLAN)).networks, ArenaError, "networks.json"),
+        Reader(
+            lambda path: RunFolder(path.parent, plan_from_dict(PLANS["helsinki"])).networks, ArenaError, "networks.json"
+        ),
         tmp_path,
         TEXTS[text],
     )
@@ -247,32 +260,60 @@ def shipped(kind: str, name: str) -> Any:
     return yaml.safe_load((configs_folder() / kind / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
-PLAN: dict[str, Any] = {
-    "seed": 3,
-    "chunk": 9,
-    "tables": [
-        {
-            "name": "a",
-            "seats": 2,
-            "players": ["random", "greedy"],
-            "games": 4,
-            "screen": {"copies": 1, "sizes": [0, 3]},
-        },
-        {"lineups": [["random", "random", "greedy"]], "game": {"num_players": 3}, "cover": {"size": 5, "only": [1, 2]}},
-        {"players": ["greedy"], "game": "default", "boards": {"covered": [0, 5]}, "games": 3},
-        {"players": ["greedy"], "handicap": {"denied": [["two_points"], []]}},
-    ],
+_COPENHAGEN = {"game": "copenhagen", "num_players": 3, "denied": [[], [3], ["both_actions", 1]]}
+#: Tournaments with a value under every key.
+PLANS: dict[str, dict[str, Any]] = {
+    "helsinki": {
+        "seed": 3,
+        "chunk": 9,
+        "tables": [
+            {
+                "name": "a",
+                "seats": 2,
+                "players": ["random", "greedy"],
+                "games": 4,
+                "screen": {"copies": 1, "sizes": [0, 3]},
+            },
+            {
+                "lineups": [["random", "random", "greedy"]],
+                "game": {"num_players": 3},
+                "cover": {"size": 5, "only": [1, 2]},
+            },
+            {"players": ["greedy"], "game": "default", "boards": {"covered": [0, 5]}, "games": 3},
+            {"players": ["greedy"], "handicap": {"denied": [["two_points"], []]}},
+        ],
+    },
+    "copenhagen": {
+        "seed": 3,
+        "chunk": 9,
+        "tables": [
+            {"name": "a", "game": "copenhagen", "seats": 3, "players": ["random", "greedy"], "games": 4},
+            {"lineups": [["random", "random", "greedy"]], "game": _COPENHAGEN},
+            {"players": ["greedy"], "game": {"game": "copenhagen"}, "boards": {"denied": [0, 3]}, "games": 3},
+        ],
+    },
 }
-GAME = {"num_players": 3, "covered": ["two_points", 1], "denied": [[], [3], []], "dry_roads": True, "reward": "rank"}
+#: Games with a value under every key.
+CONFIGS: dict[str, dict[str, Any]] = {
+    "helsinki": {
+        "num_players": 3,
+        "covered": ["two_points", 1],
+        "denied": [[], [3], []],
+        "dry_roads": True,
+        "reward": "rank",
+    },
+    "copenhagen": {**_COPENHAGEN, "components": "copenhagen", "reward": "margin"},
+}
 
 
-def record() -> dict[str, Any]:
-    game = Game(seed=1)
+def record(game: TestedGame) -> dict[str, Any]:
+    played = game.spec.game(game.spec.config(), seed=1)
     decisions = []
     for _ in range(5):
-        decisions.append(int(game.legal_actions()[0]))
-        game.step(decisions[-1])
-    return {**Record.of(game, 1, ["a", "b"], decisions).to_dict(), "scores": [3, 4], "ranking": [1, 0]}
+        decisions.append(int(played.legal_actions()[0]))
+        played.step(decisions[-1])
+    result = {"places": [1, 0]} if game.spec.shared_places else {"ranking": [1, 0]}
+    return {**Record.of(played, 1, ["a", "b"], decisions).to_dict(), "scores": [3, 4], **result}
 
 
 def read_run(data: dict[str, Any]) -> Plan:
@@ -281,17 +322,30 @@ def read_run(data: dict[str, Any]) -> Plan:
     return Plan.from_dict(sealed(told))
 
 
-def drawing() -> dict[str, Any]:
-    """A position with something of everything, in which a superstructure is being moved."""
-    pending = {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN", "drew": True}
-    position = table(load_components(), 2, seed=3, tiles=8, phase="ROOF", pending=pending, bonus_cards=[3])
-    return seat_copy(position, 0)
+def rich_position(game: TestedGame) -> dict[str, Any]:
+    """A position with something of everything, in the middle of a decision."""
+    spec: Any = game.spec
+    position: dict[str, Any] = spec.to_dict(game.built(random.Random(3))) if game.name == "helsinki" else paying()
+    return position
 
 
-def draw(position: dict[str, Any]) -> None:
+def drawing(game: TestedGame) -> dict[str, Any]:
+    """What one seat sees of a position with something of everything, in the middle of a decision."""
+    if game.name == "helsinki":
+        pending = {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN", "drew": True}
+        position = table(helsinki_components.load_components(), 2, 3, 8, phase="ROOF", pending=pending, bonus_cards=[3])
+        return seat_copy(position, 0)
+    spec: Any = game.spec
+    seen: dict[str, Any] = spec.from_dict(rich_position(game)).to_dict(0)
+    return seen
+
+
+def draw(game: TestedGame, position: dict[str, Any]) -> None:
+    spec: Any = game.spec
+    render, facts = spec.render(), spec.config().loaded
     for viewer in (None, 0):
-        render.ansi(position, load_components(), viewer=viewer)
-        render.svg(position, load_components(), viewer=viewer)
+        render.ansi(position, facts, viewer=viewer)
+        render.svg(position, facts, viewer=viewer)
 
 
 def results() -> dict[str, Any]:
@@ -320,42 +374,72 @@ def read_record(data: dict[str, Any]) -> Record:
     return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
 
 
-FROM_DATA: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], type[ValueError]]] = {
-    "game": (lambda: GAME, GameConfig.from_dict, ConfigError),
-    "components": (
-        lambda: shipped("components", "alternative"),
-        lambda data: components._components(Entry(data, ComponentError), "mine"),
-        ComponentError,
-    ),
-    "arena": (lambda: PLAN, plan_from_dict, ArenaError),
-    "run": (lambda: plan_from_dict(PLAN).to_dict() | {"digest": ""}, read_run, ArenaError),
-    "study": (
+@dataclass
+class Data:
+    """How plain data is read.
+
+    Attributes:
+        make: valid data.
+        read: it.
+        error: what that may raise.
+    """
+
+    make: Callable[[], Any]
+    read: Callable[[Any], Any]
+    error: type[ValueError]
+
+
+def of_game(game: TestedGame) -> dict[str, Data]:
+    """All that is read of a game."""
+    facts, spec = COMPONENTS[game.name], cast(Any, game.spec)
+    return {
+        "config": Data(lambda: CONFIGS[game.name], config_from_dict, ConfigError),
+        "components": Data(
+            lambda: shipped("components", "alternative" if game.name == "helsinki" else game.name),
+            lambda data: facts._components(Entry(data, facts.ComponentError), "mine"),
+            facts.ComponentError,
+        ),
+        "position": Data(lambda: rich_position(game), spec.from_dict, PositionError),
+        "drawing": Data(lambda: drawing(game), lambda data: draw(game, data), PositionError),
+        "record": Data(lambda: record(game), read_record, RecordError),
+        "arena": Data(lambda: PLANS[game.name], plan_from_dict, ArenaError),
+        "run": Data(lambda: plan_from_dict(PLANS[game.name]).to_dict() | {"digest": ""}, read_run, ArenaError),
+        "description": Data(
+            lambda: json.loads(
+                describe(spec.config(), {"network": {"width": 8}, "game": config_to_dict(spec.config())})
+            ),
+            lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
+            CheckpointError,
+        ),
+        "preset": Data(
+            lambda: shipped("training", "quick" if game.name == "helsinki" else game.name),
+            lambda data: training("Preset").from_dict(data),
+            ValueError,
+        ),
+    }
+
+
+FROM_DATA: dict[str, Data] = {
+    **{f"{game.name} {kind}": data for game in TESTED for kind, data in of_game(game).items()},
+    "study": Data(
         lambda: {"name": "x", **shipped("balance", "standard")},
         lambda data: StudyConfig.from_dict(data).plan("covers"),
         StudyError,
     ),
-    "results": (results, read_and_report, StudyError),
-    "drawing": (drawing, draw, PositionError),
-    "record": (record, read_record, RecordError),
-    "description": (
-        lambda: json.loads(describe(GameConfig(), {"network": {"width": 8}})),
-        lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
-        CheckpointError,
-    ),
-    "preset": (lambda: shipped("training", "quick"), lambda data: training("Preset").from_dict(data), ValueError),
+    "results": Data(results, read_and_report, StudyError),
 }
 
 
 def check_changes(kind: str, every: int) -> None:
     """Change one value after the other, or every so manyth: there are fifteen ways to change each."""
-    make, read, error = FROM_DATA[kind]
-    data = make()
-    read(data)
+    reader = FROM_DATA[kind]
+    data = reader.make()
+    reader.read(data)
     messages = []
     for which, other in islice(changed(data), 0, None, every):
         try:
-            read(other)
-        except error as problem:
+            reader.read(other)
+        except reader.error as problem:
             messages.append(str(problem))
         except Exception as problem:
             problem.add_note(f"{kind} with {which}")
@@ -397,7 +481,10 @@ def test_folders_and_files_with_such_names(name: str) -> None:
         (lambda name: make_player(f"net+search:9:{name}.onnx"), ValueError),
         (lambda name: make_player(f"{name}:9"), PlayerError),
         (lambda name: make_player(f"forced:{name}:random"), PlayerError),
-        (lambda name: GameConfig(components=name), ComponentError),
+        *(
+            (lambda name, game=game: game.spec.config(components=name), COMPONENTS[game.name].ComponentError)
+            for game in TESTED
+        ),
         (lambda name: training("Preset").from_dict({"components": name}), ValueError),
     ):
         with pytest.raises(error) as caught:
@@ -417,8 +504,34 @@ def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, 
         plan_from_dict({"tables": [{"players": ["a"], **changes}]})
 
 
+@pytest.mark.parametrize(
+    ("key", "design", "message"),
+    [
+        ("screen", {}, r"screen: found {}, expected no such key: the game copenhagen has no board of 15 actions"),
+        ("cover", {"size": 1}, "cover: found .*, expected no such key: the game copenhagen has no board of 15"),
+        (
+            "handicap",
+            {"denied": [["both_actions"], []]},
+            "handicap: found .*, expected no such key: the game copenhagen",
+        ),
+        ("boards", {"covered": [0, 1]}, r"boards.covered: found \[0, 1\], expected at most 0 in the game copenhagen"),
+        ("boards", {"denied": [0, 5]}, r"boards.denied: found \[0, 5\], expected at most 4 in the game copenhagen"),
+    ],
+)
+def test_designs_that_the_game_is_too_small_for_are_refused_in_files_and_runs(
+    key: str, design: dict[str, Any], message: str
+) -> None:
+    table = {"players": ["a"], "game": "copenhagen"}
+    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
+        plan_from_dict({"tables": [{**table, key: design}]})
+    run = plan_from_dict({"tables": [table]}).to_dict()
+    run["tables"][0][key] = design
+    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
+        read_run(run)
+
+
 def test_work_without_an_end_is_refused_in_runs_and_studies() -> None:
-    run = plan_from_dict(PLAN).to_dict()
+    run = plan_from_dict(PLANS["helsinki"]).to_dict()
     run["tables"][0]["blocks"] = 10**12
     with pytest.raises(ArenaError, match=r"tables\[0\]\.blocks: found 1000000000000, expected a whole number from 1"):
         read_run(run)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
-from helsinki_env.engine import draws, loops, rng
+from helsinki_env.engine import box, draws, loops, rng
 from helsinki_env.engine.hidden import ObservationError, RedealError, batch_redeal, deals
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copies_of, copy_states
@@ -90,7 +90,7 @@ def test_full_lines(cells: set[int]) -> None:
 @pytest.mark.parametrize("components", COMPONENTS)
 def test_orientations_are_numbered_like_those_of_the_plain_rules(components: str) -> None:
     for drawing in load_components(components).shapes.values():
-        ours = [frozenset(shapes.cells_of(rows)) for rows in shapes.orientations(drawing)]
+        ours = [frozenset(shapes.cells_of(rows)) for rows in box.orientations(drawing)]
         assert ours == orientations(drawing)
 
 

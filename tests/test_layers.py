@@ -144,6 +144,21 @@ def test_a_planted_import_is_found(planted: str) -> None:
     assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
 
 
+#: Lines of a file that one can keep in mind: what is longer has more than one job.
+MOST_LINES = 400
+#: Files that may be longer, each with its reason.
+LONG = {
+    f"helsinki_env.games.{game}.reference": "all rules in one text, to be read beside the rules page"
+    for game in ("copenhagen", "helsinki")
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_file_has_one_job_and_fits_in_the_mind(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert (lines > MOST_LINES) == (name_of(path) in LONG), f"{lines} lines"
+
+
 #: Folders that are a game's own, and modules of public names.
 OF_A_GAME = ("helsinki_env.games.", "agents.helsinki", "agents.copenhagen")
 #: Texts in which the package or its program is meant, not the game of the same name.

@@ -175,7 +175,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
-    from helsinki_env.play.record import _digest
+    from helsinki_env.play.record.lines import _digest
 
     return {**data, "digest": _digest(data)}
 

@@ -192,6 +192,17 @@ def test_searches_find_the_decision_that_wins_whatever_its_number(name: str, lea
     assert sum(found) >= least * len(found)
 
 
+@pytest.mark.parametrize("name", ["heuristic", "mc:9", "ismcts:9"])
+def test_players_that_are_guided_by_chance_decide_by_their_random_word(name: str) -> None:
+    """The same word, the same decision; and there is more than one answer to the same position."""
+    player, game = make_player(name, CONFIG), GAME(CONFIG, seed=0)
+    seen, mask = (np.repeat(array[None], 32, axis=0) for array in (game.observation(), game.legal_mask()))
+    words = player_words(32, 1)
+    found = player.act(seen, mask, words)
+    assert len(set(found.tolist())) > 2
+    assert np.array_equal(player.act(seen[::-1], mask, words[::-1]), found[::-1])
+
+
 def test_players_that_only_a_game_of_its_own_has_are_refused_by_name() -> None:
     with pytest.raises(PlayerError, match="player 'greedy': there is none for the game tictactoe"):
         make_player("greedy", CONFIG)

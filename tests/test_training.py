@@ -633,6 +633,20 @@ def whole(preset: Preset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module", params=["helsinki", "copenhagen"])
+def finished(
+    request: pytest.FixtureRequest, preset: Preset, whole: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Preset, Path]:
+    """A run of each game that nobody stopped: its preset and its folder."""
+    if request.param == "helsinki":
+        return preset, whole
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "tiny.yaml").write_text(f"{TINY}rules: {request.param}\n")
+    other = Preset.from_yaml(folder / "tiny.yaml")
+    assert Training(other, folder / "whole", 5).run()["finished"]
+    return other, folder / "whole"
+
+
 def without_seconds(content: Any) -> Any:
     if isinstance(content, dict):
         return {key: without_seconds(value) for key, value in content.items() if key not in ("seconds", "minutes")}
@@ -876,8 +890,9 @@ def test_a_checkpoint_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> 
 
 
 def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
-    preset: Preset, whole: Path, tmp_path: Path
+    finished: tuple[Preset, Path], tmp_path: Path
 ) -> None:
+    preset, whole = finished
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "there is a training run already; go on with it by --resume, or choose another folder by --out"),
         (
@@ -903,7 +918,8 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
     assert not (tmp_path / "empty").exists()
 
 
-def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(preset: Preset, whole: Path, tmp_path: Path) -> None:
+def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
+    preset, whole = finished
     from tests.test_net import Payload
 
     data = (whole / "state.safetensors").read_bytes()
@@ -979,7 +995,8 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Path, tmp_path: Path, kind: str) -> None:
+def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Path], tmp_path: Path, kind: str) -> None:
+    preset, whole = finished
     damage, message = DAMAGES[kind]
     folder = shutil.copytree(whole, tmp_path / "run")
     state = folder / "state.safetensors"
@@ -992,7 +1009,8 @@ def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Pat
     assert "begin anew in another folder" in str(caught.value)
 
 
-def test_a_flipped_bit_of_a_state_is_noticed(preset: Preset, whole: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
+    preset, whole = finished
     content = bytearray((whole / "state.safetensors").read_bytes())
     content[-1000] ^= 1
     (tmp_path / "state.safetensors").write_bytes(content)
@@ -1045,6 +1063,11 @@ def test_the_command_stops_when_told_and_goes_on(
     ("words", "message"),
     [
         (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
+        (
+            ["--game", "copenhagen", "--preset", "standard"],
+            r"standard: a preset for helsinki, not for copenhagen: .* \(presets for copenhagen: copenhagen, quick\)",
+        ),
+        (["--game", "chess"], "rules: found 'chess', expected one of copenhagen, helsinki"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),
         (["--threads", "0"], "--threads: found 0, expected a whole number from 1 to"),
         (["--resume"], "there is no training run to resume"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from agents.net.parts import inputs_of
 from agents.registry import make_player
 from helsinki_env.data import Entry, read_yaml
 from helsinki_env.engine.spec import game_names, spec_named, usual_spec
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.yaml_files import find_yaml, list_yaml
 from training.checks import check_numbers, player_counts
 from training.evaluate import GateConfig
 from training.ppo import PPOConfig
@@ -130,6 +130,27 @@ class Preset:
             preset.check()
         return preset
 
+    def of_game(self, rules: str, name: str) -> Preset:
+        """Return the same for another game.
+
+        Args:
+            rules: the game, by name.
+            name: of the preset, for the message.
+
+        Raises:
+            PresetError: if the game lacks something that is to be played; names the presets that it has all of.
+        """
+        preset = replace(self, rules=rules)
+        try:
+            preset.check()
+        except PresetError as problem:
+            fitting = [other for other in list_yaml("training") if _fits(other, rules)]
+            raise PresetError(
+                f"{name}: a preset for {self.rules}, not for {rules}: {problem} (presets for {rules}: "
+                f"{', '.join(fitting)})"
+            ) from None
+        return preset
+
     def check(self) -> None:
         """Check that the game has what is to be played, and that every player can be made; PresetError if not."""
         at = ""
@@ -167,6 +188,15 @@ _PARTS: dict[str, type] = {
     "gate": GateConfig,
     "evaluation": EvaluationConfig,
 }
+
+
+def _fits(name: str, rules: str) -> bool:
+    """Whether a preset can be played with a game."""
+    try:
+        replace(Preset.from_yaml(name), rules=rules).check()
+    except PresetError:
+        return False
+    return True
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, shown
 from helsinki_env.engine.spec import spec_of
 from training.checks import player_counts
 
@@ -50,7 +50,9 @@ class TableConfig:
         spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in drawn.items():
             if name not in spec.setup and any(value):
-                raise ValueError(f"{name}: found {list(value)}, but there is no such thing in the game {spec.name}")
+                raise ValueError(
+                    f"{name}: found {shown(list(value))}, but there is no such thing in the game {spec.name}"
+                )
         try:
             return spec.episodes(
                 num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}

@@ -121,7 +121,7 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
     found = 0
     for b in range(len(games)):
         g = games[b]
-        clear(desk)
+        clear(desk, words[b])
         word, begin, drawn = words[b], found, 0
         while not g.done:
             seat = np.int64(g.seat)

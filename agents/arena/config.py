@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from agents.arena.designs import ACTIONS, DESIGNS, Boards
+from agents.arena.designs import DESIGNS, read_designs
 from agents.arena.plan import CHUNK_GAMES, MOST_GAMES, ArenaError, Plan, TablePlan, lineups_of
 from helsinki_env.data import Entry, read_yaml, shown
-from helsinki_env.engine.spec import config_from_dict, config_from_yaml, spec_of
+from helsinki_env.engine.spec import config_from_dict, config_from_yaml
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
@@ -77,28 +76,8 @@ def _table(data: Entry, name: str) -> TablePlan:
     else:
         players, lineups = _lineups(data["lineups"], config.num_players)
     games = data.get("games", _GAMES).integer(1, MOST_GAMES)
-    barred = {key: data[key].build(part) for key, part in DESIGNS.items() if data[key].given}
-    for key, design in barred.items():
-        _check_design(data[key], design, config)
-    for one, other in combinations(barred, 2):
-        if {one, other} != {"cover", "screen"} and {one, other} != {"cover", "handicap"}:
-            data.fail("one of them: both say which actions may not be used", found=str([one, other]))
-    if "handicap" in barred and len(barred["handicap"].denied) != config.num_players:
-        data["handicap"]["denied"].fail(f"{config.num_players} lists, one for each seat")
+    barred = read_designs(data, config)
     return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
-
-
-def _check_design(data: Entry, design: Any, config: Any) -> None:
-    """Check that a design goes with the game: most are of an action board of fifteen, which can be covered."""
-    spec = spec_of(config)
-    whole = len(spec.deniable) == ACTIONS and "covered" in spec.setup
-    if not whole and not isinstance(design, Boards):
-        data.fail(f"boards, with what is denied: the game {spec.name} has no board of {ACTIONS} actions")
-    if isinstance(design, Boards):
-        most = {"covered": len(spec.deniable) if "covered" in spec.setup else 0, "denied": len(spec.deniable)}
-        for name, count in most.items():
-            if getattr(design, name)[1] > count:
-                data[name].fail(f"at most {count} in the game {spec.name}")
 
 
 def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:

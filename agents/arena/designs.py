@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import Entry
-from helsinki_env.engine.spec import usual_spec
+from helsinki_env.engine.spec import spec_of, usual_spec
 
 __all__ = [
     "ACTIONS",
@@ -36,6 +36,7 @@ __all__ = [
     "check_balance",
     "pairs_identified",
     "random_sets",
+    "read_designs",
     "relabelled",
     "subsets",
 ]
@@ -275,6 +276,38 @@ class Handicap:
 
 DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
 """What a table may deny or cover from block to block, by the key that says so in a file."""
+
+
+def read_designs(data: Entry, config: Any) -> dict[str, Any]:
+    """Return what a table denies or covers from block to block, by key.
+
+    Args:
+        data: the table, with the keys of `DESIGNS` among others.
+        config: its game. All designs but `Boards` are of an action board of fifteen, which can be covered.
+
+    Raises:
+        ValueError: of the entry's own kind, for designs that are none, or do not go with the game or each other.
+    """
+    spec = spec_of(config)
+    whole = len(spec.deniable) == ACTIONS and "covered" in spec.setup
+    found = {}
+    for key, design in DESIGNS.items():
+        if data[key].given:
+            if not whole and design is not Boards:
+                expected = f"no such key: the game {spec.name} has no board of {ACTIONS} actions"
+                data[key].fail(expected, "boards, with what is denied, is for any game")
+            found[key] = data[key].build(design)
+    for one, other in combinations(found, 2):
+        if {one, other} not in ({"cover", "screen"}, {"cover", "handicap"}):
+            data.fail("one of them: both say which actions may not be used", found=str([one, other]))
+    if "boards" in found:
+        most = {"covered": len(spec.deniable) if "covered" in spec.setup else 0, "denied": len(spec.deniable)}
+        for key, count in most.items():
+            if getattr(found["boards"], key)[1] > count:
+                data["boards"][key].fail(f"at most {count} in the game {spec.name}")
+    if "handicap" in found and len(found["handicap"].denied) != config.num_players:
+        data["handicap"]["denied"].fail(f"{config.num_players} lists, one for each seat")
+    return found
 
 
 def _action(data: Entry) -> int:

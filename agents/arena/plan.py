@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
-from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen
+from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen, read_designs
 from helsinki_env.data import Entry, digest_of, one_of, sealed
 from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_named, spec_of
 
@@ -170,7 +170,7 @@ class TablePlan:
             tuple(place.integer(0, len(players) - 1) for place in lineup.entries("players", length=config.num_players))
             for lineup in data["lineups"].entries("at least one line-up", least=1)
         )
-        designs = {name: data[name].build(design) for name, design in DESIGNS.items() if data[name].given}
+        designs = read_designs(data, config)
         return cls(name, config, players, lineups, data["blocks"].integer(1, MOST_GAMES), **designs)
 
 

@@ -114,8 +114,8 @@ def _pieces(components: Components) -> npt.NDArray[Any]:
 
 
 @kernel
-def forget(v):
-    """What the view remembers of a game is forgotten."""
+def forget(v, word):
+    """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
     v.of_turns = -1.0
 
 

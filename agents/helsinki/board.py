@@ -35,19 +35,31 @@ def _extras(t, w, v, cells):
     if v.road > 0.0:
         if cells & t.crosswalks:
             total += w.crosswalk * v.road * v.later * count(cells & t.crosswalks)
-        built = (v.built | cells) & ~t.statue
-        if t.crosswalks & ~built == 0 and connected(built, t.crosswalks):
-            total += v.road
+        total += _road(t, v, cells)
     return total
+
+
+@kernel
+def _road(t, v, cells):
+    """The bonus card of Dry roads, if building on some empty cells earns it."""
+    built = (v.built | cells) & ~t.statue
+    return v.road if t.crosswalks & ~built == 0 and connected(built, t.crosswalks) else 0.0
+
+
+@kernel
+def _seen_past(v, cells):
+    """The empty cells that sides still reach, were some others built on."""
+    still = np.int64(0)
+    for side in range(4):
+        still |= v.open[side] & ~shadow(cells, side)
+    return still
 
 
 @kernel
 def _losses(v, cells):
     """What building on some empty cells spoils: cells closed off, cells without an empty neighbour left."""
     total = 0.0
-    still = np.int64(0)
-    for side in range(4):
-        still |= v.open[side] & ~shadow(cells, side)
+    still = _seen_past(v, cells)
     closed = v.reach & ~cells & ~still
     while closed:
         total += v.hole[lowest(closed)]
@@ -69,9 +81,25 @@ def cells_gain(t, w, v, cells):
         rest &= rest - 1
         rows += np.int64(1) << (4 * (cell // 7))
         columns += np.int64(1) << (4 * (cell % 7))
-    total = _extras(t, w, v, cells) - _losses(v, cells)
+    total = 0.0 if w.apart == 0.0 else _extras(t, w, v, cells) - _losses(v, cells)
     for line in range(7):
         total += v.gain[0, line, (rows >> (4 * line)) & 7] + v.gain[1, line, (columns >> (4 * line)) & 7]
+    return _with_extras(t, w, v, cells, total) if w.apart == 0.0 else total
+
+
+@kernel
+def _with_extras(t, w, v, cells, total):
+    """What lines gain, with what else building on some empty cells brings and spoils, in greedy's order."""
+    if cells & v.coats:
+        total += v.coat * count(cells & v.coats)
+    closed = v.reach & ~cells & ~_seen_past(v, cells)
+    while closed:
+        total -= v.hole[lowest(closed)]
+        closed &= closed - 1
+    if v.road > 0.0:
+        if cells & t.crosswalks:
+            total += w.crosswalk * v.road * v.later * count(cells & t.crosswalks)
+        total += _road(t, v, cells)
     return total
 
 
@@ -127,6 +155,15 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
 
 
 @kernel
+def _plain_gain(t, w, v, kind, cells):
+    """What a tile adds where it comes to rest, losses and all, in greedy's order."""
+    gain = cells_gain(t, w, v, cells)
+    if v.tiles[kind // 4] & neighbours(cells):
+        gain += w.bonus_card * v.later
+    return gain
+
+
+@kernel
 def best_placement(t, p, w, v, kind, side, roofs):
     """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if there is none."""
     best, chosen = NOTHING, np.int64(0)
@@ -138,15 +175,23 @@ def best_placement(t, p, w, v, kind, side, roofs):
             legal &= legal - 1
             corner = corner_of(p, v, piece, side, lane)
             cells = np.int64(t.roofs_mask[piece]) << corner
-            gain = _hope(t, p, w, v, piece, corner, cells)
+            gain = _plain_gain(t, w, v, kind, cells) if w.apart == 0.0 else _hope(t, p, w, v, piece, corner, cells)
             if roofs > 0:
                 gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
             if gain <= best:
                 continue  # losses make it no better
-            gain -= _losses(v, cells)
+            if w.apart != 0.0:
+                gain -= _losses(v, cells)
             if gain > best:
                 best, chosen = gain, orientation * a.LANES + lane
     return best, chosen
+
+
+@kernel
+def _cells_of(t, p, v, kind, side, place):
+    """The cells that a kind of tile takes; `place`: orientation and lane as in PLACE."""
+    piece = 8 * kind + place // a.LANES
+    return np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
 
 
 @kernel
@@ -155,24 +200,37 @@ def remember_placement(t, p, w, v, kind, side):
     if v.known[kind, side]:
         return
     gain, place = best_placement(t, p, w, v, kind, side, 0)
-    piece = 8 * kind + place // a.LANES
     v.known[kind, side] = 1
     v.roofs_known[kind, side] = 0
     v.best[kind, side] = gain
     v.place[kind, side] = place
     if gain > NOTHING:
-        v.cells[kind, side] = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
+        v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
+
+
+@kernel
+def _whole_gain(t, p, w, v, kind, side, roofs):
+    """Gain of a kind of tile from a side where it is best together with so many superstructures."""
+    if not v.roofs_known[kind, side, roofs]:
+        gain, place = best_placement(t, p, w, v, kind, side, roofs)
+        v.roofs_known[kind, side, roofs] = 1
+        v.roofs[kind, side, roofs] = gain
+        if gain > NOTHING:
+            v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
+    return v.roofs[kind, side, roofs]
 
 
 @kernel
 def tile_gain(t, p, w, g, v, card, side):
-    """Gain of a card's tile from a side; the superstructures go where the tile alone is best."""
+    """Gain of a card's tile from a side; the superstructures go where the tile alone is best, if `w.apart`."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return NOTHING
+    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
+    if w.apart == 0.0:
+        return _whole_gain(t, p, w, v, kind, side, roofs)
     remember_placement(t, p, w, v, kind, side)
     gain = v.best[kind, side]
-    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
     if roofs > 0 and gain > NOTHING:
         if not v.roofs_known[kind, side, roofs]:
             place = v.place[kind, side]

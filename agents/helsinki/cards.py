@@ -11,6 +11,7 @@ from helsinki_env.games.helsinki import actions as a
 
 __all__ = [
     "best_build",
+    "build_parts",
     "build_value",
     "draw_value",
     "hand_value",
@@ -85,7 +86,8 @@ def hand_value(t, p, w, g, v, first):
     total += plan
     best = max(best, plan)
     value = w.card * min(cards, t.hand_limit) + w.wild_card * wild
-    value += w.best_plan * best + w.other_plans * (total - best) * v.later  # those come later still
+    late = 1.0 if w.apart == 0.0 else v.later
+    value += w.best_plan * best + w.other_plans * (total - best) * late  # those come later still
     return value * v.later
 
 
@@ -139,25 +141,26 @@ def most_left(t, p, w, g, v, first):
 
 
 @kernel
-def build_value(t, p, w, g, v, card, side, first, coats, least):
-    """What building a card now is worth, with the hand that is left; NOTHING if it cannot be done.
+def build_parts(t, p, w, g, v, card, side, first, coats, least):
+    """Return what makes up the value of building a card now, four numbers.
 
-    `coats` may be spent at most. `least`: NOTHING may also be returned if the tile adds no more. Needs the costs of
-    `judge_cards`.
+    What the tile adds, NOTHING if it cannot be done; coats for another side; coats for the payment; worth of the hand
+    that is left. `coats` may be spent at most. `least`: NOTHING may also be returned if the tile, less a coat for the
+    side, adds no more. Needs the costs of `judge_cards`.
     """
-    gain = tile_gain(t, p, w, g, v, card, side)
+    gain = less = tile_gain(t, p, w, g, v, card, side)
     kind = np.int64(t.kind[card])
     cells = v.cells[kind, side]
-    spent = 0
+    turned = 0
     if (v.usable >> a.ANY_SIDE) & 1 and coats > 0:
         for turn in range(1, 4):
             other = tile_gain(t, p, w, g, v, card, (side + turn) % 4)
-            if other - v.coat - w.spend * v.later > gain:
-                gain, spent = other - v.coat - w.spend * v.later, 1
+            if other - v.coat - w.spend * v.later > less:
+                gain, less, turned = other, other - v.coat - w.spend * v.later, 1
                 cells = v.cells[kind, (side + turn) % 4]
-    if gain <= NOTHING or gain <= least:
-        return NOTHING
-    number = np.int64(t.number[card]) - 1
+    if less <= NOTHING or less <= least:
+        return NOTHING, 0, 0, 0.0
+    number, helped = np.int64(t.number[card]) - 1, 0
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]
     v.hand[card] -= 1
@@ -165,21 +168,34 @@ def build_value(t, p, w, g, v, card, side, first, coats, least):
     _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
     if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
         number -= 1
-        spent += 1
-        gain -= v.coat
+        helped += 1
     if taken < number and (v.usable >> a.ANY_CARD_AS_WILD) & 1:
         _, _, more = take_cheapest(t, v, 0, t.types - 1, False, 1)
         taken += more
-        spent += 1
-        gain -= v.coat
-    value = NOTHING
-    if taken == number and spent <= coats:
+        helped += 1
+    left = 0.0
+    if taken == number and turned + helped <= coats:
         v.taken = cells
-        value = gain + hand_value(t, p, w, g, v, first)
+        left = hand_value(t, p, w, g, v, first)
         v.taken = 0
+    else:
+        gain = NOTHING
     for i in range(v.held_count):
         v.hand[v.held[i]] = v.spare[i]
-    return value
+    return gain, turned, helped, left
+
+
+@kernel
+def build_value(t, p, w, g, v, card, side, first, coats, least):
+    """What building a card now is worth, with the hand that is left (see `build_parts`); NOTHING if it cannot be."""
+    gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, first, coats, least)
+    if gain <= NOTHING:
+        return NOTHING
+    if turned:
+        gain = gain - v.coat - w.spend * v.later
+    for _ in range(helped):
+        gain -= v.coat
+    return gain + left
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What players that judge boards have in common: how far one sees onto a board, and where a tile comes to rest."""
+"""How far one sees onto a board."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN
-from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, WEST, corner_at
+from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, WEST
 
-__all__ = ["corner_of", "shadow"]
+__all__ = ["shadow"]
 
 _MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
 _TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
@@ -36,15 +36,3 @@ def shadow(cells, side):
     cells |= (cells >> 1) & _MIDDLE_EAST
     cells |= (cells >> 2) & _TWO_EAST
     return cells | (cells >> 4) & _FOUR_EAST
-
-
-@kernel
-def corner_of(t, v, piece, side, lane):
-    """Where a legal slide ends: the cell of the bounding box's north-west corner.
-
-    `v`: anything with `height`, int64 (4, 7): empty cells before the first built one, by side and lane.
-    """
-    depth = np.int64(7)
-    for j in range(t.width[piece, side]):
-        depth = min(depth, v.height[side, lane + j] - np.int64(t.low[piece, side, j]) // 8)
-    return corner_at(t, piece, side, lane, depth)

@@ -17,7 +17,6 @@ from agents.helsinki.board import (
     placement_gain,
     remember_placement,
     roofs_gain,
-    tile_gain,
     worst_roof,
 )
 from agents.helsinki.cards import (
@@ -25,12 +24,11 @@ from agents.helsinki.cards import (
     build_value,
     draw_value,
     hand_value,
-    hold_pair,
     judge_cards,
     near,
-    release_pair,
     take_cheapest,
 )
+from agents.helsinki.turns import draw_and_build, price, second_build, turn_value
 from agents.helsinki.view import NOTHING, SHOWN, judge, look, roof_value
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
@@ -55,73 +53,6 @@ _TOO_EARLY = 1.0
 
 
 @kernel
-def _price(v, spend):
-    """What an action of the action board must bring."""
-    return v.coat + spend * v.later
-
-
-@kernel
-def _turn_value(t, p, w, g, v, space, coats):
-    """What the rest of a turn is worth that begins by moving to a space: drawing, building, or one after the other."""
-    first = near(space)
-    side = space // 2
-    value = draw_value(t, p, w, g, v, space)
-    if coats > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
-        value = max(value, _draw_and_build(t, p, w, g, v, space, coats))
-    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING)
-    if card >= 0 and coats > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
-        build += max(0.0, _second(t, p, w, g, v, card, side, coats))
-    return max(value, build)
-
-
-@kernel
-def _draw_and_build(t, p, w, g, v, space, coats):
-    """What drawing and then building is worth, for the price of a coat."""
-    hold_pair(g, v, space)
-    for slot in ((space + 7) % 8, space):
-        card = np.int64(g.display[slot])
-        if card >= 0 and g.hand[g.seat, card] == 0:
-            v.cost[card] = w.card * v.later
-    later = v.later
-    v.later = v.later_drawn
-    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1, NOTHING)
-    v.later = later
-    release_pair(g, v, space)
-    return value - v.loss_drawn + w.tempo * v.later - _price(v, w.spend)
-
-
-@kernel
-def _second(t, p, w, g, v, card, side, coats):
-    """What a second build of the same turn adds after that of `card`, roughly: the two may want the same cells."""
-    for i in range(v.held_count):
-        v.spare[i] = v.hand[v.held[i]]
-    number = np.int64(t.number[card]) - 1
-    begin = np.int64(t.colour[card]) * t.variants
-    v.hand[card] -= 1
-    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
-    best = NOTHING
-    if taken == number:
-        for i in range(v.held_count):
-            other = v.held[i]
-            if v.hand[other] > 0 and other < t.types - 1 and _payable(t, v, other):
-                cards = w.card * t.number[other] * v.later
-                best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
-    for i in range(v.held_count):
-        v.hand[v.held[i]] = v.spare[i]
-    return best + w.tempo * v.later - _price(v, w.spend)
-
-
-@kernel
-def _payable(t, v, card):
-    """Whether the hand can pay for a card without help."""
-    held = np.int64(v.hand[t.types - 1])
-    for i in range(v.held_count):
-        if t.colour[v.held[i]] == t.colour[card]:
-            held += v.hand[v.held[i]]
-    return held >= t.number[card]
-
-
-@kernel
 def _value_start(t, p, w, g, v, mask, values):
     for space in range(8):
         best = NOTHING
@@ -139,21 +70,21 @@ def _value_moves(t, p, w, g, v, mask, values):
     best = NOTHING
     for steps in range(1, 7):
         if mask[move + steps - 1]:
-            values[move + steps - 1] = _turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow)
+            values[move + steps - 1] = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow)
             best = max(best, values[move + steps - 1])
     if not mask[move]:
         return
     coats = v.meadow - 1
     for steps in range(4, 7):
         if mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5]):
-            value = _turn_value(t, p, w, g, v, (token + steps) % 8, coats) - _price(v, w.spend)
+            value = turn_value(t, p, w, g, v, (token + steps) % 8, coats) - price(v, w.spend)
             if steps < 6 and mask[use + a.MOVE_1_TO_5]:
                 values[use + a.MOVE_1_TO_5] = max(values[use + a.MOVE_1_TO_5], value)
                 value -= 0.01  # 1 to 6 can do more later
             if mask[use + a.MOVE_1_TO_6]:
                 values[use + a.MOVE_1_TO_6] = max(values[use + a.MOVE_1_TO_6], value)
     if mask[use + a.MOVE_BACK]:
-        values[use + a.MOVE_BACK] = _turn_value(t, p, w, g, v, (token + 7) % 8, coats) - _price(v, w.spend)
+        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, (token + 7) % 8, coats) - price(v, w.spend)
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -177,16 +108,16 @@ def _value_main(t, p, w, g, v, mask, values):
     if mask[draw]:
         best = draw_value(t, p, w, g, v, token)
         if v.meadow > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
-            best = max(best, _draw_and_build(t, p, w, g, v, token, v.meadow))
+            best = max(best, draw_and_build(t, p, w, g, v, token, v.meadow))
         values[draw] = best
         if mask[use + a.EXTRA_CARD]:
-            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - _price(v, w.spend)
+            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - price(v, w.spend)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
             value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
             if value > NOTHING and v.meadow > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
-                value += max(0.0, _second(t, p, w, g, v, card, token // 2, v.meadow))
+                value += max(0.0, second_build(t, p, w, g, v, card, token // 2, v.meadow))
             values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
@@ -220,9 +151,9 @@ def _value_payment(t, p, w, g, v, mask, values):
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
-        values[fewer] = dearest - _price(v, w.spend)
+        values[fewer] = dearest - price(v, w.spend)
     if mask[as_wild]:
-        values[as_wild] = dearest - _price(v, w.spend) - 0.5
+        values[as_wild] = dearest - price(v, w.spend) - 0.5
 
 
 @kernel
@@ -259,7 +190,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
         for turn in range(1, 4):
             gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
             best = max(best, gain)
-        values[use] = best - _price(v, w.spend)
+        values[use] = best - price(v, w.spend)
 
 
 @kernel
@@ -275,22 +206,22 @@ def _value_end(t, p, w, g, v, mask, values):
         before = hand_value(t, p, w, g, v, first)
         v.usable &= ~(np.int64(1) << again)
         value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1, NOTHING)
-        values[use + again] = value - before + w.tempo * v.later - _price(v, w.spend)
+        values[use + again] = value - before + w.tempo * v.later - price(v, w.spend)
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
         if mask[use + a.ONE_WILD_TILE]:
-            values[use + a.ONE_WILD_TILE] = one - _price(v, w.spend_wild)
+            values[use + a.ONE_WILD_TILE] = one - price(v, w.spend_wild)
         if mask[use + a.TWO_WILD_TILES]:
-            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - _price(v, w.spend_wild)
+            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - price(v, w.spend_wild)
     if mask[use + a.TWO_POINTS]:
-        values[use + a.TWO_POINTS] = t.points_two_points - _price(v, w.spend)
+        values[use + a.TWO_POINTS] = t.points_two_points - price(v, w.spend)
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
-        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - _price(v, w.spend)
+        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - price(v, w.spend)
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
         worst, _ = worst_roof(t, v, v.standing)
-        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - _price(v, w.spend)
+        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - price(v, w.spend)
 
 
 @kernel
@@ -332,7 +263,7 @@ def _value_discards(t, p, w, g, v, mask, values):
                 floor = card
     due = cards - t.hand_limit
     if mask[keep]:
-        values[keep] = w.kept_card * due * v.later - _price(v, w.spend)
+        values[keep] = w.kept_card * due * v.later - price(v, w.spend)
     chosen, _, _ = take_cheapest(t, v, floor, t.types, False, due)
     values[first + chosen] = 0.0
 

@@ -2,20 +2,23 @@
 
 At each decision it sums up what the rest of the turn could bring: the cards that it would draw beside each space that
 it can reach, each pavilion that it could build there with its best placement, and what a coat of arms would buy.
-`agents.helsinki.lookahead` has the evaluation, compiled; here are its weights.
+`agents.helsinki.greedy_decide` has the decisions, compiled; here are the weights of the evaluation, which is the
+heuristic's without what that learnt later.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.helsinki.lookahead import VIEW, choose_batch
+from agents.guide import weights_record
+from agents.helsinki import weights as heuristic
+from agents.helsinki.greedy_decide import choose_batch
+from agents.helsinki.view import new_views, pieces
 from helsinki_env import GameConfig
-from helsinki_env.games.helsinki import observation
+from helsinki_env.engine.hidden import restore
 
 __all__ = ["GreedyPlayer", "Weights"]
 
@@ -69,7 +72,22 @@ class Weights:
     crosswalk: float = 0.051
 
 
-_WEIGHTS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Weights)]))
+#: What the heuristic weighs besides, as if it did not: curves are of the simplest form, and tiles are put down
+#: together with their superstructures.
+_PLAIN = {
+    "last_turn": 0.5,
+    "hurry": 0.0,
+    "line_onset": 1.0,
+    "line_depth": 1.0,
+    "lonely": 1.0,
+    "cell": 0.0,
+    "roof": 0.0,
+    "coat_onset": 1.0,
+    "hand_onset": 1.0,
+    "far": 1.0,
+    "clash": 1.0,
+    "apart": 0.0,
+}
 
 
 class GreedyPlayer:
@@ -83,24 +101,20 @@ class GreedyPlayer:
     name = "greedy"
 
     def __init__(self, config: GameConfig | None = None, weights: Weights | None = None) -> None:
-        config = config or GameConfig()
+        self.config = config or GameConfig()
         self.weights = weights or Weights()
-        self._tables: Any = config.tables[0]
-        self._size = observation.layout(config.loaded.types).size
-        self._record = np.zeros(1, _WEIGHTS)
-        for item in fields(Weights):
-            self._record[item.name] = getattr(self.weights, item.name)
+        judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # what a coat must bring is not part of it
+        self._record = weights_record(heuristic.Weights(**judgement))
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
-        if observation.ndim != 2 or observation.shape[1] != self._size:
-            raise ValueError(
-                f"observation: found shape {observation.shape}, expected (B, {self._size}): "
-                "from games with other components?"
-            )
-        actions = np.zeros(len(mask), np.int64)
-        scratch = np.zeros(1, VIEW)  # its own for each call: several threads may ask one player
-        choose_batch(self._tables, self._record[0], scratch[0], observation, mask, actions)
+        actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
+        free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
+        states, masks, chosen = restore(self.config, observation[free]), mask[free], actions[free]
+        # scratch of its own for each call: several threads may ask one player
+        views, tables, parts = new_views(1), self.config.tables, pieces(self.config)
+        choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
+        actions[free] = chosen
         return actions

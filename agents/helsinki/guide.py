@@ -21,4 +21,4 @@ for _capacity in (NARROW, WIDE):
     ):
         _word.belongs_to(game_dtype(_capacity), _stated)
 
-GUIDE = guide.Guide(Weights(), QUICK, pieces, new_views, not_tuned=("crosswalk",))
+GUIDE = guide.Guide(Weights(), QUICK, pieces, new_views, not_tuned=("crosswalk", "apart"))

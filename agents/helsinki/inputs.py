@@ -21,7 +21,7 @@ from helsinki_env.engine.loops import observe
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import observation
 from helsinki_env.games.helsinki.components import COLOURS
-from helsinki_env.games.helsinki.observation import SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.games.helsinki.state import NARROW, SEATS, WIDE, game_dtype
 
 __all__ = ["INPUTS", "seat_parts", "table_parts"]
@@ -88,12 +88,13 @@ def table_parts(types: int) -> tuple[Part, ...]:
     )
 
 
-_AT = {piece.name: piece.start for piece in layout(0).pieces}
+_AT = layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("seats", "used", "denied", "covered"))
 _TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
     _AT[name] for name in ("table", "tile_supply", "bonus_cards", "display", "hand")
 )
-_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), 4 * 49
+_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), len(PLANES) * 49
+_, _, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER_SEAT)
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = range(len(TABLE_FACTS))
 
@@ -123,8 +124,8 @@ def _write_seat(t, obs, turn, at, out):
     board, facts = _PER_BOARD * turn, _SEATS + _PER_SEAT * turn
     for cell in range(49):
         out[at[0] + cell] = obs[board + cell] > 0
-        out[at[1] + cell] = obs[board + 98 + cell]
-        out[at[2] + cell] = obs[board + 147 + cell]
+        out[at[1] + cell] = obs[board + _STANDING + cell]
+        out[at[2] + cell] = obs[board + _COATS + cell]
     for line in range(7):
         in_row, in_column = 0, 0
         for cell in range(7):

@@ -34,10 +34,13 @@ __all__ = [
     "VIEW",
     "holds",
     "judge",
+    "judge_lines",
     "look",
     "new_views",
     "pieces",
     "roof_value",
+    "see",
+    "turns_left",
 ]
 
 NOTHING = -1e9
@@ -91,7 +94,7 @@ VIEW = np.dtype(
             ("place", np.int64, (20, 4)),  # orientation and lane as in PLACE
             ("cells", np.int64, (20, 4)),
             ("roofs_known", np.int8, (20, 4, SHOWN)),
-            ("roofs", np.float64, (20, 4, SHOWN)),  # what so many superstructures on it add
+            ("roofs", np.float64, (20, 4, SHOWN)),  # what so many superstructures on it add, or (`w.apart`) all of it
             ("taken", np.int64),  # cells that a tile takes while its building is being tried
             # cards and coats that the seat may use, changed while something is tried
             ("meadow", np.int64),
@@ -129,8 +132,8 @@ def new_views(count: int) -> npt.NDArray[Any]:
 
 
 @kernel
-def forget(v):
-    """Forget what the view remembers of a game."""
+def forget(v, word):
+    """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
     v.of_turns = -1.0
 
 
@@ -201,10 +204,19 @@ def judge(t, w, g, seat, v):
     """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth."""
     if holds(w, g, seat, v):
         return
-    coats = np.int64(g.coats[seat])
     turns = turns_left(w, g, 0)
     if v.of_turns != turns:
         _judge_turns(w, g, v, turns)
+    see(t, g, seat, v)
+    _judge_chances(w, v)
+    judge_lines(t, w, v)
+    _judge_draw(t, w, v)
+
+
+@kernel
+def see(t, g, seat, v):
+    """Look at the board of a seat: what lies there, and which of its empty cells are reached from where."""
+    coats = np.int64(g.coats[seat])
     v.of_bonus = g.bonus_cards
     v.of_built = v.built = g.built[seat]
     v.of_standing = v.standing = g.superstructures[seat]
@@ -223,9 +235,6 @@ def judge(t, w, g, seat, v):
     v.reach = v.open[0] | v.open[1] | v.open[2] | v.open[3]
     empty = BOARD & ~v.built
     v.lonely = v.reach & ~neighbours(empty)
-    _judge_chances(w, v)
-    _judge_lines(t, w, v)
-    _judge_draw(t, w, v)
 
 
 @kernel
@@ -274,7 +283,7 @@ def _judge_chances(w, v):
 
 
 @kernel
-def _judge_lines(t, w, v):
+def judge_lines(t, w, v):
     """What more cells in a line add: its own points and those of the superstructures that stand in it."""
     crossing = t.points_crossing - 2 * t.points_line
     for line in range(7):

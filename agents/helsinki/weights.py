@@ -25,6 +25,9 @@ class Weights:
         lonely: the same for each empty cell without an empty neighbour: only a wild tile fits there.
         room: worth of a full line besides its points, for superstructures to come.
         cell: later worth of each cell that is built.
+        apart: 1; 0: as greedy judges: builds to come by where a tile is best together with its superstructures, all
+            plans of a hand as if they came as soon as the best one, and sums in the order in which greedy always made
+            them, for its choice between things of the same worth hangs on their last digit.
         roof: later worth of a superstructure besides the points that it is expected to make.
         hole: later loss for each cell that is closed off, besides the chances of its lines.
         coat: worth of a coat of arms early in the game.
@@ -64,6 +67,7 @@ class Weights:
     lonely: float = 0.6
     room: float = 0.137
     cell: float = 0.0617
+    apart: float = 1.0
     roof: float = 0.937
     hole: float = 0.0343
     coat: float = 0.523

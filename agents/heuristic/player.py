@@ -17,16 +17,18 @@ __all__ = ["HeuristicPlayer"]
 
 
 @kernel
-def _decide_batch(tables, parts, weights, states, work, views, masks, values, actions):
+def _decide_batch(tables, parts, weights, states, work, views, masks, words, values, actions):
     t, p, w, v, u = tables[0], parts[0], weights[0], views[0], views[1]
     for b in range(len(states)):
-        forget(v)  # nothing is remembered from one game to the next
-        forget(u)
+        forget(v, words[b])  # nothing is remembered from one game to the next
+        forget(u, words[b])
         actions[b] = decide_ahead(t, p, w, states[b], v, u, work, masks[b], values)
 
 
 class HeuristicPlayer:
-    """Plans the whole turn and takes what the evaluation of its game likes best; without chance.
+    """Plans the whole turn and takes what the evaluation of its game likes best, without chance.
+
+    In a game that has no evaluation it is chance itself.
 
     What it thinks, the guide of the game says (`agents.guide`).
 
@@ -51,6 +53,6 @@ class HeuristicPlayer:
         work = spec_of(self.config).new_states(self.config, 1)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
         tables, parts, views = self.config.tables, self.guide.pieces(self.config), self.guide.new_views(2)
-        mask = np.ascontiguousarray(mask)
-        _decide_batch(tables, parts, self._record, states, work, views, mask, values, actions)
+        mask, words = np.ascontiguousarray(mask), np.ascontiguousarray(words)
+        _decide_batch(tables, parts, self._record, states, work, views, mask, words, values, actions)
         return actions

@@ -26,7 +26,7 @@ def _play_batch(tables, parts, weights, states, views, work, mask, values):
     for b in range(len(states)):
         g = states[b]
         for seat in range(len(views)):
-            forget(views[seat])
+            forget(views[seat], g.chance)
         while not g.done:
             write_mask(t, g, mask)
             seat = np.int64(g.seat)

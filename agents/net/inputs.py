@@ -101,7 +101,7 @@ def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, p
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        clear(desk)
+        clear(desk, GOLDEN)
         begin[b] = found
         looked = _write_choices(desk, g, masks[b], first[b], action, advice, position, found, most)
         deal_anew(desk, g, GOLDEN)

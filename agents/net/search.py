@@ -57,7 +57,7 @@ def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seat
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        clear(desk)
+        clear(desk, words[b])
         for _ in range(deals[b]):
             words[b] += GOLDEN
             deal_anew(desk, g, words[b])

@@ -85,7 +85,7 @@ def new_desk(config: Any, weights: Any = None, settings: Settings | None = None)
 
 
 @kernel
-def clear(desk):
-    """Forget what the views remember of another game."""
+def clear(desk, word):
+    """Forget what the views remember of another game; `word`: the random number for this one."""
     for view in range(len(desk.views)):
-        forget(desk.views[view])
+        forget(desk.views[view], word)

@@ -89,5 +89,5 @@ def flat_batch(desk, states, masks, words, budget, actions):
     `masks` int8 (B, ids): legal decisions; `words` uint64 (B,): random numbers; `budget`: playouts for each decision.
     """
     for b in range(len(states)):
-        clear(desk)
+        clear(desk, words[b])
         actions[b] = _choose(desk, states[b], masks[b], words[b], budget)

@@ -208,5 +208,5 @@ def tree_batch(desk, states, words, budget, nodes, path, actions):
     `NODE`, `path` int64: scratch; a trial adds its node at the latest when the path is full.
     """
     for b in range(len(states)):
-        clear(desk)
+        clear(desk, words[b])
         actions[b] = _choose(desk, states[b], words[b], budget, nodes, path)

@@ -37,7 +37,8 @@ def main(
     tensorboard --logdir runs.
 
     Args:
-        preset: a name in configs/training (quick, standard, strong) or the path of a YAML file.
+        preset: a name in configs/training (quick for any game; standard, strong for Helsinki; copenhagen) or the path
+            of a YAML file.
         game: which game, such as copenhagen; default: that of the preset.
         out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.
@@ -60,8 +61,7 @@ def main(
 
     chosen = Preset.from_yaml(preset)
     if game is not None and game != chosen.rules:
-        chosen = replace(chosen, rules=game)
-        chosen.check()
+        chosen = chosen.of_game(game, preset)
     if minutes is not None:
         chosen = replace(chosen, minutes=minutes)
     if device == "auto":

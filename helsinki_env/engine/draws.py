@@ -1,11 +1,11 @@
-"""What random episodes draw, whatever the game: members of sets and subsets; `p` holds a random word (`engine.rng`)."""
+"""What chance draws, whatever the game: members of sets, subsets, cards; `p` holds a random word (`engine.rng`)."""
 
 from __future__ import annotations
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import below
 
-__all__ = ["member", "subset"]
+__all__ = ["draw_card", "member", "subset"]
 
 
 @kernel
@@ -32,4 +32,14 @@ def subset(p, size, low, high):
         if below(p, size - candidate) < wanted:
             drawn |= 1 << candidate
             wanted -= 1
+    return drawn
+
+
+@kernel
+def draw_card(p, cards, i, size):
+    """Draw one of the cards from place `i` to `size` - 1, each equally likely, and move it to place `i`."""
+    other = i + below(p, size - i)
+    drawn = cards[other]
+    cards[other] = cards[i]
+    cards[i] = drawn
     return drawn

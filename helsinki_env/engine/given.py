@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from helsinki_env.data import shown
 from helsinki_env.engine.values import whole_number
 
 __all__ = ["player_counts", "several", "size_range"]
@@ -25,7 +26,7 @@ def player_counts(value: Any) -> tuple[int, ...]:
     """
     counts = tuple(whole_number(n) for n in several(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
-        raise ValueError(f"num_players: found {value!r}, expected 2, 3 or 4, or some of them, such as (2, 3)")
+        raise ValueError(f"num_players: found {shown(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
     return tuple(n for n in counts if n is not None)
 
 
@@ -45,5 +46,7 @@ def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
     low, high = values if len(values) == 2 else (value, value)
     low, high = whole_number(low), whole_number(high)
     if low is None or high is None or not 0 <= low <= high <= most:
-        raise ValueError(f"{name}: found {value!r}, expected how many {what}: a number or (low, high) from 0 to {most}")
+        raise ValueError(
+            f"{name}: found {shown(value)}, expected how many {what}: a number or (low, high) from 0 to {most}"
+        )
     return low, high

@@ -46,6 +46,11 @@ class Layout:
                 return piece
         raise KeyError(f"{name!r}: the pieces are {', '.join(piece.name for piece in self.pieces)}")
 
+    @property
+    def starts(self) -> dict[str, int]:
+        """Where each piece starts, by name."""
+        return {piece.name: piece.start for piece in self.pieces}
+
     def split(self, obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """Return the pieces of one observation (F,) or a batch (..., F) as views of shape (..., *piece shape)."""
         lead = obs.shape[:-1]

@@ -23,17 +23,17 @@ from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.spec import GameSpec, spec_of
-from helsinki_env.engine.states import States, copies_of, copy_states
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.states import copies_of
+from helsinki_env.engine.values import as_word
 from helsinki_env.envs import kernels
+from helsinki_env.envs.aec_state import CHANGING, DICTS, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import check_mode, render_modes
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
-_DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
-_AFTER_RESET = frozenset((*_DICTS, "agents", "agent_selection", "game"))
+_AFTER_RESET = frozenset((*DICTS, "agents", "agent_selection", "game"))
 _STREAM = np.uint64(0)
 
 
@@ -256,7 +256,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         new._viewer = None  # each hands out arrays of its own
         if self._episode is not None:
             new.agents = self.agents.copy()
-            for name in _DICTS:
+            for name in DICTS:
                 setattr(new, name, getattr(self, name).copy())
             new.infos = {agent: info.copy() for agent, info in self.infos.items()}
         return new
@@ -291,7 +291,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """
         self.agents  # noqa: B018  # says so if nothing is dealt yet
         new = self.clone().__dict__
-        return {name: new[name] for name in _CHANGING}
+        return {name: new[name] for name in CHANGING}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what `get_state` returned.
@@ -300,76 +300,14 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             ValueError: if it comes from an environment with other players or components, or cannot be; nothing has
                 changed then.
         """
-        if not isinstance(state, Mapping) or set(state) != set(_CHANGING):
-            found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
-            raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(_CHANGING)}")
-        states = self._checked_states(self.game_spec.checked(state["config"]), state["_states"])
-        self._check_agents(state, states[0])
+        states = checked_states(state, self.config)
+        check_agents(state, states[0], self.possible_agents, self._ids)
         self.__dict__.update(state)
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
         self._states = states
         self._legal[:] = 0
         if not self._over:
             batch_mask(self._tables[0], states, self._legal[None])
-
-    def _checked_states(self, config: Any, found: Any) -> States:
-        """Return a copy of the record of a state, if it is one of such a game."""
-        if (config.num_players, config.loaded) != (self.config.num_players, self.config.loaded):
-            raise ValueError(
-                f"state: found one of {config.num_players} players with components {config.components!r}, expected "
-                f"{self.config.num_players} players with components {self.config.components!r}"
-            )
-        states = self.game_spec.new_states(config, 1)
-        if not isinstance(found, np.ndarray) or found.dtype != states.dtype or found.shape != (1,):
-            raise ValueError(f"_states: found {type(found).__name__}, expected one record of the environment's layout")
-        copy_states(np.ascontiguousarray(found), out=states)
-        self.game_spec.check(states, config)
-        setup = self.game_spec.new_states(config, 1)
-        self.game_spec.apply_setup(setup, config)
-        for name in self.game_spec.setup:
-            if (states[name] != setup[name]).any():
-                raise ValueError(f"states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
-        return states
-
-    def _check_agents(self, state: Mapping[str, Any], game: Any) -> None:
-        """Make sure that what is kept of the agents goes with the game."""
-        possible, agents, over = self.possible_agents, state["agents"], state["_over"]
-        in_order = isinstance(agents, list) and [agent for agent in possible if agent in agents] == agents
-        last = state["_last_action"]
-        selectable = (agents or possible) if over else [possible[game["seat"]]]
-        checks = {
-            "_over": (isinstance(over, bool) and over >= game["done"], "True once the game is over, else False"),
-            "agents": (in_order and (over or agents == possible), "those whose game is not over, in order"),
-            "agent_selection": (state["agent_selection"] in selectable, "the agent to move"),
-            "_skip_agent_selection": (state["_skip_agent_selection"] in (None, *possible), "an agent or None"),
-            "_seed": (_is_below(2**64, state["_seed"]), "64 bits"),
-            "_episode": (_is_below(2**64, state["_episode"]), "64 bits"),
-            "_last_action": (last is None or _is_below(self._ids, last), "a decision or None"),
-        }
-        for name in _DICTS:
-            checks[name] = (isinstance(state[name], dict) and [*state[name]] == agents, "a dict by agent")
-        for name, (fits, expected) in checks.items():
-            if not fits:
-                raise ValueError(f"state: {name}: found {state[name]!r}, expected {expected}")
-
-
-def _is_below(limit: int, value: object) -> bool:
-    number = whole_number(value)
-    return number is not None and 0 <= number < limit
-
-
-_CHANGING = (
-    *_DICTS,
-    "agents",
-    "agent_selection",
-    "config",
-    "_skip_agent_selection",
-    "_states",
-    "_seed",
-    "_episode",
-    "_over",
-    "_last_action",
-)
 
 
 class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class

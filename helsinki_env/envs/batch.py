@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Mapping
 from typing import Any, SupportsIndex
 
@@ -22,6 +21,7 @@ from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
 from helsinki_env.envs.drawing import check_mode
+from helsinki_env.envs.recycled import Recycled
 
 __all__ = ["Batch", "as_array", "spaces"]
 
@@ -63,46 +63,6 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
     if isinstance(given, list | tuple) and array.dtype != np.bool_ and bool in map(type, given):
         raise ValueError(f"{name}: found truth values among numbers in {given!r}")
     return array
-
-
-def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any] | None, int]:
-    """Return the first array with at most so many references, and how many the array looked at last has."""
-    found = 0
-    for array in arrays:
-        found = sys.getrefcount(array)
-        if found <= most:
-            return array, found
-    return None, found
-
-
-#: References of an array that only its list holds, counted in that very loop: they differ between Python versions.
-_ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
-
-
-class _Recycled:
-    """Arrays of one shape, handed out as new and used again only when nobody holds them any more.
-
-    Fresh memory costs more than writing it: the system clears every page. A caller who keeps an array (or a view of
-    it, or a tensor over it) holds a reference, so it is never written again.
-    """
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any, copies: bool) -> None:
-        self.shape, self.dtype, self.copies = shape, dtype, copies
-        self.arrays: list[npt.NDArray[Any]] = []
-
-    def take(self) -> npt.NDArray[Any]:
-        """Return an array that nobody holds; without `copies` always the same one."""
-        if self.arrays and not self.copies:
-            return self.arrays[0]
-        array = _unused(self.arrays, _ONLY_LISTED)[0]
-        if array is None:
-            array = np.empty(self.shape, self.dtype)
-            if len(self.arrays) < 4:
-                self.arrays.append(array)
-        return array
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Recycled, (self.shape, self.dtype, self.copies)
 
 
 class Batch(VectorEnv[Any, Any, Any]):
@@ -156,9 +116,9 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._legal = np.zeros((n, ids), np.int8)
         self._reports = np.zeros(n, kernels.REPORT)
         self._last = np.zeros((n if self._mode == kernels.SAME_STEP else 1, size), np.int8)
-        self._masks = _Recycled((n, ids), np.int8, self.copy)
-        self._observations = _Recycled((n, size), np.int8, self.copy)
-        self._seats = _Recycled((n,), np.int64, self.copy)
+        self._masks = Recycled((n, ids), np.int8, self.copy)
+        self._observations = Recycled((n, size), np.int8, self.copy)
+        self._seats = Recycled((n,), np.int64, self.copy)
         self._dealt = False
         self._set_up(config, episodes or self.game_spec.episodes())
 

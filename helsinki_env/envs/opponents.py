@@ -1,14 +1,82 @@
-"""Opponents by name. Who makes them stands above the environments and is found by an entry point, not by an import."""
+"""Who decides for the other seats: players and functions as they are given, and players by name.
+
+Who makes players of a name stands above the environments and is found by an entry point, not by an import.
+"""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
-__all__ = ["GROUP", "make_opponent"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["GROUP", "Act", "Opponent", "Opponents", "make_opponent"]
 
 GROUP = "helsinki.opponents"
 """The group of entry points of what makes players: `make(name, config)`, the first one found."""
+
+Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
+Opponent = str | Act | Any
+"""A name, a function, or any object with a method ``act``."""
+
+
+class Opponents:
+    """Who decides for the other seats, by how many places after the learner they sit (from 0).
+
+    Attributes:
+        random: the set of those that play uniformly at random, which compiled code does by itself.
+    """
+
+    def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
+        self.listed = isinstance(given, list | tuple)
+        players = list(given) if isinstance(given, list | tuple) else [given] * (most_players - 1)
+        self.names = [p if isinstance(p, str) else str(getattr(p, "name", p)) for p in players]
+        found: dict[int, Act | None] = {}
+        for player in players:
+            if id(player) not in found:
+                found[id(player)] = _resolve(player, config)
+        self.acts = list(found.values())
+        self.act_of = np.array([list(found).index(id(player)) for player in players])
+        self.random = sum(1 << i for i, player in enumerate(players) if found[id(player)] is None)
+        self.check(most_players)
+
+    def check(self, most_players: int) -> None:
+        """ValueError if these are not enough or too many."""
+        if self.listed and len(self.names) != most_players - 1:
+            raise ValueError(
+                f"opponents: found a list of {len(self.names)}, expected {most_players - 1} with "
+                f"{most_players} players (or one for all)"
+            )
+
+    def for_players(self, most_players: int) -> Opponents:
+        """Return these for another number of players."""
+        self.check(most_players)
+        if self.listed or len(self.names) >= most_players - 1:
+            return self
+        new = copy.copy(self)
+        new.names = self.names[:1] * (most_players - 1)
+        new.act_of = np.zeros(most_players - 1, np.int64)
+        new.random = (1 << (most_players - 1)) - 1 if self.random else 0
+        return new
+
+
+def _resolve(opponent: Opponent, config: Any) -> Act | None:
+    """Return what decides; None for uniformly random play."""
+    if isinstance(opponent, str):
+        if opponent == "random":
+            return None
+        act: Act = make_opponent(opponent, config).act
+        return act
+    act = getattr(opponent, "act", opponent)
+    if not callable(act):
+        raise ValueError(
+            f"opponents: found {opponent!r}, expected a name such as 'random', a player with a method "
+            "act(observation, mask, words), or such a function"
+        )
+    return act
 
 
 def make_opponent(name: str, config: Any) -> Any:

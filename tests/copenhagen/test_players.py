@@ -116,7 +116,7 @@ def test_search_gets_a_value_for_every_decision() -> None:
         assert (values[mask == 0] == NOTHING).all()
         assert (values[mask == 1] > 0.5 * NOTHING).all()
         quick = values.copy()
-        forget(v)
+        forget(v, np.uint64(0))
         again = decide(CONFIG.tables[0], p, w, g, v, mask, quick, False)
         assert values[again] == values[chosen]  # of equals it may be another one
 
@@ -238,7 +238,7 @@ def test_shares_of_the_win_add_up_to_one_and_go_with_the_worth() -> None:
     for game in some_games()[:: 5 if JIT else 3]:
         t, g = game.config.tables[0], game._states[0]
         for view in views:
-            forget(view)
+            forget(view, np.uint64(0))
         win_shares(t, p, weights, g, views, 1.0, 1.5, shares)
         assert shares.sum() == pytest.approx(1.0)
         assert not shares[g.players :].any()

@@ -6,11 +6,11 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
+from helsinki_env.engine.box import orientations
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, load_components
 from helsinki_env.games.copenhagen.position.read import _PENDING
 from helsinki_env.games.copenhagen.reference import PHASES, action_offsets
-from helsinki_env.games.copenhagen.shapes import orientations
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "rules-copenhagen.md").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game, action_table, apply_setup
+from helsinki_env.games.helsinki.game import HELSINKI, Game, action_table, apply_setup
 from helsinki_env.games.helsinki.score import score
 from helsinki_env.games.helsinki.state import SEATS, new_states
 
@@ -175,6 +175,7 @@ def replay(
         ValueError: if the arrays do not belong together, a decision is illegal, or a game is not over after its last
             decision or is over before it; names game and decision, both counted from 0.
     """
+    HELSINKI.checked(config)
     games, seats = len(decisions), config.num_players
     for name, array, expected in (("seeds", seeds, (games,)), ("covered", covered, (games,)),
                                   ("denied", denied, (games, seats))):  # fmt: skip

@@ -19,9 +19,27 @@ from typing import Any
 from agents.arena.config import plan_from_dict
 from agents.arena.designs import Screen
 from agents.arena.plan import MOST_GAMES, Plan
+from agents.helsinki.balance.parts import (
+    Confirmation,
+    Covers,
+    Gate,
+    Population,
+    StudyError,
+    Variants,
+    component_file,
+    entry_of,
+)
+from agents.helsinki.balance.tables import (
+    Suspect,
+    cover_table,
+    gate_table,
+    quality_table,
+    screen_table,
+    skill_table,
+    variant_table,
+)
 from helsinki_env.data import Entry, read_yaml, shown
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig", "StudyError",
@@ -41,117 +59,13 @@ _PLAYERS = (2, 3, 4)
 _CHUNK_GAMES = 480
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**56
-
-
-class StudyError(ValueError):
-    """A study that cannot be played or read. The message names what was found, what is expected and the remedy."""
-
-
-@dataclass(frozen=True)
-class Population:
-    """Games in which all seats are taken by the same player.
-
-    Attributes:
-        player: as `agents.registry.make_player` takes it.
-        games: by number of players; 0 or left out: none.
-    """
-
-    player: str
-    games: Mapping[int, int]
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        _entry(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", _counts(self, "games"))
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Which players may judge balance: those that play as well when actions are missing as when all are there.
-
-    Attributes:
-        reference: whom they meet.
-        games: on the full board, and as many in which every seat is denied five actions of its own, by the design.
-        lost: a player is refused whose rating above the reference falls by surely more Elo points than this.
-    """
-
-    reference: str = "heuristic"
-    games: int = 2000
-    lost: float = 50.0
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        _entry(self, "reference").text("a player, such as greedy")
-        _entry(self, "games").integer(0, MOST_GAMES)
-        _entry(self, "lost").number(0.0, 10_000.0, inside=True)
-
-
-@dataclass(frozen=True)
-class Covers:
-    """What covering five actions for all does to the game.
-
-    Attributes:
-        players: who plays, the stronger first: how often it wins says how much room there is for skill.
-        decks: for each of the 3,003 sets, by number of players; 0 or left out: none.
-        again: how many sets at either end of every measure, and how many random ones, are played again on fresh decks.
-        again_decks: for each of those.
-    """
-
-    players: tuple[str, str] = ("heuristic", "greedy")
-    decks: Mapping[int, int] = field(default_factory=dict)
-    again: int = 20
-    again_decks: int = 200
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        players = _entry(self, "players").entries("players, the stronger first", length=2)
-        object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
-        object.__setattr__(self, "decks", _counts(self, "decks"))
-        _entry(self, "again").integer(1, comb(len(ACTIONS), 5))
-        _entry(self, "again_decks").integer(2, MOST_GAMES)
-
-
-@dataclass(frozen=True)
-class Variants:
-    """The screen once more with other facts where the component file is a reconstruction.
-
-    Attributes:
-        components: names in configs/components or paths.
-        player: who plays.
-        games: for each of them, by number of players.
-    """
-
-    components: tuple[str, ...] = ()
-    player: str = "heuristic"
-    games: Mapping[int, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        names = _entry(self, "components").entries("component files")
-        object.__setattr__(self, "components", tuple(_components(name) for name in names))
-        _entry(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", _counts(self, "games"))
-
-
-@dataclass(frozen=True)
-class Confirmation:
-    """Fresh games about what the screen suspects, looked at one deck after the other until they decide.
-
-    Attributes:
-        suspects: how many for each number of players: those that lie farthest from the mean.
-        decks: after which the test gives up.
-        error: of either kind.
-    """
-
-    suspects: int = 3
-    decks: int = 4000
-    error: float = 0.01
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        _entry(self, "suspects").integer(0, len(ACTIONS))
-        _entry(self, "decks").integer(16, MOST_GAMES)
-        _entry(self, "error").number(0.0, 0.5, inside=True)
+_PARTS: Mapping[str, type] = {
+    "screen": Screen,
+    "gate": Gate,
+    "covers": Covers,
+    "variants": Variants,
+    "confirm": Confirmation,
+}
 
 
 @dataclass(frozen=True)
@@ -186,17 +100,17 @@ class StudyConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        _entry(self, "name").text("a name")
-        _entry(self, "seed").integer(0, _MOST_SEED)
-        _entry(self, "quality").integer(0, MOST_GAMES)
-        _entry(self, "band").number(0.0, 100.0, inside=True)
-        _entry(self, "level").number(0.5, 1.0, inside=True)
-        _components(_entry(self, "components"))
+        entry_of(self, "name").text("a name")
+        entry_of(self, "seed").integer(0, _MOST_SEED)
+        entry_of(self, "quality").integer(0, MOST_GAMES)
+        entry_of(self, "band").number(0.0, 100.0, inside=True)
+        entry_of(self, "level").number(0.5, 1.0, inside=True)
+        component_file(entry_of(self, "components"))
         names = [entry.player for entry in self.classes]
         if len(set(names)) < len(names):
-            _entry(self, "classes").fail("every player once", found=shown(names))
+            entry_of(self, "classes").fail("every player once", found=shown(names))
         if not self.players:
-            _entry(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
+            entry_of(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -365,89 +279,3 @@ class StudyConfig:
                     continue  # the other seat is denied it: the same games
                 tables.append({"name": suspect.table(way), **entry, **common})
         return tables
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """An action that the screen finds far from the mean.
-
-    Attributes:
-        players: of the game.
-        player: who plays.
-        action: its name.
-        above: whether it seems stronger than the mean, not weaker.
-        mean: the mean power of all actions, in points of the share of wins.
-    """
-
-    players: int
-    player: str
-    action: str
-    above: bool
-    mean: float
-
-    def table(self, way: str) -> str:
-        """Name of the table at which it is confirmed in a way: "denied", "alone" or "forced"."""
-        return f"{self.action} {way}, {self.player}, {self.players} players"
-
-
-def screen_table(player: str, players: int) -> str:
-    """Name of a table of the screen."""
-    return f"{player}, {players} players"
-
-
-def gate_table(player: str, players: int, denied: bool) -> str:
-    """Name of a table of the gate: with the full board, or with five actions denied to every seat."""
-    return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
-
-
-def variant_table(components: str, players: int) -> str:
-    """Name of a table of the variants."""
-    return f"{Path(components).stem}, {players} players"
-
-
-def quality_table(kind: str, player: str, players: int) -> str:
-    """Name of a table of games as they are."""
-    return f"{kind}, {player}, {players} players"
-
-
-def skill_table(kind: str, weaker: str, stronger: str, players: int) -> str:
-    """Name of a table of games as they are, with a stronger player in one seat."""
-    return f"{kind}, {stronger} against {weaker}, {players} players"
-
-
-def cover_table(players: int) -> str:
-    """Name of a table of covered sets."""
-    return f"{players} players"
-
-
-_PARTS: Mapping[str, type] = {
-    "screen": Screen,
-    "gate": Gate,
-    "covers": Covers,
-    "variants": Variants,
-    "confirm": Confirmation,
-}
-
-
-def _entry(part: Any, name: str) -> Entry:
-    return Entry(getattr(part, name), StudyError, name)
-
-
-def _counts(part: Any, name: str) -> dict[int, int]:
-    """Return numbers of games or decks by number of players, which is text in JSON."""
-    data = _entry(part, name)
-    if not isinstance(data.value, Mapping):
-        data.fail("how many by number of players, such as {2: 10000}")
-    counts: dict[int, int] = {}
-    for key, count in data.items():
-        if str(key) not in ("2", "3", "4") or int(key) in counts:
-            data.fail("numbers of players, each once: 2, 3 or 4", found=shown(key))
-        counts[int(key)] = count.integer(0, MOST_GAMES)
-    return counts
-
-
-def _components(data: Entry) -> str:
-    """Return the name of a component file that can be used."""
-    name = data.text("the name of a component file, such as default, or a path")
-    GameConfig(components=name)
-    return name

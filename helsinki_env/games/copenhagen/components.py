@@ -6,15 +6,12 @@ immutable and can be trusted by everything else. Which of the facts the help pag
 Rules: section 1, Components.
 """
 
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, read_yaml
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.data import Entry
+from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
 
 __all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
 
@@ -99,9 +96,7 @@ class Components:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the content; the file's name does not count."""
-        content = asdict(self)
-        del content["name"]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return digest_of_facts(self)
 
 
 def load_components(name_or_path: str | Path = "copenhagen") -> Components:
@@ -113,14 +108,8 @@ def load_components(name_or_path: str | Path = "copenhagen") -> Components:
     Raises:
         ComponentError: for anything wrong with the file; names file, key, value and what is expected.
     """
-    path = find_yaml(name_or_path, "components", ComponentError).resolve()
-    return _load(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=32)
-def _load(path: Path, _changed_ns: int) -> Components:
-    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
-    return _components(read_yaml(path, ComponentError), path.stem)
+    components: Components = load(name_or_path, ComponentError, _components)
+    return components
 
 
 def _components(data: Entry, name: str) -> Components:
@@ -136,11 +125,11 @@ def _components(data: Entry, name: str) -> Components:
         name=name,
         drawings=_drawings(tiles["drawings"]),
         copies=tuple(
-            _integers(item, len(SIZES), 0, MAX_TILES, "counts by size") for item in _by_players(tiles["copies"])
+            integers(item, len(SIZES), 0, MAX_TILES, "counts by size") for item in _by_players(tiles["copies"])
         ),
         white_tiles=tiles["white"].integer(0, CELLS),
         cards=tuple(item.integer(1, MAX_CARDS) for item in _by_players(cards["copies"])),
-        hands=_integers(cards["hands"], 4, 0, hand_limit, "counts by seat"),
+        hands=integers(cards["hands"], 4, 0, hand_limit, "counts by seat"),
         coats=_cells(board["coats"]),
         coat_rows=_rows(board["coat_rows"]),
         hand_limit=hand_limit,
@@ -153,11 +142,6 @@ def _components(data: Entry, name: str) -> Components:
         if len(COLOURS) * item.value < least:
             item.fail(f"at least {-(-least // len(COLOURS))}: the display and all hands are dealt")
     return result
-
-
-def _integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-    """Return a list of whole numbers, each from low to high."""
-    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
 
 def _by_players(data: Entry) -> list[Entry]:
@@ -181,55 +165,28 @@ def _drawings(data: Entry) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 def _drawing(item: Entry, size: int) -> tuple[str, ...]:
     """Return a drawing: a connected figure of so many cells, one of them the brick, without empty margins."""
-    drawing = item.value
-    if not isinstance(drawing, str) or not drawing or set(drawing) - set("BW./"):
-        item.fail("a drawing of the characters B, W and . with / between its rows")
-    rows = tuple(drawing.split("/"))
-    if len({len(row) for row in rows}) != 1:
-        item.fail("rows of the same length")
-    if any(not set(line) & set("BW") for line in (rows[0], rows[-1], *([row[i] for row in rows] for i in (0, -1)))):
-        item.fail("no empty row or column at its edges: leave them out")
-    if len(rows) > COLUMNS or len(rows[0]) > COLUMNS:
-        item.fail(f"a drawing of at most {COLUMNS} rows and {COLUMNS} columns")
-    if drawing.count("B") != 1:
+    rows = drawing(item, "BW", "cells")
+    text = "".join(rows)
+    if text.count("B") != 1:
         item.fail("one brick")
-    if drawing.count("W") != size - 1:
+    if text.count("W") != size - 1:
         item.fail(f"{size} cells: a brick and {size - 1} windows")
-    if not _connected(rows):
-        item.fail("cells that are connected edge to edge")
     return rows
-
-
-def _connected(rows: Sequence[str]) -> bool:
-    """Return whether the cells of a drawing hang together edge to edge."""
-    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
-    edge = [left.pop()]
-    while edge:
-        r, c = edge.pop()
-        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
-        left -= near
-        edge.extend(near)
-    return not left
 
 
 def _cells(data: Entry) -> tuple[int, ...]:
     """Return different cells of the board, given as [x, y], as ascending numbers."""
-    found: list[int] = []
-    for item in data.entries("cells [x, y]", most=CELLS):
-        x, y = item.entries("numbers, x and y", length=2)
-        cell = COLUMNS * y.integer(0, ROWS - 1) + x.integer(0, COLUMNS - 1)
-        if cell in found:
-            item.fail(f"a cell that is not in the list yet; this one is also {data.path}[{found.index(cell)}]")
-        found.append(cell)
-    return tuple(sorted(found))
+    items = data.entries("cells [x, y]", most=CELLS)
+    return tuple(sorted(different(data, ((item, _cell(item)) for item in items), "cell")))
+
+
+def _cell(item: Entry) -> int:
+    """Return a cell of the board."""
+    x, y = item.entries("numbers, x and y", length=2)
+    return COLUMNS * y.integer(0, ROWS - 1) + x.integer(0, COLUMNS - 1)
 
 
 def _rows(data: Entry) -> tuple[int, ...]:
     """Return different rows of the board, ascending."""
-    found: list[int] = []
-    for item in data.entries("rows", most=ROWS):
-        row = item.integer(0, ROWS - 1)
-        if row in found:
-            item.fail(f"a row that is not in the list yet; this one is also {data.path}[{found.index(row)}]")
-        found.append(row)
-    return tuple(sorted(found))
+    items = data.entries("rows", most=ROWS)
+    return tuple(sorted(different(data, ((item, item.integer(0, ROWS - 1)) for item in items), "row")))

@@ -38,6 +38,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine import contract
+from helsinki_env.engine.draws import draw_card
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
@@ -113,22 +114,12 @@ def _look(t, g, viewer, s):
 
 
 @kernel
-def _draw(g, cards, i, size):
-    """Draw one of the cards from place `i` on, each equally likely, and move it to place `i`."""
-    other = i + below(g, size - i)
-    card = cards[other]
-    cards[other] = cards[i]
-    cards[i] = card
-    return card
-
-
-@kernel
 def _deal_hand(g, s, seat, dealt, size):
     """Deal its hidden cards to a seat; return how many have been dealt to all then."""
     for colour in range(5):
         g.hand[seat, colour] = g.known[seat, colour]
     for i in range(s.hidden[seat]):
-        g.hand[seat, _draw(g, s.cards, dealt + i, size)] += 1
+        g.hand[seat, draw_card(g, s.cards, dealt + i, size)] += 1
     return dealt + s.hidden[seat]
 
 
@@ -182,7 +173,7 @@ def _deal_pile(t, g, cards, dealt, size):
         if place == beneath:
             g.pile[place] = END_CARD
         else:
-            g.pile[place] = _draw(g, cards, dealt, size)
+            g.pile[place] = draw_card(g, cards, dealt, size)
             dealt += 1
 
 

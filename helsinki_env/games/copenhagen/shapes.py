@@ -15,21 +15,6 @@ MOST_CELLS = 5
 Drawing = tuple[str, ...]
 
 
-def orientations(drawing: Drawing) -> tuple[Drawing, ...]:
-    """Return the distinct orientations of a drawing, brick included, in the order that the action ids use.
-
-    Rotations by 0, 90, 180 and 270 degrees clockwise, then those of the mirror image (left-right).
-    """
-    found: list[Drawing] = []
-    mirrored = tuple(row[::-1] for row in drawing)
-    for rows in (drawing, mirrored):
-        for _ in range(4):
-            if rows not in found:
-                found.append(rows)
-            rows = tuple("".join(column) for column in zip(*rows[::-1], strict=True))
-    return tuple(found)
-
-
 def offsets_of(drawing: Drawing) -> tuple[list[int], int]:
     """Return (cells, brick) of a drawing, as cells of the board when it lies in the lower left corner."""
     height = len(drawing)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import count
+from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
@@ -20,11 +20,13 @@ from helsinki_env.games.helsinki.actions import (
 from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
 from helsinki_env.games.helsinki.score import check_crosswalks
-from helsinki_env.games.helsinki.shapes import fits, rest, tile_cells
+from helsinki_env.games.helsinki.shapes import fits, fits_in, profile, rest, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_END, PHASE_PAY, PHASE_PLACE, PHASE_ROOF
 
 #: More coats than anybody has.
 NEVER = 99
+#: Card types of which a set is made: the signed 64 bits of kernels hold them.
+CARDS_AT_ONCE = 50
 
 
 @kernel
@@ -103,23 +105,54 @@ def hand_by_colour(t, g, seat, colour):
 
 
 @kernel
-def feasible(t, g, card, coats, usable):
-    """Section 3: whether BUILD of this card can be carried through with so many coats and these actions."""
-    kind = t.kind[card]
-    if g.supply[kind] == 0:
-        return False
-    same, wild, others = hand_by_colour(t, g, g.seat, np.int64(t.colour[card]))
-    pay = coats_to_pay(same - 1 + wild, others, np.int64(t.number[card]) - 1, usable)
-    if pay > coats:
-        return False
-    return pay + coats_to_place(t, g, kind, usable) <= coats
+def feasible(t, g, coats, usable, begin):
+    """Section 3: the cards in hand whose BUILD can be carried through with so many coats and these actions.
+
+    Types from `begin` on, `CARDS_AT_ONCE` of them, as a set (bit = type - begin); the wild card is none of them. Hand
+    and board are looked at once for all cards.
+    """
+    seat, last = g.seat, t.types - 1
+    wild = np.int64(g.hand[seat, last])
+    coloured = hand_size(t, g, seat) - wild
+    side = side_of(g, seat)
+    packed = profile(g.built[seat], side)
+    tried, fitting = np.int64(0), np.int64(0)  # kinds of tile: each is pushed once
+    found = np.int64(0)
+    held = _held(g, seat, begin, min(last, begin + CARDS_AT_ONCE))
+    while held:
+        card = begin + lowest(held)
+        this = held & -held
+        held ^= this
+        kind = np.int64(t.kind[card])
+        if g.supply[kind] == 0:
+            continue
+        same = cards_of(t, g, seat, np.int64(t.colour[card]))
+        cost = coats_to_pay(same - 1 + wild, coloured - same, np.int64(t.number[card]) - 1, usable)
+        if cost > coats:
+            continue
+        if not (tried >> kind) & 1:
+            tried |= bit(kind)
+            fitting |= np.int64(fits_in(t, kind, side, packed)) << kind
+        other_side = (usable >> ANY_SIDE) & 1 and cost < coats
+        if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
+            found |= this
+    return found
+
+
+@kernel
+def _held(g, seat, begin, end):
+    """Types from `begin` to `end` that the hand holds, as a set (bit = type - begin)."""
+    held = np.int64(0)
+    for card in range(begin, end):
+        held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
+    return held
 
 
 @kernel
 def any_feasible(t, g, coats, usable):
     """Whether some BUILD is feasible with so many coats and these actions."""
-    for card in range(t.types - 1):
-        if g.hand[g.seat, card] > 0 and feasible(t, g, card, coats, usable):
+    for begin in range(0, t.types - 1, CARDS_AT_ONCE):
+        if feasible(t, g, coats, usable, begin):
             return True
     return False
 

@@ -7,15 +7,13 @@ come from, stands in the file.
 Rules page: section 1, Components.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, read_yaml
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.data import Entry
+from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
@@ -183,9 +181,7 @@ class Components:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the content; the file's name does not count."""
-        content = asdict(self)
-        del content["name"]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return digest_of_facts(self)
 
     def _is_wild(self, card: int) -> bool:
         if not 0 <= card < self.types:
@@ -202,14 +198,8 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     Raises:
         ComponentError: for anything wrong with the file; names file, key, value and what is expected.
     """
-    path = find_yaml(name_or_path, "components", ComponentError).resolve()
-    return _load(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=32)
-def _load(path: Path, _changed_ns: int) -> Components:
-    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
-    return _components(read_yaml(path, ComponentError), path.stem)
+    components: Components = load(name_or_path, ComponentError, _components)
+    return components
 
 
 def _components(data: Entry, name: str) -> Components:
@@ -251,32 +241,16 @@ def _components(data: Entry, name: str) -> Components:
     return result
 
 
-def _integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-    """Return a list of whole numbers, each from low to high."""
-    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
-
-
 def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
     """Return the drawings, each a connected figure without empty margins."""
     if not data.value or not isinstance(data.value, Mapping):
         data.fail("a mapping of shape names to drawings such as X./XX")
     shapes = {}
     for name, item in data.items():
-        drawing = item.value
         if not isinstance(name, str):
             item.fail("a name that is text, such as L3", found=str(name))
-        if not isinstance(drawing, str) or not drawing or set(drawing) - set("X./"):
-            item.fail("a drawing of the characters X and . with / between its rows")
-        rows = tuple(drawing.split("/"))
-        if len({len(row) for row in rows}) != 1:
-            item.fail("rows of the same length")
-        if any("X" not in line for line in (rows[0], rows[-1], [row[0] for row in rows], [row[-1] for row in rows])):
-            item.fail("no empty row or column at its edges: leave them out")
-        if len(rows) > 5 or len(rows[0]) > 5:
-            item.fail("a drawing of at most 5 rows and 5 columns")
-        if not _connected(rows):
-            item.fail("roofs that are connected edge to edge")
-        if drawing.count("X") not in ROOFS:
+        rows = drawing(item, "X", "roofs")
+        if "".join(rows).count("X") not in ROOFS:
             item.fail("2 to 5 roofs")
         shapes[name] = rows
     return shapes
@@ -298,7 +272,7 @@ def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[st
 
 def _tile_copies(tiles: Entry) -> tuple[int, ...]:
     """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
-    copies = _integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
+    copies = integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
         tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
@@ -331,7 +305,7 @@ def _variant(data: Entry) -> CardVariant:
     """Return one kind of coloured card."""
     data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
     if isinstance(data["copies"].value, list):
-        copies = _integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
+        copies = integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
     else:
         copies = (data["copies"].integer(0, BOX_CARDS),) * len(COLOURS)
     removed = [data[name].integer(0, BOX_CARDS) for name in ("removed_3_players", "removed_2_players")]
@@ -350,22 +324,22 @@ def _variant(data: Entry) -> CardVariant:
 
 def _cells(data: Entry, length: int) -> tuple[int, ...]:
     """Return different cells of the board, given as [row, column], none of them the statue's."""
-    found: list[int] = []
-    for item in data.entries("cells [row, column]", length=length):
-        row, column = _integers(item, 2, 0, SIZE - 1, "numbers, row and column")
-        cell = SIZE * row + column
-        if cell == STATUE:
-            item.fail("another cell: the statue stands on this one")
-        if cell in found:
-            also = f"{data.path}[{found.index(cell)}]"
-            item.fail(f"a cell that is not in the list yet; this one is also {also}")
-        found.append(cell)
-    return tuple(found)
+    items = data.entries("cells [row, column]", length=length)
+    return tuple(different(data, ((item, _cell(item)) for item in items), "cell"))
+
+
+def _cell(item: Entry) -> int:
+    """Return a cell that tiles may cover."""
+    row, column = integers(item, 2, 0, SIZE - 1, "numbers, row and column")
+    cell = SIZE * row + column
+    if cell == STATUE:
+        item.fail("another cell: the statue stands on this one")
+    return cell
 
 
 def _bonus_cards(data: Entry) -> tuple[int, ...]:
     """Return the values of the four bonus cards, ascending."""
-    values = _integers(data, 4, 1, 100, "values")
+    values = integers(data, 4, 1, 100, "values")
     if list(values) != sorted(set(values)):
         data.fail("four different values in ascending order")
     return values
@@ -405,15 +379,3 @@ def _check_decks(components: Components, cards: Entry) -> None:
         least = DISPLAY + 2 * players
         if size < least:
             total.fail(f"at least {least}: the display and two cards a player are dealt")
-
-
-def _connected(rows: Sequence[str]) -> bool:
-    """Return whether the roofs of a drawing hang together edge to edge."""
-    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "X"}
-    edge = [left.pop()]
-    while edge:
-        r, c = edge.pop()
-        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
-        left -= near
-        edge.extend(near)
-    return not left

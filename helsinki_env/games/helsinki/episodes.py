@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import shown
 from helsinki_env.engine import contract
 from helsinki_env.engine.draws import member, subset
 from helsinki_env.engine.given import player_counts, several, size_range
@@ -42,7 +43,7 @@ EPISODES = np.dtype(
 def _choices(value: Any) -> tuple[bool, ...]:
     values = several(value)
     if not values or any(not isinstance(v, bool) for v in values):
-        raise ValueError(f"dry_roads: found {value!r}, expected False or True, or (False, True)")
+        raise ValueError(f"dry_roads: found {shown(value)}, expected False or True, or (False, True)")
     return values
 
 

@@ -13,10 +13,11 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import (
+    CARDS_AT_ONCE,
     any_feasible,
-    cards_of,
     coats_to_pay,
     coats_to_place,
+    feasible,
     fits_elsewhere,
     free_roofs,
     hand_by_colour,
@@ -25,7 +26,7 @@ from helsinki_env.games.helsinki.build import (
 )
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
-from helsinki_env.games.helsinki.shapes import fits_in, lanes, profile
+from helsinki_env.games.helsinki.shapes import lanes, profile
 from helsinki_env.games.helsinki.state import (
     PHASE_DISCARD,
     PHASE_END,
@@ -114,47 +115,14 @@ def _pay_actions(t, g, usable):
 
 
 @kernel
-def _held(g, seat, begin, end):
-    """Types from `begin` to `end` (at most 50 of them) that the hand holds, as a set, bit = type - begin."""
-    held = np.int64(0)
-    for card in range(begin, end):
-        held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
-    return held
-
-
-@kernel
 def _mask_builds(t, g, mask, first):
-    """MAIN: BUILD of every card in hand that is feasible; hand and board are looked at once for all cards."""
-    seat = g.seat
-    usable = usable_actions(g, seat)
-    coats = np.int64(g.meadow[seat])
-    last = t.types - 1
-    wild = np.int64(g.hand[seat, last])
-    side = side_of(g, seat)
-    packed = profile(g.built[seat], side)
-    coloured = hand_size(t, g, seat) - wild
-    tried, fitting = np.int64(0), np.int64(0)  # kinds of tile: each is pushed once
-    for begin in range(0, last, 50):
-        held = _held(g, seat, begin, min(last, begin + 50))
-        while held:
-            card = begin + lowest(held)
-            held &= held - 1
-            kind = np.int64(t.kind[card])
-            if g.supply[kind] == 0:
-                continue
-            same = cards_of(t, g, seat, np.int64(t.colour[card]))
-            due = np.int64(t.number[card]) - 1
-            cost = np.int64(0)
-            if same - 1 + wild < due:
-                cost = coats_to_pay(same - 1 + wild, coloured - same, due, usable)
-                if cost > coats:
-                    continue
-            if not (tried >> kind) & 1:
-                tried |= bit(kind)
-                fitting |= np.int64(fits_in(t, kind, side, packed)) << kind
-            other_side = (usable >> a.ANY_SIDE) & 1 and cost < coats
-            if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
-                mask[first + card] = 1
+    """MAIN: BUILD of every card in hand that is feasible."""
+    usable, coats = usable_actions(g, g.seat), np.int64(g.meadow[g.seat])
+    for begin in range(0, t.types - 1, CARDS_AT_ONCE):
+        cards = feasible(t, g, coats, usable, begin)
+        while cards:
+            mask[first + begin + lowest(cards)] = 1
+            cards &= cards - 1
 
 
 @kernel

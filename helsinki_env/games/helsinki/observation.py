@@ -122,7 +122,7 @@ def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDAr
 
 
 # Where the pieces start; those that depend on the number of card types come last.
-_AT = {piece.name: piece.start for piece in layout(0).pieces}
+_AT = layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT["covered"]
 _PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
 _PENDING, _BUILDING, _DISPLAY, _UNSEEN = _AT["pending"], _AT["building"], _AT["display"], _AT["own_unseen"]

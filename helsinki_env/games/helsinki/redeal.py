@@ -27,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine import contract
+from helsinki_env.engine.draws import draw_card
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
@@ -92,16 +93,6 @@ def _look(t, g, viewer, s):
 
 
 @kernel
-def _draw(g, cards, i, size):
-    """Draw one of the cards from place `i` on, each equally likely, and move it to place `i`."""
-    other = i + below(g, size - i)
-    card = cards[other]
-    cards[other] = cards[i]
-    cards[i] = card
-    return card
-
-
-@kernel
 def _removable(t, cards, size):
     """How many of the cards may be the one that was removed unseen."""
     candidates = 0
@@ -133,7 +124,7 @@ def _deal_hands(t, g, viewer, s, cards, size):
             for card in range(t.types):
                 g.hand[seat, card] = g.known[seat, card]
             for _ in range(s.hidden[seat]):
-                g.hand[seat, _draw(g, cards, dealt, size)] += 1
+                g.hand[seat, draw_card(g, cards, dealt, size)] += 1
                 dealt += 1
     return dealt
 
@@ -164,7 +155,7 @@ def _deal_first_pile(t, g, viewer, s):
         size -= 1
     dealt = _deal_hands(t, g, viewer, s, s.cards, size)
     for place in range(g.pile_size):
-        g.pile[place] = _draw(g, s.cards, dealt + place, size)
+        g.pile[place] = draw_card(g, s.cards, dealt + place, size)
     return True
 
 
@@ -209,9 +200,9 @@ def _draw_unseen_cards(t, g, s):
             s.cards[size] = card
             size += 1
     for i in range(s.draws - due):
-        s.drawn[_draw(g, s.cards, i, size)] += 1
+        s.drawn[draw_card(g, s.cards, i, size)] += 1
     for place in range(g.pile_size):
-        g.pile[place] = _draw(g, s.cards, s.draws - due + place, size)
+        g.pile[place] = draw_card(g, s.cards, s.draws - due + place, size)
     ways = 1
     for card in range(t.types):
         for i in range(s.due[card]):
@@ -233,7 +224,7 @@ def _hand_out_unseen(t, g, viewer, s):
             continue
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] >= 0:
-                g.unseen[seat, slot] = _draw(g, s.cards, at, size)
+                g.unseen[seat, slot] = draw_card(g, s.cards, at, size)
                 at += 1
     for i in range(size):
         card = s.cards[i]

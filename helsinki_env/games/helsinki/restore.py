@@ -30,7 +30,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import end_turn_fields
-from helsinki_env.games.helsinki.observation import SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.games.helsinki.observation import PENDING_FACTS, PLANES, SEAT_FACTS, TABLE_FACTS, layout
 from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,
@@ -48,15 +48,33 @@ from helsinki_env.games.helsinki.state import (
 
 __all__ = ["restore", "restore_game"]
 
-_AT = {piece.name: piece.start for piece in layout(0).pieces}
+_AT = layout(0).starts
 _BOARDS, _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("boards", "seats", "used", "denied", "covered"))
 _PHASE, _TABLE, _SUPPLY, _BONUS = (_AT[name] for name in ("phase", "table", "tile_supply", "bonus_cards"))
 _PENDING, _BUILDING, _DISPLAY, _OWN_UNSEEN = (_AT[name] for name in ("pending", "building", "display", "own_unseen"))
 _CARDS = _AT["hand"]
-_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), 4 * 49
+_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), len(PLANES) * 49
 _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _UNSEEN_DRAWS = range(_PER_SEAT)
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _SUPERSTRUCTURES = range(len(TABLE_FACTS))
-_NUMBER, _STANDING, _COATS = 49, 98, 147
+(
+    _MOVE,
+    _DREW,
+    _BUILT,
+    _ONLY_BUILD,
+    _TO_PAY,
+    _SUBSTITUTE,
+    _ANY_SIDE,
+    _ACTION,
+    _RESUME,
+    _WILDS_LEFT,
+    _LIFTED,
+    _ROOFS_LEFT,
+    _LAST_ROOF,
+    _LAST_DISCARD,
+    _LIFTED_NOW,
+    _TURN_OVER,
+) = range(_PENDING, _PENDING + len(PENDING_FACTS))
+_, _NUMBER, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _WILD = 6
 #: What may not fit together though every entry is in its range.
 _FAULTS = (
@@ -169,22 +187,22 @@ def _read_hand(t, obs, g, seat, size, known):
 @kernel
 def _read_pending(obs, g):
     end_turn_fields(g)
-    g.move = obs[_PENDING]
-    g.drew = obs[_PENDING + 1]
-    g.has_built = obs[_PENDING + 2]
-    g.only_build = obs[_PENDING + 3]
-    g.to_pay = obs[_PENDING + 4]
-    g.substitute = obs[_PENDING + 5]
-    g.any_side = obs[_PENDING + 6]
-    g.action = obs[_PENDING + 7] - 1
-    g.resume = obs[_PENDING + 8]
-    g.wilds_left = obs[_PENDING + 9]
-    g.lifted = obs[_PENDING + 10] - 1
-    g.roofs_left = obs[_PENDING + 11]
-    g.last_roof = obs[_PENDING + 12] - 1
-    g.last_discard = obs[_PENDING + 13] - 1
-    g.lifted_now = obs[_PENDING + 14]
-    g.turn_over = obs[_PENDING + 15]
+    g.move = obs[_MOVE]
+    g.drew = obs[_DREW]
+    g.has_built = obs[_BUILT]
+    g.only_build = obs[_ONLY_BUILD]
+    g.to_pay = obs[_TO_PAY]
+    g.substitute = obs[_SUBSTITUTE]
+    g.any_side = obs[_ANY_SIDE]
+    g.action = obs[_ACTION] - 1
+    g.resume = obs[_RESUME]
+    g.wilds_left = obs[_WILDS_LEFT]
+    g.lifted = obs[_LIFTED] - 1
+    g.roofs_left = obs[_ROOFS_LEFT]
+    g.last_roof = obs[_LAST_ROOF] - 1
+    g.last_discard = obs[_LAST_DISCARD] - 1
+    g.lifted_now = obs[_LIFTED_NOW]
+    g.turn_over = obs[_TURN_OVER]
     g.card = obs[_BUILDING] - 1
     for i in range(PAID):
         if obs[_BUILDING + 1 + i]:

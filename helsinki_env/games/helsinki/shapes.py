@@ -26,21 +26,6 @@ _PAIRS = np.int64(0b11 | 0b11 << 14 | 0b11 << 28 | 0b11 << 42)
 _FOURS = np.int64(0b1111 | 0b1111 << 28)
 
 
-def orientations(drawing: Drawing) -> tuple[Drawing, ...]:
-    """Return the distinct orientations of a drawing, in the order that the action ids use.
-
-    Rotations by 0, 90, 180 and 270 degrees clockwise, then those of the mirror image (left-right).
-    """
-    found: list[Drawing] = []
-    mirrored = tuple(row[::-1] for row in drawing)
-    for rows in (drawing, mirrored):
-        for _ in range(4):
-            if rows not in found:
-                found.append(rows)
-            rows = tuple("".join(column) for column in zip(*rows[::-1], strict=True))
-    return tuple(found)
-
-
 def cells_of(drawing: Drawing) -> tuple[tuple[int, int], ...]:
     """Return the (row, column) of every roof of a drawing."""
     return tuple((i, j) for i, row in enumerate(drawing) for j, mark in enumerate(row) if mark == "X")

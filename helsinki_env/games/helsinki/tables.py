@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.engine.box import orientations
 from helsinki_env.games.helsinki.actions import ActionTable
 from helsinki_env.games.helsinki.components import Components
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, orientations, seen_from
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from
 from helsinki_env.games.helsinki.state import WIDE
 
 _MOST_IDS = ActionTable(WIDE).size

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
 from helsinki_env.engine.positions import MOST_SAID, PositionError, fill, plain
+from helsinki_env.engine.reading import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
@@ -53,7 +53,6 @@ _PENDING: dict[str, tuple[set[str], set[str]]] = {
     "PAY": ({"tile", "using", "recolour", "place", "due"}, {"paid", *_TURN}),
     "COAT": ({"rewards"}, _TURN),
 }
-_WORD = re.compile("0x[0-9a-fA-F]{16}")
 #: Points are below the goal while the game goes on; the last turn can add all lines of a board.
 _MOST_POINTS = 1000
 
@@ -71,10 +70,10 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     Raises:
         PositionError: (a ValueError) naming the key, what stood there and what was expected.
     """
-    whole = Entry(position, PositionError, file="position").mapping()
-    if isinstance(whole["draw_pile"].value, int):
-        whole["draw_pile"].fail("a list of colours: a copy made for one seat cannot be played on")
-    data = _mapping(whole, _KEYS, optional=("denied",))
+    given = Entry(position, PositionError, file="position").mapping()
+    if isinstance(given["draw_pile"].value, int):
+        given["draw_pile"].fail("a list of colours: a copy made for one seat cannot be played on")
+    data = mapping(given, _KEYS, optional=("denied",))
     data["game"].choice(["copenhagen"])
     data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
     config = _config(data) if config is None else config
@@ -83,15 +82,15 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     p = plain(states[0])
     phase = data["phase"].choice(PHASES)
     p.phase = PHASES.index(phase)
-    p.seat = _whole(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = _whole(data["round"], "a round", 1, MOST_SAID)
+    p.seat = whole(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = whole(data["round"], "a round", 1, MOST_SAID)
     p.done = int(data["done"].flag())
     _read_cards(p, data)
     _read_supplies(p, config.loaded, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config.loaded, seat, _mapping(entry, _SEAT_KEYS))
+        _read_seat(p, config.loaded, seat, mapping(entry, _SEAT_KEYS))
     _read_pending(p, data["pending"], phase)
-    p.chance = int(_word(_mapping(data["chance"], ("word",))["word"]), 16)
+    p.chance = word(mapping(data["chance"], ("word",))["word"])
     fill(states, p)
     game = Game.from_state(config, states[0])
     check(game)
@@ -101,60 +100,19 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
 # kinds of values
 
 
-def _mapping(entry: Entry, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:
-    """Return what stands under exactly these keys; the optional ones may be missing."""
-    entry.mapping(keys)
-    for key in keys:
-        if key not in entry.value and key not in optional:
-            entry[key].fail("this key: it is missing")
-    return dict(entry.items())
-
-
-def _whole(entry: Entry, what: str, low: int, high: int) -> int:
-    return entry.integer(low, high, f"{what} from {low} to {high}")
-
-
-def _numbers(entry: Entry, what: str, many: str, most: int, length: int | None = None) -> list[int]:
-    """Return a list of whole numbers from 0 to `most`; `what` each of them is, `many` of them are."""
-    return [_whole(item, what, 0, most) for item in entry.entries(many, length=length)]
-
-
 def _counts(entry: Entry) -> list[int]:
-    return _numbers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
-
-
-def _set(entry: Entry, what: str, size: int, low: int = 0) -> list[int]:
-    """Return different whole numbers from `low` to `size` - 1; `what` is such as "a cell"."""
-    many = what.split()[1]
-    items = entry.entries(f"{many}, each once")
-    found: list[int] = []
-    for item in items:
-        number = _whole(item, what, low, size - 1)
-        if number in found:
-            item.fail("no number twice")
-        found.append(number)
-    return found
-
-
-def _bits(numbers: Sequence[int]) -> int:
-    return sum(1 << number for number in numbers)
-
-
-def _word(entry: Entry) -> str:
-    if not isinstance(entry.value, str) or not _WORD.fullmatch(entry.value):
-        entry.fail("'0x' and 16 hexadecimal digits")
-    return entry.value
+    return numbers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
 
 
 # the parts of a position
 
 
 def _config(data: Mapping[str, Entry]) -> CopenhagenConfig:
-    players = _whole(data["players"], "seats", 2, 4)
+    players = whole(data["players"], "seats", 2, 4)
     denied: list[list[int]] | None = None
     if "denied" in data:
         seats = data["denied"].entries("lists of abilities, one for each seat", length=players)
-        denied = [_set(abilities, "an ability", len(ABILITIES), low=1) for abilities in seats]
+        denied = [different(abilities, "an ability", "abilities", len(ABILITIES), low=1) for abilities in seats]
     try:
         return CopenhagenConfig(
             num_players=players,
@@ -169,7 +127,7 @@ def _config(data: Mapping[str, Entry]) -> CopenhagenConfig:
 
 def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
     pile = data["draw_pile"]
-    cards = _numbers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
+    cards = numbers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
     if len(cards) > PILE:
         pile.fail(f"at most {PILE} cards", found=f"{len(cards)} cards")
     p.pile[: len(cards)] = cards[::-1]
@@ -180,15 +138,15 @@ def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
         p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
     for slot, card in enumerate(data["display"].entries("colours or null", length=DISPLAY)):
         if card.value is not None:
-            p.display[slot] = _whole(card, "null or a colour", 0, len(COLOURS) - 1)
+            p.display[slot] = whole(card, "null or a colour", 0, len(COLOURS) - 1)
 
 
 def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
-    supply = _mapping(data["tile_supply"], COLOURS)
+    supply = mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
         for j, count in enumerate(supply[colour].entries("tile counts by size", length=len(SIZES))):
-            p.supply[4 * i + j] = _whole(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
-    p.white_tiles = _whole(data["white_tiles"], "a supply", 0, components.white_tiles)
+            p.supply[4 * i + j] = whole(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
+    p.white_tiles = whole(data["white_tiles"], "a supply", 0, components.white_tiles)
 
 
 def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Entry]) -> None:
@@ -196,21 +154,21 @@ def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapp
         _read_tile(p, components, seat, tile)
     p.white[seat] = _free_cells(data["white"], p.filled[seat])
     p.filled[seat] |= p.white[seat]
-    p.owned[seat] = _bits(_set(data["abilities"], "an ability", len(ABILITIES)))
-    p.used[seat] = _bits(_set(data["used"], "an ability", len(ABILITIES)))
+    p.owned[seat] = as_bits(different(data["abilities"], "an ability", "abilities", len(ABILITIES)))
+    p.used[seat] = as_bits(different(data["used"], "an ability", "abilities", len(ABILITIES)))
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
     p.hand[seat], p.known[seat] = (_counts(data[key]) for key in ("hand", "known"))
-    p.points[seat] = _whole(data["points"], "points", 0, _MOST_POINTS)
+    p.points[seat] = whole(data["points"], "points", 0, _MOST_POINTS)
 
 
 def _free_cells(entry: Entry, filled: int) -> int:
     """Return cells that are empty, as a set."""
-    cells = _set(entry, "a cell", CELLS)
+    cells = different(entry, "a cell", "cells", CELLS)
     twice = [cell for cell in cells if filled >> cell & 1]
     if twice:
         entry.fail(f"empty cells; {twice} are filled already")
-    return _bits(cells)
+    return as_bits(cells)
 
 
 @lru_cache(maxsize=8)
@@ -227,15 +185,15 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
 
 def _kind(entry: Entry, *more: str) -> tuple[int, dict[str, Entry]]:
     """Return the kind of a tile, and what else stands there."""
-    data = _mapping(entry, ("colour", "size", *more))
+    data = mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
-    return 4 * colour + _whole(data["size"], "a size", SIZES[0], SIZES[-1]) - SIZES[0], data
+    return 4 * colour + whole(data["size"], "a size", SIZES[0], SIZES[-1]) - SIZES[0], data
 
 
 def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entry) -> None:
     kind, data = _kind(tile, "cells", "brick")
     cells = _free_cells(data["cells"], p.filled[seat])
-    brick = _whole(data["brick"], "a cell", 0, CELLS - 1)
+    brick = whole(data["brick"], "a cell", 0, CELLS - 1)
     lying = [cell for cell in range(CELLS) if cells >> cell & 1]
     corner = COLUMNS * min((cell // COLUMNS for cell in lying), default=0)
     corner += min((cell % COLUMNS for cell in lying), default=0)
@@ -258,7 +216,7 @@ def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entr
 
 def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
     needed, allowed = (set(), set()) if p.done else _PENDING[phase]
-    numbers = {
+    ranges = {
         "first": (0, DISPLAY - 1),
         "recolour": (0, len(COLOURS) - 1),
         "place": (0, actions.SIZES[actions.KIND_PLACE] - 1),
@@ -273,7 +231,7 @@ def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
         if key == "tile":
             p.tile = _kind(entry)[0]
         elif key == "using":
-            p.using = _bits(_set(entry, "an ability", len(ABILITIES)))
+            p.using = as_bits(different(entry, "an ability", "abilities", len(ABILITIES)))
             if not p.using:
                 entry.fail("at least one ability, or no such key")
         elif key == "paid":
@@ -281,7 +239,7 @@ def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
             if not any(p.paid):
                 entry.fail("at least one card, or no such key")
         else:
-            setattr(p, key, entry.integer(*numbers[key]))
+            setattr(p, key, entry.integer(*ranges[key]))
     for key in sorted(needed):
         if not data[key].given:
             data[key].fail(f"this key: phase {phase} needs it")

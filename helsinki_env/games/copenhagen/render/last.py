@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from helsinki_env.engine.box import orientations
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import COLUMNS, SIZES, Components
 from helsinki_env.games.copenhagen.notation import parse
-from helsinki_env.games.copenhagen.shapes import offsets_of, orientations
+from helsinki_env.games.copenhagen.shapes import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

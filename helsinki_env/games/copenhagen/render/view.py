@@ -12,6 +12,7 @@ from typing import Any
 
 from helsinki_env.data import Entry
 from helsinki_env.drawing.checked import in_one_piece, numbers, or_none
+from helsinki_env.engine.box import orientations
 from helsinki_env.engine.positions import MOST_SAID, PositionError
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import (
@@ -27,7 +28,7 @@ from helsinki_env.games.copenhagen.components import (
 )
 from helsinki_env.games.copenhagen.render.last import Last, last_of
 from helsinki_env.games.copenhagen.render.words import Decision, decision_of
-from helsinki_env.games.copenhagen.shapes import offsets_of, orientations
+from helsinki_env.games.copenhagen.shapes import offsets_of
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE
 
 __all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
 from helsinki_env.engine.positions import MOST_SAID, PositionError, cell_list, fill, plain
+from helsinki_env.engine.reading import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, apply_setup
@@ -73,7 +73,6 @@ _PENDING: dict[str, tuple[set[str], set[str]]] = {
     "END": (set(), _TURN),
 }
 _CELLS, _SPACES = 49, 8
-_WORD = re.compile("0x[0-9a-fA-F]{16}")
 
 
 def from_dict(position: Mapping[str, Any]) -> Game:
@@ -85,10 +84,10 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     Raises:
         PositionError: (a ValueError) naming the key, what stood there and what was expected.
     """
-    whole = Entry(position, PositionError, file="position").mapping(_KEYS)
-    if isinstance(whole["draw_pile"].value, int):
-        whole["draw_pile"].fail("a list of card types: a copy made for one seat cannot be played on")
-    data = _mapping(whole, _KEYS)
+    given = Entry(position, PositionError, file="position").mapping(_KEYS)
+    if isinstance(given["draw_pile"].value, int):
+        given["draw_pile"].fail("a list of card types: a copy made for one seat cannot be played on")
+    data = mapping(given, _KEYS)
     data["game"].choice(["helsinki"])
     data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
     config = _config(data)
@@ -97,15 +96,15 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     p = plain(states[0])
     phase = data["phase"].choice(PHASES)
     p.phase = PHASES.index(phase)
-    p.seat = _whole(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = _whole(data["round"], "a round", 1, MOST_SAID)
+    p.seat = whole(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = whole(data["round"], "a round", 1, MOST_SAID)
     p.last_round, p.done = data["last_round"].flag(), data["done"].flag()
     _read_cards(p, config.loaded, data)
     _read_supplies(p, config.loaded, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config, seat, _mapping(entry, _SEAT_KEYS))
+        _read_seat(p, config, seat, mapping(entry, _SEAT_KEYS))
     _read_pending(p, config.loaded.types, data["pending"], phase)
-    p.chance = int(_word(_mapping(data["chance"], ("word",))["word"]), 16)
+    p.chance = word(mapping(data["chance"], ("word",))["word"])
     fill(states, p)
     game = Game.from_state(config, states[0])
     check(game)
@@ -115,73 +114,28 @@ def from_dict(position: Mapping[str, Any]) -> Game:
 # kinds of values
 
 
-def _mapping(entry: Entry, keys: Sequence[str]) -> dict[str, Entry]:
-    """Return what stands under exactly these keys."""
-    entry.mapping(keys)
-    for key in keys:
-        if key not in entry.value:
-            entry[key].fail("this key: it is missing")
-    return dict(entry.items())
-
-
-def _whole(entry: Entry, what: str, low: int, high: int) -> int:
-    return entry.integer(low, high, f"{what} from {low} to {high}")
-
-
-def _numbers(entry: Entry, what: str, many: str, most: int, length: int | None = None) -> list[int]:
-    """Return a list of whole numbers from 0 to `most`; `what` each of them is, `many` of them are."""
-    found = entry.value
-    if (
-        isinstance(found, list)
-        and length in (None, len(found))
-        and all(type(n) is int and 0 <= n <= most for n in found)
-    ):
-        return found  # the quick look
-    return [_whole(item, what, 0, most) for item in entry.entries(many, length=length)]
-
-
 def _cards(entry: Entry, types: int, most: int) -> list[int]:
-    cards = _numbers(entry, "a card type", "card types", types - 1)
+    cards = numbers(entry, "a card type", "card types", types - 1)
     if len(cards) > most:
         entry.fail(f"at most {most} cards")
     return cards
 
 
 def _counts(entry: Entry, types: int) -> list[int]:
-    return _numbers(entry, "a card count", "card counts, one for each card type", DECK, types)
-
-
-def _set(entry: Entry, what: str, size: int) -> list[int]:
-    """Return different whole numbers from 0 to `size` - 1; `what` is such as "a cell"."""
-    many = f"{what.split()[1]}s"
-    found = _numbers(entry, what, many, size - 1)
-    if len(set(found)) < len(found):
-        twice = next(i for i, number in enumerate(found) if number in found[:i])
-        entry.entries(many)[twice].fail(f"each of the {many} once")
-    return found
-
-
-def _bits(numbers: Sequence[int]) -> int:
-    return sum(1 << number for number in numbers)
-
-
-def _word(entry: Entry) -> str:
-    if not isinstance(entry.value, str) or not _WORD.fullmatch(entry.value):
-        entry.fail("'0x' and 16 hexadecimal digits")
-    return entry.value
+    return numbers(entry, "a card count", "card counts, one for each card type", DECK, types)
 
 
 # the parts of a position
 
 
 def _config(data: Mapping[str, Entry]) -> GameConfig:
-    players = _whole(data["players"], "seats", 2, 4)
+    players = whole(data["players"], "seats", 2, 4)
     denied = data["denied"].entries("lists of actions, one for each seat", length=players)
     try:
         return GameConfig(
             num_players=players,
-            covered=_set(data["covered"], "an action", len(ACTIONS)),
-            denied=[_set(actions, "an action", len(ACTIONS)) for actions in denied],
+            covered=different(data["covered"], "an action", "actions", len(ACTIONS)),
+            denied=[different(actions, "an action", "actions", len(ACTIONS)) for actions in denied],
             dry_roads=data["dry_roads"].flag(),
             components=data["components"].text("the name of a component file, or a path"),
         )
@@ -199,16 +153,16 @@ def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, E
     p.discard[:types] = _counts(data["discard_pile"], types)
     for slot, card in enumerate(data["display"].entries("card types or null", length=len(p.display))):
         if card.value is not None:
-            p.display[slot] = _whole(card, "null or a card type", 0, types - 1)
+            p.display[slot] = whole(card, "null or a card type", 0, types - 1)
 
 
 def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
-    supply = _mapping(data["tile_supply"], COLOURS)
+    supply = mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
         for j, count in enumerate(supply[colour].entries("tile counts by roofs", length=len(ROOFS))):
-            p.supply[4 * i + j] = _whole(count, "a supply of tiles", 0, components.tile_copies[j])
-    p.wild_supply = _whole(data["wild_tiles"], "a supply", 0, components.wild_tiles)
-    p.superstructure_supply = _whole(data["superstructures"], "a supply", 0, components.superstructures)
+            p.supply[4 * i + j] = whole(count, "a supply of tiles", 0, components.tile_copies[j])
+    p.wild_supply = whole(data["wild_tiles"], "a supply", 0, components.wild_tiles)
+    p.superstructure_supply = whole(data["superstructures"], "a supply", 0, components.superstructures)
     for card in data["bonus_cards"].entries("bonus cards"):
         index = _bonus_index(card, components)
         if p.bonus_cards >> index & 1:
@@ -228,8 +182,8 @@ def _bonus_index(entry: Entry, components: Components) -> int:
 def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[str, Entry]) -> None:
     components, types = config.loaded, config.loaded.types
     _read_board(p, components, seat, data)
-    p.meadow[seat] = _whole(data["meadow"], "coats of arms", 0, len(components.coats))
-    p.used[seat] = _bits(_set(data["used"], "an action", len(ACTIONS)))
+    p.meadow[seat] = whole(data["meadow"], "coats of arms", 0, len(components.coats))
+    p.used[seat] = as_bits(different(data["used"], "an action", "actions", len(ACTIONS)))
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
     hand, known = (_counts(data[key], types) for key in ("hand", "known"))
@@ -238,8 +192,8 @@ def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[
             data["known"].entries("card counts")[card].fail(f"at most the {held} in hand")
     p.hand[seat][:types], p.known[seat][:types] = hand, known
     if data["token"].value is not None:
-        p.token[seat] = _whole(data["token"], "null or a space", 0, _SPACES - 1)
-    p.points[seat] = _whole(data["points"], "points", 0, MOST_SAID)
+        p.token[seat] = whole(data["token"], "null or a space", 0, _SPACES - 1)
+    p.points[seat] = whole(data["points"], "points", 0, MOST_SAID)
     if data["bonus"].value is not None:
         p.bonus[seat] = _bonus_index(data["bonus"], components)
     p.limit_lifted[seat] = data["limit_lifted"].flag()
@@ -251,10 +205,10 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
         _read_pavilion(p, components, seat, pavilion)
     p.wild[seat] = _free_cells(data["wild"], p.built[seat])
     p.built[seat] |= p.wild[seat]
-    p.superstructures[seat] = _bits(_set(data["superstructures"], "a cell", _CELLS))
+    p.superstructures[seat] = as_bits(different(data["superstructures"], "a cell", "cells", _CELLS))
     if p.superstructures[seat] & ~(p.built[seat] & ~(1 << components.statue)):
         data["superstructures"].fail("cells of pavilion or wild tiles")
-    for cell in _set(data["coats_on_board"], "a cell", _CELLS):
+    for cell in different(data["coats_on_board"], "a cell", "cells", _CELLS):
         if cell not in components.coats or p.built[seat] >> cell & 1:
             data["coats_on_board"].fail(f"those of {sorted(components.coats)} that are not built", found=str(cell))
         p.coats[seat] |= 1 << components.coats.index(cell)
@@ -262,7 +216,7 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
 
 def _free_cells(entry: Entry, built: int) -> int:
     """Return cells that are not built, as a set."""
-    cells = _bits(_set(entry, "a cell", _CELLS))
+    cells = as_bits(different(entry, "a cell", "cells", _CELLS))
     if cells & built:
         entry.fail(f"cells that are empty; {cell_list(cells & built)} are built already")
     return cells
@@ -279,9 +233,9 @@ def _pieces(components: Components) -> dict[tuple[int, int], int]:
 
 
 def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavilion: Entry) -> None:
-    data = _mapping(pavilion, ("colour", "roofs", "cells"))
+    data = mapping(pavilion, ("colour", "roofs", "cells"))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
-    roofs = _whole(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
+    roofs = whole(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
     cells = _free_cells(data["cells"], p.built[seat])
     corner = 7 * min((cell // 7 for cell in cell_list(cells)), default=0)
     corner += min((cell % 7 for cell in cell_list(cells)), default=0)
@@ -303,7 +257,7 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
 def _read_pending(p: SimpleNamespace, types: int, data: Entry, phase: str) -> None:
     needed, allowed = _PENDING[phase]
     known = needed | allowed | {"reshuffled", "unseen_draws"}
-    numbers = {
+    ranges = {
         "move": (5, 6),
         "card": (0, types - 2),
         "to_pay": (1, PAID),
@@ -327,8 +281,8 @@ def _read_pending(p: SimpleNamespace, types: int, data: Entry, phase: str) -> No
             if not entry.flag():
                 entry.fail("true, or no such key")
             setattr(p, FLAGS[key], 1)
-        elif key in numbers:
-            setattr(p, NUMBERS[key][0], entry.integer(*numbers[key]))
+        elif key in ranges:
+            setattr(p, NUMBERS[key][0], entry.integer(*ranges[key]))
         else:
             readers[key](entry)
     for key in sorted(needed):

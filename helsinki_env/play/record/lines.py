@@ -1,68 +1,20 @@
-"""A game as data: what was dealt, who played, what was decided and how it ended. One game is one line of JSON.
-
-A record replays exactly: the deck comes from the seed, everything else from the decisions, which are ids of the action
-table. It is of any game that is known (`helsinki_env.engine.spec`). The keys of a line:
-
-============  ==========================================================================================
-(a game)      which game it is, by its name in small letters; the value is the version of its environment
-config        the configuration, as its `to_dict` writes it
-config_digest its `digest`: the configuration again, the component file by its content
-seed, stream  which deck was dealt, as for `Game`
-episode       the how-manyth game of that stream, as a batch environment counts them; 0 in most cases
-players       who sat in each seat, by name
-decisions     ids of the action table, in order
-scores        points of each seat; null if the game was not played to its end
-ranking       seats, best first; null likewise. Not in games whose places may be shared
-places        instead of it there: how many seats did better than each, [0, 0, 2] for two winners of three
-digest        16 hexadecimal digits over everything else
-============  ==========================================================================================
-
-    >>> from helsinki_env import Game
-    >>> game = Game(seed=5)
-    >>> decisions = []
-    >>> while not game.done:
-    ...     decisions.append(int(game.legal_actions()[0]))
-    ...     game.step(decisions[-1])
-    >>> record = Record.of(game, seed=5, players=["first", "first"], decisions=decisions)
-    >>> replay(Record.from_json(record.to_json())) == game
-    True
-
-Files hold one record a line (JSON Lines). They are written under a temporary name and renamed, so a file that exists is
-whole, and a run that breaks off leaves what was there before.
-"""
+"""A record as checked values, and as one line of JSON."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from helsinki_env.data import Entry, brief, parse_json, shown
-from helsinki_env.engine import loops
-from helsinki_env.engine.contract import apply
-from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
-from helsinki_env.engine.values import as_word
-from helsinki_env.files import held, replaced_by, replacing
-
-__all__ = ["Record", "RecordError", "RecordWriter", "deal", "positions", "read_records", "replay", "write_records"]
 
 #: The keys between what says which game it is and the result.
 _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
-#: Characters of a line; a long game takes a few thousand.
-_MOST_LINE = 2**20
 
 
 class RecordError(ValueError):
@@ -74,7 +26,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """A game as data; see the module for the keys.
+    """A game as data; see the package for the keys.
 
     Attributes:
         config: what was played, a configuration of any game.
@@ -145,7 +97,7 @@ class Record:
     def _ranking(self) -> tuple[int, ...]:
         """Return the seats in the order of their places, and keep the places that go with it."""
         if self.ranking is None:
-            return tuple(_ranked(self.places or ()))
+            return tuple(ranked(self.places or ()))
         seats = range(self.config.num_players)
         entries = self._entry("ranking").entries("seats, best first", length=len(seats))
         ranking = tuple(seat.integer(0, len(seats) - 1) for seat in entries)
@@ -206,7 +158,7 @@ class Record:
         return self.scores is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain data; see the module for the keys."""
+        """Return the record as plain data; see the package for the keys."""
         spec = self.spec
         key = _result_key(spec)
         result = getattr(self, key)
@@ -274,7 +226,7 @@ def _result_key(spec: GameSpec) -> str:
     return "places" if spec.shared_places else "ranking"
 
 
-def _ranked(places: Sequence[int]) -> list[int]:
+def ranked(places: Sequence[int]) -> list[int]:
     """Return the seats in the order of their places."""
     return sorted(range(len(places)), key=places.__getitem__)
 
@@ -310,207 +262,3 @@ def _read_config(game: str, text: str, digest: str) -> Any:
         remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
         Entry(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
     return config
-
-
-# replay
-
-
-def deal(record: Record) -> Any:
-    """Return the game of a record before its first decision, of the class that its game has (`BoardGame`)."""
-    game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
-    if record.episode:
-        word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
-        loops.batch_deal(game._tables, game._states, *word)
-    return game
-
-
-def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
-    """Yield the game before each decision together with that decision, and last the game at the end with None.
-
-    Every game is a copy of its own.
-
-    Raises:
-        RecordError: if a decision is not legal, or the result is not that of the record.
-    """
-    game = deal(record)
-    for i, action in enumerate(record.decisions):
-        yield game.clone(), action
-        _step(game, i, action)
-    _check_result(record, game)
-    yield game, None
-
-
-@kernel
-def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
-    """Take the decisions, int64 (n,), in the only game of `states`; return the index of the first illegal one, or n."""
-    g = states[0]
-    for i in range(len(decisions)):
-        write_mask(t, g, mask)
-        if mask[decisions[i]] == 0:
-            return i
-        apply(t, g, decisions[i])
-    return len(decisions)
-
-
-def replay(record: Record) -> Any:
-    """Return the game at the end of a record, as `deal` does.
-
-    Raises:
-        RecordError: if a decision is not legal, or the result is not that of the record.
-    """
-    game = deal(record)
-    decisions = np.array(record.decisions, np.int64)
-    mask = np.zeros(record.spec.ids(record.config), np.int8)
-    legal = int(_play(record.config.tables[0], game._states, decisions, mask))
-    if legal < len(decisions):
-        _step(game, legal, int(decisions[legal]))
-    _check_result(record, game)
-    return game
-
-
-def _step(game: BoardGame, i: int, action: int) -> None:
-    try:
-        game.step(action)
-    except IllegalActionError as problem:
-        remedy = "seed, configuration or decisions are not those of this game"
-        raise RecordError(f"decisions[{i}]: {problem} ({remedy})") from None
-
-
-def _check_result(record: Record, game: BoardGame) -> None:
-    if game.done != record.finished:
-        state = "over" if game.done else f"not over after {len(record.decisions)} decisions"
-        remedy = "decisions are missing, or the result" if record.finished else "add the result"
-        record._entry("scores").fail(f"null exactly if the game is not over; it is {state}", remedy)
-    if record.finished:
-        remedy = "the result does not belong to these decisions"
-        scores, places = game.scores().tolist(), game.places().tolist()
-        last = ("places", places) if record.spec.shared_places else ("ranking", _ranked(places))
-        for key, played in (("scores", scores), last):
-            found = record._entry(key)
-            if list(found.value) != played:
-                found.fail(f"{played}, which the replay gives", remedy)
-
-
-# files
-
-
-def read_records(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a file, one line each; blank lines are skipped.
-
-    Raises:
-        RecordError: if there is no such file, or for a record that cannot be used: file, line, key, value, what is
-            expected and what to do.
-    """
-    path = Path(path)
-    try:
-        with path.open(encoding="utf-8") as file:
-            number = 0
-            while line := file.readline(_MOST_LINE + 1):
-                number += 1
-                if not line.strip():
-                    continue
-                try:
-                    if len(line) > _MOST_LINE:
-                        raise RecordError(f"record: found more than {_MOST_LINE:,} characters, expected fewer")
-                    record = Record.from_json(line.rstrip("\n"))
-                except RecordError as problem:
-                    raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
-                yield record
-    except RecordError:
-        raise
-    except UnicodeDecodeError:
-        raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
-    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
-        reason = getattr(problem, "strerror", None) or problem
-        raise RecordError(
-            f"{brief(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
-        ) from None
-
-
-def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
-    """Write records to a file, one line each, all or none; return how many.
-
-    Args:
-        path: the file; its folder is made if it is missing.
-        records: what to write.
-        append: keep what the file holds and write after it; otherwise it is replaced.
-
-    Raises:
-        RecordError: if the file cannot be written, another process is writing to it, or what it holds ends within a
-            line.
-    """
-    count = 0
-    with RecordWriter(path, append=append) as writer:
-        for record in records:
-            writer.write(record)
-            count += 1
-    return count
-
-
-class _Discarded(Exception):  # noqa: N818  # nothing went wrong
-    """What has been written is not wanted any more."""
-
-
-class RecordWriter:
-    """Writes records one after the other; the file appears, whole, when the block ends without an error.
-
-    A file has one writer at a time. Arguments and errors: see `write_records`.
-
-        with RecordWriter("games.jsonl") as writer:
-            writer.write(record)
-    """
-
-    def __init__(self, path: str | Path, *, append: bool = False) -> None:
-        self.path = Path(path)
-        self.append = append
-        self._stack = ExitStack()
-
-    def __enter__(self) -> RecordWriter:
-        """Open the temporary file."""
-        with ExitStack() as stack:
-            try:
-                target = replaced_by(self.path)
-                if target is not None:
-                    stack.enter_context(held(target.parent / f".{target.name}.lock", self._busy()))
-                self._file = stack.enter_context(replacing(self.path))
-                if self.append and target is not None and target.exists():
-                    self._copy()
-            except OSError as problem:
-                raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
-            self._stack = stack.pop_all()
-        return self
-
-    def _busy(self) -> RecordError:
-        remedy = "wait for it, or choose another file: what both write would be lost to one of them"
-        return RecordError(f"{self.path}: another process is writing to it ({remedy})")
-
-    def _copy(self) -> None:
-        with self.path.open("rb") as old:
-            shutil.copyfileobj(old, self._file)
-            if old.tell() > 0:
-                old.seek(-1, os.SEEK_END)
-                if old.read(1) != b"\n":
-                    raise RecordError(f"{self.path}: the last line has no end: was it cut off? remove that line first")
-
-    def write(self, record: Record) -> None:
-        """Write one record."""
-        self._file.write(record.to_json().encode() + b"\n")
-
-    def copy(self, lines: Iterable[bytes]) -> None:
-        """Write records that are lines already."""
-        self._file.writelines(lines)
-
-    def finish(self) -> None:
-        """Put the file in its place now; nothing can be written any more, and nothing undoes it."""
-        self._stack.close()
-
-    def discard(self) -> None:
-        """Leave what was there before; nothing can be written any more."""
-        with suppress(_Discarded), self._stack:
-            raise _Discarded
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Put the file in its place, or remove it if something went wrong."""
-        self._stack.__exit__(kind, error, trace)

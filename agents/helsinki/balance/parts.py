@@ -1,0 +1,151 @@
+"""What the file of a study of balance says of each part, as checked values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import comb
+from typing import Any
+
+from agents.arena.plan import MOST_GAMES
+from helsinki_env.data import Entry, shown
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+
+__all__ = ["Confirmation", "Covers", "Gate", "Population", "StudyError", "Variants"]
+
+
+class StudyError(ValueError):
+    """A study that cannot be played or read. The message names what was found, what is expected and the remedy."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """Games in which all seats are taken by the same player.
+
+    Attributes:
+        player: as `agents.registry.make_player` takes it.
+        games: by number of players; 0 or left out: none.
+    """
+
+    player: str
+    games: Mapping[int, int]
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        entry_of(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", _counts(self, "games"))
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Which players may judge balance: those that play as well when actions are missing as when all are there.
+
+    Attributes:
+        reference: whom they meet.
+        games: on the full board, and as many in which every seat is denied five actions of its own, by the design.
+        lost: a player is refused whose rating above the reference falls by surely more Elo points than this.
+    """
+
+    reference: str = "heuristic"
+    games: int = 2000
+    lost: float = 50.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        entry_of(self, "reference").text("a player, such as greedy")
+        entry_of(self, "games").integer(0, MOST_GAMES)
+        entry_of(self, "lost").number(0.0, 10_000.0, inside=True)
+
+
+@dataclass(frozen=True)
+class Covers:
+    """What covering five actions for all does to the game.
+
+    Attributes:
+        players: who plays, the stronger first: how often it wins says how much room there is for skill.
+        decks: for each of the 3,003 sets, by number of players; 0 or left out: none.
+        again: how many sets at either end of every measure, and how many random ones, are played again on fresh decks.
+        again_decks: for each of those.
+    """
+
+    players: tuple[str, str] = ("heuristic", "greedy")
+    decks: Mapping[int, int] = field(default_factory=dict)
+    again: int = 20
+    again_decks: int = 200
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        players = entry_of(self, "players").entries("players, the stronger first", length=2)
+        object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
+        object.__setattr__(self, "decks", _counts(self, "decks"))
+        entry_of(self, "again").integer(1, comb(len(ACTIONS), 5))
+        entry_of(self, "again_decks").integer(2, MOST_GAMES)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The screen once more with other facts where the component file is a reconstruction.
+
+    Attributes:
+        components: names in configs/components or paths.
+        player: who plays.
+        games: for each of them, by number of players.
+    """
+
+    components: tuple[str, ...] = ()
+    player: str = "heuristic"
+    games: Mapping[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        names = entry_of(self, "components").entries("component files")
+        object.__setattr__(self, "components", tuple(component_file(name) for name in names))
+        entry_of(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", _counts(self, "games"))
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Fresh games about what the screen suspects, looked at one deck after the other until they decide.
+
+    Attributes:
+        suspects: how many for each number of players: those that lie farthest from the mean.
+        decks: after which the test gives up.
+        error: of either kind.
+    """
+
+    suspects: int = 3
+    decks: int = 4000
+    error: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        entry_of(self, "suspects").integer(0, len(ACTIONS))
+        entry_of(self, "decks").integer(16, MOST_GAMES)
+        entry_of(self, "error").number(0.0, 0.5, inside=True)
+
+
+def entry_of(part: Any, name: str) -> Entry:
+    """Return the value of a field, to be checked."""
+    return Entry(getattr(part, name), StudyError, name)
+
+
+def _counts(part: Any, name: str) -> dict[int, int]:
+    """Return numbers of games or decks by number of players, which is text in JSON."""
+    data = entry_of(part, name)
+    if not isinstance(data.value, Mapping):
+        data.fail("how many by number of players, such as {2: 10000}")
+    counts: dict[int, int] = {}
+    for key, count in data.items():
+        if str(key) not in ("2", "3", "4") or int(key) in counts:
+            data.fail("numbers of players, each once: 2, 3 or 4", found=shown(key))
+        counts[int(key)] = count.integer(0, MOST_GAMES)
+    return counts
+
+
+def component_file(data: Entry) -> str:
+    """Return the name of a component file that can be used."""
+    name = data.text("the name of a component file, such as default, or a path")
+    GameConfig(components=name)
+    return name

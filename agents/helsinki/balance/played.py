@@ -1,0 +1,45 @@
+"""The parts of a study that have been played, each read once, and what happened in their games."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents.arena.load import Table, load_run
+from agents.arena.store import has_games
+from agents.helsinki.balance.replay import Course, replay_run
+from agents.helsinki.balance.study import StudyConfig, StudyError
+
+__all__ = ["Played"]
+
+
+class Played:
+    """The parts that have been played, each read once."""
+
+    def __init__(self, config: StudyConfig, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        self._tables: dict[str, dict[str, Table]] = {}
+        self._courses: dict[str, dict[str, Course]] = {}
+
+    def has(self, part: str) -> bool:
+        """Whether games of a part have been played."""
+        return has_games(self.folder / part)
+
+    def tables(self, part: str) -> dict[str, Table]:
+        """The tables of a part that have games, by name."""
+        if part not in self._tables:
+            found = load_run(self.folder / part) if self.has(part) else []
+            self._tables[part] = {table.name: table for table in found if len(table)}
+        return self._tables[part]
+
+    def courses(self, part: str) -> dict[str, Course]:
+        """What happened in the games of the tables of a part, by name."""
+        if part not in self._courses:
+            # Lines and superstructures only count at the end: who leads is told by the score as if it were now.
+            found = replay_run(self.folder / part, standing="score") if self.has(part) else {}
+            if any(len(found[name].turns) != len(table) for name, table in self.tables(part).items()):
+                raise StudyError(
+                    f"{self.folder / part}: games came in while they were read; make the report once more, best when "
+                    "nothing is being played"
+                )
+            self._courses[part] = found
+        return self._courses[part]

@@ -1,0 +1,335 @@
+"""What greedy decides, phase by phase: boards and hands are judged by the heuristic's kernels, with other weights.
+
+It is a yardstick: what it decided once it shall decide for ever. So sums that decide between things of the same worth
+are made in the order in which they always were (the weight `apart`).
+
+It differs from `agents.helsinki.decide` in that it takes actions of the action board one at a time: what drawing and
+building in the same turn, or building twice, would bring is no concern of it before the turn's end. Nor does it see
+that drawing brings the end of the game nearer. `price` is what an action of the action board must bring.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.board import best_cell, best_placement, best_roof, best_wilds, worst_roof
+from agents.helsinki.cards import (
+    build_parts,
+    draw_value,
+    hand_value,
+    judge_cards,
+    most_left,
+    take_cheapest,
+)
+from agents.helsinki.view import NOTHING, judge_lines, look, see, turns_left
+from helsinki_env.engine.bits import bit, count, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.bits import BOARD, CELLS, COLUMN, ROW
+from helsinki_env.games.helsinki.build import free_roofs, last_tile
+from helsinki_env.games.helsinki.state import (
+    PHASE_DISCARD,
+    PHASE_END,
+    PHASE_LIFT,
+    PHASE_MAIN,
+    PHASE_MOVE,
+    PHASE_PAY,
+    PHASE_PLACE,
+    PHASE_ROOF,
+    PHASE_WILD,
+)
+
+__all__ = ["choose_batch"]
+
+
+@kernel
+def _first(mask, begin, end):
+    """The lowest legal decision from `begin` to `end`; `end` if there is none."""
+    while begin < end and not mask[begin]:
+        begin += 1
+    return begin
+
+
+@kernel
+def _legal_cells(mask, begin):
+    """The cells of which the decisions from `begin` on are legal."""
+    cells = np.int64(0)
+    for cell in range(CELLS):
+        if mask[begin + cell]:
+            cells |= bit(cell)
+    return cells
+
+
+@kernel
+def _judge(t, w, g, v):
+    """Analyse the own board: what lines, coats and holes are worth with the turns that are left.
+
+    A line with m empty cells is taken to be full in the end with chance q^m. What no tile reaches lowers that, but in
+    the last turn a wild tile may still fill it. The numbers are to be what they always were, to the last digit.
+    """
+    see(t, g, g.seat, v)
+    v.roofs_known[:] = 0
+    turns = turns_left(w, g, 0)
+    v.turns, v.loss_drawn = turns, 0.0
+    v.later = v.later_drawn = turns / (turns + w.hand_patience)  # a draw does not bring the end nearer
+    v.coat = w.coat * turns / (turns + w.coat_patience)
+    q = w.cell_chance * turns / (turns + w.line_patience)
+    closed = BOARD & ~v.built & ~v.reach
+    for line in range(7):
+        for way in range(2):
+            cells = COLUMN << line if way else ROW << (7 * line)
+            missing = 7 - count(v.built & cells)
+            chance = 1.0
+            for _ in range(count(closed & cells)):
+                chance *= w.closed
+            for _ in range(missing):
+                chance *= q
+            for more in range(6):
+                if q == 0.0:
+                    v.chance[way, line, more] = 1.0 if missing <= more else 0.0
+                else:
+                    v.chance[way, line, more] = min(1.0, chance)
+                    chance /= q
+    judge_lines(t, w, v)
+    for cell in range(CELLS):
+        loss = v.chance[0, cell // 7, 0] + v.chance[1, cell % 7, 0]
+        v.hole[cell] = (1.0 - w.closed) * (t.points_row + w.room) * loss + w.hole * v.later
+
+
+@kernel
+def _draw_value(t, p, w, g, v, space, before):
+    """What drawing beside a space is worth to a hand of this worth."""
+    return draw_value(t, p, w, g, v, space) - before
+
+
+@kernel
+def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
+    """What building a card is worth to a hand of this worth, which then is `most` at most.
+
+    NOTHING if it cannot be done; may be NOTHING if it is worth no more than `least`.
+    """
+    gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
+    return gain - (turned + helped) * v.coat - (before - left) if gain > NOTHING else NOTHING
+
+
+@kernel
+def _best_build(t, p, w, g, v, side, coats, before, most, least):
+    """The best build from a side; `least` if there is none that is worth more."""
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card < t.types - 1 and v.hand[card] > 0:
+            least = max(least, _build_value(t, p, w, g, v, card, side, coats, before, most, least))
+    return least
+
+
+@kernel
+def _turn_value(t, p, w, g, v, space, coats, before, most):
+    """What a turn is worth that begins by moving to a space."""
+    draw = _draw_value(t, p, w, g, v, space, before)
+    return _best_build(t, p, w, g, v, space // 2, coats, before, most, draw)
+
+
+@kernel
+def _choose_start(t, p, w, g, v, mask):
+    """The space with the best draw in reach of the first turn."""
+    start = t.offset[a.KIND_START]
+    best, chosen = NOTHING, _first(mask, start, start + 8)
+    before = hand_value(t, p, w, g, v, 0)
+    for space in range(8):
+        if mask[start + space]:
+            for steps in range(1, 4):
+                value = _draw_value(t, p, w, g, v, (space + steps) % 8, before)
+                if value > best:
+                    best, chosen = value, start + space
+    return chosen
+
+
+@kernel
+def _choose_move(t, p, w, g, v, mask, spend):
+    """The space with the best draw or build; a coat is spent on the move if that brings more than it is worth."""
+    move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
+    token, coats = np.int64(g.token[g.seat]), np.int64(v.meadow)
+    best, chosen = NOTHING, np.int64(-1)
+    before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
+    judge_cards(t, p, w, g, v, 0)
+    for steps in range(1, 7):
+        space = (token + steps) % 8
+        if mask[move + steps - 1]:
+            way, value = move + steps - 1, _turn_value(t, p, w, g, v, space, coats, before, most)
+        elif steps > 3 and (mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5])):
+            way = use + (a.MOVE_1_TO_5 if steps < 6 and mask[use + a.MOVE_1_TO_5] else a.MOVE_1_TO_6)
+            value = _turn_value(t, p, w, g, v, space, coats - 1, before, most) - (v.coat + spend)
+        else:
+            continue
+        if value > best:
+            best, chosen = value, way
+    if mask[use + a.MOVE_BACK]:
+        value = _turn_value(t, p, w, g, v, (token + 7) % 8, coats - 1, before, most) - v.coat - spend
+        if value > best:
+            return use + a.MOVE_BACK
+    return chosen
+
+
+@kernel
+def _choose_main(t, p, w, g, v, mask, price):
+    """Draw or build."""
+    draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
+    token = np.int64(g.token[g.seat])
+    best, chosen = NOTHING, np.int64(-1)
+    before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
+    if mask[draw]:
+        best, chosen = _draw_value(t, p, w, g, v, token, before), draw
+        if mask[extra] and w.extra_card * v.later > price:
+            chosen = extra
+    judge_cards(t, p, w, g, v, 0)
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card < t.types - 1 and mask[build + card]:
+            value = _build_value(t, p, w, g, v, card, token // 2, v.meadow, before, most, best)
+            if value > best or chosen < 0:
+                best, chosen = value, build + card
+    return chosen
+
+
+@kernel
+def _choose_payment(t, p, w, g, v, mask, price):
+    """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
+    pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
+    fewer = use + a.ONE_CARD_FEWER
+    floor = _first(mask, pay, pay + t.types) - pay
+    if floor == t.types:
+        return fewer if mask[fewer] else use + a.ANY_CARD_AS_WILD
+    judge_cards(t, p, w, g, v, 0)
+    if g.substitute:
+        for i in range(v.held_count):
+            v.hand[v.held[i]] *= mask[pay + v.held[i]]
+        card, _, _ = take_cheapest(t, v, 0, t.types - 1, False, 1)
+        return pay + card
+    end = np.int64(t.colour[g.card] + 1) * t.variants
+    card, dearest, _ = take_cheapest(t, v, floor, end, True, np.int64(g.to_pay))
+    return fewer if mask[fewer] and dearest > price else pay + card
+
+
+@kernel
+def _choose_placement(t, p, w, g, v, mask, spend):
+    """The best placement; from another side if that is worth a coat."""
+    place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
+    kind, own = np.int64(t.kind[g.card]), np.int64(g.token[g.seat]) // 2
+    roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply))
+    best, chosen = NOTHING, np.int64(-1)
+    for side in range(4):
+        if (side == own) != (g.any_side != 0):
+            gain, argument = best_placement(t, p, w, v, kind, side, roofs)
+            if gain > best:
+                best, chosen = gain, place + side * a.ORIENTATIONS * a.LANES + argument
+    if mask[use]:
+        for turn in range(1, 4):
+            gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
+            if gain - v.coat - spend > best:
+                return use
+    return chosen
+
+
+@kernel
+def _choose_roof(t, g, v, mask):
+    """The roofs worth most, lowest cell first."""
+    first = t.offset[a.KIND_ROOF]
+    legal, chosen = _legal_cells(mask, first), np.int64(CELLS)
+    if g.roofs_left > 1:  # the last ones are kept for those still to come
+        legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest(legal)) - 1)
+    for _ in range(g.roofs_left):
+        _, cell = best_roof(t, v, legal)
+        if cell < 0:
+            break
+        legal &= ~bit(cell)
+        chosen = min(chosen, cell)
+    return first + chosen
+
+
+@kernel
+def _choose_discard(t, p, w, g, v, mask, price):
+    """Discard what is missed least; keep all if that is worth a coat."""
+    first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
+    due = np.int64(-t.hand_limit)
+    for i in range(v.held_count):
+        due += v.hand[v.held[i]]
+    if mask[keep] and w.kept_card * due * v.later > price:
+        return keep
+    judge_cards(t, p, w, g, v, 0)
+    card, _, _ = take_cheapest(t, v, _first(mask, first, first + t.types) - first, t.types, False, due)
+    return first + card
+
+
+@kernel
+def _choose_end(t, p, w, g, v, mask, price):
+    """Spend coats on what is worth more than the price, the most valuable first."""
+    use = t.offset[a.KIND_USE]
+    best, chosen = price, t.offset[a.KIND_END]
+    again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
+    if mask[use + again]:
+        before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
+        judge_cards(t, p, w, g, v, 0)
+        v.usable &= ~(np.int64(1) << again)
+        side = np.int64(g.token[g.seat]) // 2
+        value = _best_build(t, p, w, g, v, side, v.meadow - 1, before, most, NOTHING)
+        if value > NOTHING and value + w.tempo * v.later > best:
+            best, chosen = value + w.tempo * v.later, use + again
+    if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
+        one, two = best_wilds(t, w, v)
+        if mask[use + a.TWO_WILD_TILES] and two > best:
+            best, chosen = two, use + a.TWO_WILD_TILES
+        if mask[use + a.ONE_WILD_TILE] and one > best:
+            best, chosen = one, use + a.ONE_WILD_TILE
+    if mask[use + a.TWO_POINTS] and t.points_two_points > best:
+        best, chosen = np.float64(t.points_two_points), use + a.TWO_POINTS
+    if mask[use + a.EXTRA_SUPERSTRUCTURE]:
+        value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
+        if value > best:
+            best, chosen = value, use + a.EXTRA_SUPERSTRUCTURE
+    if mask[use + a.MOVE_SUPERSTRUCTURE]:
+        value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
+        worst, _ = worst_roof(t, v, v.standing)
+        if value - worst > best:
+            best, chosen = value - worst, use + a.MOVE_SUPERSTRUCTURE
+    return chosen
+
+
+@kernel
+def _choose(t, p, w, spend, g, v, mask):
+    """Return greedy's decision in a game."""
+    phase = g.phase
+    _judge(t, w, g, v)
+    look(t, g, g.seat, v)
+    price = v.coat + (spend * v.later if phase == PHASE_END else spend)
+    if phase == PHASE_MOVE:
+        return _choose_move(t, p, w, g, v, mask, spend)
+    if phase == PHASE_MAIN:
+        return _choose_main(t, p, w, g, v, mask, price)
+    if phase == PHASE_PAY:
+        return _choose_payment(t, p, w, g, v, mask, price)
+    if phase == PHASE_PLACE:
+        return _choose_placement(t, p, w, g, v, mask, spend)
+    if phase == PHASE_ROOF:
+        return _choose_roof(t, g, v, mask)
+    if phase == PHASE_DISCARD:
+        return _choose_discard(t, p, w, g, v, mask, price)
+    if phase == PHASE_END:
+        return _choose_end(t, p, w, g, v, mask, price)
+    if phase == PHASE_WILD:
+        _, cell = best_cell(t, w, v, _legal_cells(mask, t.offset[a.KIND_WILD]))
+        return t.offset[a.KIND_WILD] + cell
+    if phase == PHASE_LIFT:
+        _, cell = worst_roof(t, v, _legal_cells(mask, t.offset[a.KIND_LIFT]))
+        return t.offset[a.KIND_LIFT] + cell
+    return _choose_start(t, p, w, g, v, mask)
+
+
+@kernel
+def choose_batch(tables, parts, weights, spend, states, views, masks, actions):
+    """Write greedy's decision for every game into `actions`, int64 (B,).
+
+    `weights`: of the heuristic's judgement, `spend`: how much more a coat must bring than it is worth; the arrays of
+    tables, parts, weights and views have one record.
+    """
+    for b in range(len(states)):
+        actions[b] = _choose(tables[0], parts[0], weights[0], spend, states[b], views[0], masks[b])

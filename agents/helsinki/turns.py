@@ -1,0 +1,80 @@
+"""What the rest of a turn is worth that begins on a space, and what an action of the action board must bring."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.board import tile_gain
+from agents.helsinki.cards import best_build, draw_value, hold_pair, near, release_pair, take_cheapest
+from agents.helsinki.view import NOTHING
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+
+__all__ = ["draw_and_build", "price", "second_build", "turn_value"]
+
+
+@kernel
+def price(v, spend):
+    """What an action of the action board must bring."""
+    return v.coat + spend * v.later
+
+
+@kernel
+def turn_value(t, p, w, g, v, space, coats):
+    """What the rest of a turn is worth that begins by moving to a space: drawing, building, or one after the other."""
+    first = near(space)
+    side = space // 2
+    value = draw_value(t, p, w, g, v, space)
+    if coats > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
+        value = max(value, draw_and_build(t, p, w, g, v, space, coats))
+    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING)
+    if card >= 0 and coats > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
+        build += max(0.0, second_build(t, p, w, g, v, card, side, coats))
+    return max(value, build)
+
+
+@kernel
+def draw_and_build(t, p, w, g, v, space, coats):
+    """What drawing and then building is worth, for the price of a coat."""
+    hold_pair(g, v, space)
+    for slot in ((space + 7) % 8, space):
+        card = np.int64(g.display[slot])
+        if card >= 0 and g.hand[g.seat, card] == 0:
+            v.cost[card] = w.card * v.later
+    later = v.later
+    v.later = v.later_drawn
+    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1, NOTHING)
+    v.later = later
+    release_pair(g, v, space)
+    return value - v.loss_drawn + w.tempo * v.later - price(v, w.spend)
+
+
+@kernel
+def second_build(t, p, w, g, v, card, side, coats):
+    """What a second build of the same turn adds after that of `card`, roughly: the two may want the same cells."""
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+    number = np.int64(t.number[card]) - 1
+    begin = np.int64(t.colour[card]) * t.variants
+    v.hand[card] -= 1
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    best = NOTHING
+    if taken == number:
+        for i in range(v.held_count):
+            other = v.held[i]
+            if v.hand[other] > 0 and other < t.types - 1 and _payable(t, v, other):
+                cards = w.card * t.number[other] * v.later
+                best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
+    for i in range(v.held_count):
+        v.hand[v.held[i]] = v.spare[i]
+    return best + w.tempo * v.later - price(v, w.spend)
+
+
+@kernel
+def _payable(t, v, card):
+    """Whether the hand can pay for a card without help."""
+    held = np.int64(v.hand[t.types - 1])
+    for i in range(v.held_count):
+        if t.colour[v.held[i]] == t.colour[card]:
+            held += v.hand[v.held[i]]
+    return held >= t.number[card]

@@ -1,0 +1,247 @@
+"""From plain data to checked values: each knows where it stands, and all complain in one form."""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from helsinki_env.data.messages import brief, one_of, shown
+from helsinki_env.data.seal import digest_of
+
+T = TypeVar("T")
+
+_MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
+#: Texts longer than that are no names.
+_MOST_TEXT = 1000
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_NOTHING = _Nothing()
+
+
+class Entry:
+    """A value from outside, and where it stands. What is wrong with it is said in the form ``WHERE: found, expected``.
+
+    A key that is not there gives an entry too: whatever is asked of it, it says that nothing was found.
+
+    Args:
+        value: plain data.
+        error: the class to raise.
+        key: how the value is called; empty: it is a whole file or the like.
+        file: where it comes from.
+        what: what the whole is, for messages about it where there is no file.
+        above: the list or mapping that it stands in.
+    """
+
+    __slots__ = ("_above", "_file", "_key", "_what", "error", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        error: type[ValueError],
+        key: str | int = "",
+        *,
+        file: str = "",
+        what: str = "the data",
+        above: Entry | None = None,
+    ) -> None:
+        self.value, self.error = value, error
+        self._key, self._file, self._what, self._above = key, file, what, above
+
+    @classmethod
+    def of(cls, data: Any, error: type[ValueError], what: str) -> Entry:
+        """Return data as an entry: itself if it is one already, so that it keeps its place."""
+        return data if isinstance(data, Entry) else cls(data, error, what=what)
+
+    # where it stands
+
+    @property
+    def path(self) -> str:
+        """The keys on the way to the value, such as ``tables[3].name``."""
+        above = "" if self._above is None else self._above.path
+        if isinstance(self._key, int) and isinstance(self._above and self._above.value, list | tuple):
+            return f"{above}[{self._key}]"
+        key = self._key
+        key = key if isinstance(key, str) and key.isprintable() and len(key) <= 100 else shown(key)
+        return f"{above}.{key}" if above and key else above + key
+
+    @property
+    def file(self) -> str:
+        """Where the value comes from; empty if that is not known."""
+        return self._file if self._above is None else self._above.file
+
+    def _place(self, inside: str = "") -> str:
+        """Return the place for a message; `inside` goes on with the path."""
+        path = ".".join(part for part in (self.path, inside) if part)
+        file = brief(self.file)
+        if not path and not file:
+            return self._what
+        return f"{file}: {path}" if path and file else path or file
+
+    def fail(self, expected: str, remedy: str = "", found: str | None = None) -> NoReturn:
+        """Raise the error.
+
+        Args:
+            expected: what should stand there.
+            remedy: what to do about it.
+            found: what stands there; default: the value.
+        """
+        found = shown(self.value) if found is None else found
+        raise self.error(f"{self._place()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
+
+    # what is in it
+
+    @property
+    def given(self) -> bool:
+        """Whether anything stands there."""
+        return self.value is not _NOTHING
+
+    def _below(self, key: str | int, value: Any) -> Entry:
+        return Entry(value, self.error, key, above=self)
+
+    def __getitem__(self, key: str) -> Entry:
+        """Return what stands under a key of a mapping."""
+        return self.get(key, _NOTHING)
+
+    def get(self, key: str, default: Any) -> Entry:
+        """Return what stands under a key of a mapping, or an entry with the default."""
+        return self._below(key, self.mapping().value.get(key, default))
+
+    def mapping(self, keys: Sequence[str] | None = None) -> Entry:
+        """Return the entry itself if it is a mapping with no other keys than these.
+
+        Args:
+            keys: that there are, in the order in which messages name them; None: any text.
+        """
+        if not isinstance(self.value, Mapping):
+            self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
+        for key, value in self.value.items():
+            if keys is not None and key not in keys:
+                place = self._below(key, value)._place()
+                raise self.error(f"{place}: no such key (found {shown(value)}), expected {one_of(keys, key)}")
+        return self
+
+    def items(self) -> list[tuple[Any, Entry]]:
+        """Return the keys of a mapping, each with what stands under it."""
+        return [(key, self._below(key, value)) for key, value in self.mapping().value.items()]
+
+    def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Entry]:
+        """Return the elements of a list.
+
+        Args:
+            what: they are, for the message.
+            least: how many there have to be, 0 or 1.
+            length: how many there have to be exactly.
+            most: how many there may be.
+        """
+        count = len(self.value) if isinstance(self.value, list | tuple) else -1
+        if count < least or length not in (None, count):
+            self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
+        if most is not None and count > most:
+            self.fail(f"a list of at most {most:,}", found=f"a list of {count:,}")
+        return [self._below(i, value) for i, value in enumerate(self.value)]
+
+    def intact(self, what: str) -> Entry:
+        """Return the entry itself if it is a mapping that `sealed` made, as it was made; `what` says what it is."""
+        if not self.mapping()["digest"].given:
+            self.fail(f"{what}, with its digest")
+        digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
+        if self["digest"].value != digest:
+            remedy = "it was changed after it was written: bring the former file back, or have it written anew"
+            self["digest"].fail(f"{digest!r} for what is written there", remedy)
+        return self
+
+    # what it is
+
+    def integer(self, low: int, high: int | None = None, expected: str = "") -> int:
+        """Return a whole number, from `low` to `high` (default: what 64 bits hold); truth values are none."""
+        try:
+            number = None if isinstance(self.value, bool) else operator.index(self.value)
+        except TypeError:
+            number = None
+        most = _MOST_WHOLE if high is None else high
+        if number is None or not low <= number <= most:
+            at_least = high is None and (number is None or number < low)
+            limits = f"of at least {low}" if at_least else f"from {low} to {most}"
+            self.fail(expected or f"a whole number {limits}")
+        return number
+
+    def number(self, low: float, high: float | None = None, *, inside: bool = False, expected: str = "") -> float:
+        """Return a finite number.
+
+        Args:
+            low: the least that it may be.
+            high: the most that it may be.
+            inside: whether these two are already too little and too much.
+            expected: the message, if it shall not say just that.
+        """
+        number, most = self.value, _MOST_NUMBER if high is None else high
+        if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
+            fits = low < number < most if inside else low <= number <= most  # nothing that is not finite does
+            if fits:
+                return number if type(number) is int else float(number)
+        if high is None:
+            limits = f"above {low:g}" if inside else f"of at least {low:g}"
+        else:
+            limits = f"between {low:g} and {high:g}" if inside else f"from {low:g} to {high:g}"
+        self.fail(expected or f"a number {limits}")
+
+    def flag(self) -> bool:
+        """Return True or False."""
+        if not isinstance(self.value, bool):
+            self.fail("True or False")
+        return self.value
+
+    def text(self, expected: str = "text") -> str:
+        """Return text that is not empty and no longer than a name or a path may be."""
+        if not isinstance(self.value, str) or not self.value.strip() or len(self.value) > _MOST_TEXT:
+            long = isinstance(self.value, str) and len(self.value) > _MOST_TEXT
+            self.fail(f"{expected} of at most {_MOST_TEXT:,} characters" if long else expected)
+        return self.value
+
+    def choice(self, known: Sequence[str], what: str = "") -> str:
+        """Return one of some words; `what` says what they are."""
+        if not isinstance(self.value, str) or self.value not in known:
+            self.fail(what + one_of(known, self.value))
+        return self.value
+
+    def build(self, kind: type[T]) -> T:
+        """Return a dataclass whose fields stand in a mapping.
+
+        It checks its values itself, by ValueErrors whose messages begin with the field; what has no default must be
+        there. Fields that begin with an underscore are its own affair.
+        """
+        known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
+        self.mapping([item.name for item in known])
+        values = {
+            item.name: self.value.get(item.name, _NOTHING)
+            for item in known
+            if item.name in self.value or (item.default is MISSING and item.default_factory is MISSING)
+        }
+        try:
+            return kind(**values)
+        except ValueError as problem:
+            own = re.match(r"\w+", str(problem))
+            if own and own[0] in values:
+                raise self.error(self._place(str(problem))) from None
+            raise self.error(f"{self._place()}: {problem}") from None
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Say of what goes wrong in the block that it is about this entry."""
+        try:
+            yield
+        except ValueError as problem:
+            where = self._place() if self.path or self.file else ""
+            raise self.error(f"{where}: {problem}" if where else str(problem)) from None

@@ -1,0 +1,79 @@
+"""JSON as plain data: what Python's parser takes, less what could mean two things or break the parser."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data.entry import Entry
+from helsinki_env.data.messages import brief, shown
+from helsinki_env.data.text import MOST_DEPTH, text_of
+
+#: Bytes of a file. Runs have files as large as their plans.
+_MOST_JSON = 2**26
+
+
+def read_json(path: Path, error: type[ValueError]) -> Entry:
+    """Return what a JSON file holds; see `parse_json`. Raises `error` if it cannot be read."""
+    return parse_json(text_of(path, _MOST_JSON, error), error, str(path))
+
+
+def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
+    """Return what a text in JSON holds.
+
+    Args:
+        text: the text. Keys that are written twice, NaN, infinite numbers and deep nesting are refused.
+        error: the class to raise, now and for what is taken out later.
+        file: where the text comes from, for messages.
+        what: what the text is, where there is no file.
+
+    Raises:
+        error: if the text is no such JSON.
+    """
+    try:
+        _check_depth(text)
+        data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_finite, parse_float=_finite)
+    except json.JSONDecodeError as problem:
+        place = f"line {problem.lineno}, column {problem.colno}"
+        raise error(f"{brief(file) or what}: cannot be read as JSON: {problem.msg} ({place})") from None
+    except ValueError as problem:
+        reason = "found a number of thousands of digits" if "integer string conversion" in str(problem) else problem
+        raise error(f"{brief(file) or what}: cannot be read as JSON: {reason}") from None
+    return Entry(data, error, file=file, what=what)
+
+
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def _check_depth(text: str) -> None:
+    """Refuse deep nesting before the parser sees it: how deep that gets depends on who has called it."""
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return
+    depth = 0
+    for bracket in _BRACKETS.finditer(text):
+        mark = bracket[0]
+        if mark in ("[", "{"):
+            depth += 1
+            if depth > MOST_DEPTH:
+                raise ValueError(f"found more than {MOST_DEPTH} lists and mappings within each other")
+        elif mark in ("]", "}"):
+            depth -= 1
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {shown(twice)} is written twice")
+    return data
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"found {brief(text)}, expected a finite number")
+    return value

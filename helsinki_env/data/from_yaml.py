@@ -1,0 +1,137 @@
+"""YAML as plain data: text, numbers, truth values, null, lists and mappings, and no more of them than one can write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from helsinki_env.data.entry import Entry
+from helsinki_env.data.messages import brief, shown
+from helsinki_env.data.text import MOST_DEPTH, text_of
+
+#: Bytes of a file. Configurations are written by hand.
+_MOST_YAML = 2**20
+#: Values of a file, those behind an alias counted again wherever it stands.
+_MOST_VALUES = 1_000_000
+
+
+def read_yaml(path: Path, error: type[ValueError]) -> Entry:
+    """Return what a YAML file holds; see `parse_yaml`. Raises `error` if it cannot be read."""
+    return parse_yaml(text_of(path, _MOST_YAML, error), error, str(path))
+
+
+def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
+    """Return what a text in YAML holds; an empty one holds an empty mapping.
+
+    Args:
+        text: the text. Keys that are written twice, values beyond text, numbers, truth values, null, lists and
+            mappings, deep nesting and aliases that stand for too much are refused.
+        error: the class to raise, now and for what is taken out later.
+        file: where the text comes from, for messages.
+        what: what the text is, where there is no file.
+
+    Raises:
+        error: if the text is no such YAML.
+    """
+    try:
+        data = _Yaml(text).document()
+    except (yaml.YAMLError, ValueError) as problem:
+        reason = brief(" ".join(str(problem).replace('in "<unicode string>", ', "at ").split()), 400)
+        raise error(f"{brief(file) or what}: cannot be read as YAML: {reason}") from None
+    return Entry({} if data is None else data, error, file=file, what=what)
+
+
+class _Yaml:
+    """Plain data from the events of PyYAML's parser: its own constructor knows no bounds, and more types than these."""
+
+    _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    def __init__(self, text: str) -> None:
+        self.loader = self._LOADER(text)
+        self.values = 0
+        self.anchors: dict[str, tuple[Any, int]] = {}  # what an alias stands for, and how many values that are
+        self.scalars = {
+            f"tag:yaml.org,2002:{name}": (getattr(self.loader, f"construct_yaml_{name}"), what)
+            for name, what in (
+                ("null", "nothing"),
+                ("bool", "true or false"),
+                ("int", "a whole number"),
+                ("float", "a number"),
+                ("str", "text"),
+            )
+        }
+
+    def document(self) -> Any:
+        """Return the only document of the text, None if there is none."""
+        events, data = self.loader, None
+        events.get_event()
+        if events.check_event(yaml.DocumentStartEvent):
+            events.get_event()
+            data = self._node(events.get_event(), 0)
+            events.get_event()
+        if not events.check_event(yaml.StreamEndEvent):
+            self._fail(events.peek_event(), "found a second document, expected one")
+        return data
+
+    def _node(self, event: Any, depth: int) -> Any:
+        before = self.values
+        self.values += 1
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                self._fail(event, f"the alias {shown(event.anchor)} stands for nothing that is written before it")
+            data, size = self.anchors[event.anchor]
+            self.values += size
+        elif isinstance(event, yaml.ScalarEvent):
+            data = self._scalar(event)
+        else:
+            if depth >= MOST_DEPTH:
+                self._fail(event, f"found more than {MOST_DEPTH} lists and mappings within each other")
+            if event.tag not in (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
+                self._fail(event, f"found the type {shown(event.tag)}, expected a plain list or mapping")
+            whole = self._list if isinstance(event, yaml.SequenceStartEvent) else self._dict
+            data = whole(depth + 1)
+        if self.values > _MOST_VALUES:
+            self._fail(event, f"found more than {_MOST_VALUES:,} values, those behind aliases counted every time")
+        anchor = getattr(event, "anchor", None)
+        if anchor is not None:
+            self.anchors[anchor] = (data, self.values - before)
+        return data
+
+    def _list(self, depth: int) -> list[Any]:
+        data = []
+        while not self.loader.check_event(yaml.SequenceEndEvent):
+            data.append(self._node(self.loader.get_event(), depth))
+        self.loader.get_event()
+        return data
+
+    def _dict(self, depth: int) -> dict[str | int, Any]:
+        data: dict[str | int, Any] = {}
+        while not self.loader.check_event(yaml.MappingEndEvent):
+            event = self.loader.get_event()
+            key = self._scalar(event) if isinstance(event, yaml.ScalarEvent) else None
+            if not isinstance(key, str | int) or isinstance(key, bool):
+                self._fail(event, "found a key that is no name, expected text or a whole number")
+            if key in data:
+                self._fail(event, f"the key {shown(key)} is written twice")
+            data[key] = self._node(self.loader.get_event(), depth)
+        self.loader.get_event()
+        return data
+
+    def _scalar(self, event: Any) -> Any:
+        tag = event.tag
+        if tag in (None, "!"):
+            tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+        if tag not in self.scalars:
+            kind = str(tag).removeprefix("tag:yaml.org,2002:")
+            self._fail(event, f"found {shown(event.value)} of the type {shown(kind)}, expected text (put it in quotes)")
+        construct, what = self.scalars[tag]
+        try:
+            return construct(yaml.ScalarNode(tag, event.value))
+        except (ValueError, KeyError, IndexError, OverflowError):
+            self._fail(event, f"found {shown(event.value)}, expected {what}")
+
+    @staticmethod
+    def _fail(event: Any, text: str) -> NoReturn:
+        raise ValueError(f"line {event.start_mark.line + 1}: {text}")

@@ -1,0 +1,40 @@
+"""Words of messages: whatever was found, they stay short and cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from reprlib import Repr
+
+
+class _Shown(Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 4, 100, 100, 60
+        self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = 8
+
+    def repr_int(self, x: int, level: int) -> str:
+        # Python refuses to write out numbers of thousands of digits.
+        return f"a number of {x.bit_length():,} bits" if x.bit_length() > 1000 else super().repr_int(x, level)
+
+
+_REPR = _Shown()
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: what `repr` gives, cut to a readable length."""
+    return brief(_REPR.repr(value))
+
+
+def brief(text: object, most: int = 160) -> str:
+    """Return a text, without its middle if it is longer than `most`."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
+
+
+def one_of(known: Iterable[object], word: object) -> str:
+    """Return the end of a message, ``"one of a, b, c"``, and which of them the word may stand for."""
+    names = [str(name) for name in known]
+    near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
+    listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
+    return f"one of {brief(listed, 1000)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")

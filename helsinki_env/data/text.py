@@ -1,0 +1,25 @@
+"""Files as text, of bounded length, and the depth to which data may be nested in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helsinki_env.data.messages import brief
+
+MOST_DEPTH = 40
+"""Lists and mappings within each other. What the project writes is nested six deep."""
+
+
+def text_of(path: Path, most: int, error: type[ValueError]) -> str:
+    """Return the text of a file of at most so many bytes."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        text = content.decode()
+    except UnicodeDecodeError as problem:
+        raise error(f"{brief(path)}: cannot be read: no text in UTF-8 ({problem.reason})") from None
+    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
+        raise error(f"{brief(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    if len(content) > most:
+        raise error(f"{brief(path)}: found more than {most:,} bytes, expected a smaller file")
+    return text

@@ -1,0 +1,111 @@
+"""The facts of a box: what the readers of component files share, whatever the game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.yaml_files import find_yaml
+
+__all__ = ["different", "digest_of_facts", "drawing", "integers", "load", "orientations"]
+
+
+def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Return the facts in a component file; an unchanged file is read once.
+
+    Args:
+        name_or_path: the name of a file in ``configs/components`` or a path.
+        error: the class to raise if there is no such file.
+        read: makes the facts of what the file holds, and of its name without suffix.
+    """
+    path = find_yaml(name_or_path, "components", error).resolve()
+    return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
+    return read(read_yaml(path, error), path.stem)
+
+
+def digest_of_facts(components: Any) -> str:
+    """Return 16 hexadecimal digits that identify the facts in a dataclass; the `name` of their file does not count."""
+    facts = asdict(components)
+    del facts["name"]
+    return digest_of(facts)
+
+
+def integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+    """Return a list of whole numbers, each from low to high; `what` they are is for the message."""
+    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
+
+
+def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list[int]:
+    """Return what the elements of a list mean, each something else.
+
+    Args:
+        data: the list.
+        read: its elements, each with what it means.
+        what: an element is, for the message, such as "cell".
+    """
+    found: list[int] = []
+    for item, value in read:
+        if value in found:
+            item.fail(f"a {what} that is not in the list yet; this one is also {data.path}[{found.index(value)}]")
+        found.append(value)
+    return found
+
+
+def drawing(item: Entry, marks: str, cells: str) -> tuple[str, ...]:
+    """Return the rows of a drawing such as ``X./XX``: a figure in one piece, without empty margins.
+
+    Args:
+        item: the text, with ``/`` between its rows and ``.`` for nothing.
+        marks: the characters that stand for a cell.
+        cells: what the game calls its cells, for the message.
+    """
+    text = item.value
+    if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
+        item.fail(f"a drawing of the characters {', '.join(marks)} and . with / between its rows")
+    rows = tuple(text.split("/"))
+    if len({len(row) for row in rows}) != 1:
+        item.fail("rows of the same length")
+    columns = list(zip(*rows, strict=True))
+    if any(not set(line) & set(marks) for line in (rows[0], rows[-1], *columns[:1], *columns[-1:])):
+        item.fail("no empty row or column at its edges: leave them out")
+    if len(rows) > 5 or len(rows[0]) > 5:
+        item.fail("a drawing of at most 5 rows and 5 columns")
+    if not _in_one_piece(rows):
+        item.fail(f"{cells} that are connected edge to edge")
+    return rows
+
+
+def _in_one_piece(rows: Sequence[str]) -> bool:
+    """Return whether the cells of a drawing hang together edge to edge."""
+    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
+    edge = [left.pop()]
+    while edge:
+        r, c = edge.pop()
+        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
+        left -= near
+        edge.extend(near)
+    return not left
+
+
+def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the distinct orientations of a drawing, in the order that the action ids use.
+
+    Rotations by 0, 90, 180 and 270 degrees clockwise, then those of the mirror image (left-right).
+    """
+    found: list[tuple[str, ...]] = []
+    mirrored = tuple(row[::-1] for row in rows)
+    for turned in (rows, mirrored):
+        for _ in range(4):
+            if turned not in found:
+                found.append(turned)
+            turned = tuple("".join(column) for column in zip(*turned[::-1], strict=True))
+    return tuple(found)

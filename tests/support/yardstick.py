@@ -1,0 +1,80 @@
+"""What `greedy` of Helsinki decides, as a signature over fixed games: every rating is measured by this player.
+
+Its decisions are meant to stay as they are; ratings of different times could not be compared otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.match import play_match
+from helsinki_env import GameConfig
+from helsinki_env.games.helsinki.actions import KIND_USE
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.game import action_table
+from tests.support.golden import TESTS
+
+SIGNATURE = TESTS / "greedy_signature.json"
+
+GROUPS: dict[str, tuple[int, list[str], GameConfig]] = {
+    "two players": (150, ["greedy", "greedy"], GameConfig()),
+    "two players, Dry roads": (80, ["greedy", "greedy"], GameConfig(dry_roads=True)),
+    "two players, alternative components": (60, ["greedy", "random"], GameConfig(components="alternative")),
+    "two players, first game": (40, ["greedy", "greedy"], GameConfig(covered="first_game")),
+    "three players, denied actions": (
+        120,
+        ["greedy", "greedy", "random"],
+        GameConfig(num_players=3, denied=[[0, 1, 6, 10], [3, 9, 14], [2, 4, 5, 7, 12]]),
+    ),
+    "three players, covered actions": (
+        60,
+        ["greedy", "greedy", "greedy"],
+        GameConfig(num_players=3, covered=[1, 4, 5, 6, 9, 14]),
+    ),
+    "four players, Dry roads, denied actions": (
+        100,
+        ["greedy", "random", "greedy", "greedy"],
+        GameConfig(num_players=4, dry_roads=True, denied=[[1, 5, 6, 9, 14], [], [4, 7, 11, 12], [2, 8, 13]]),
+    ),
+    "four players, first game, Dry roads": (
+        60,
+        ["greedy", "random", "random", "greedy"],
+        GameConfig(num_players=4, covered="first_game", dry_roads=True),
+    ),
+}
+"""Number of games, who plays them, and settings."""
+
+
+def signature() -> dict[str, Any]:
+    """Play the fixed games; a digest of the decisions of each group, and how often each action was used."""
+    groups = {}
+    for name, (games, players, config) in GROUPS.items():
+        results = play_match(players, config, games=games, seed=11)
+        digest, use = hashlib.sha256(), int(action_table(config.loaded.types).offsets[KIND_USE])
+        for decisions in results.decisions:
+            digest.update(decisions.astype("<i2").tobytes() + b"|")
+        every = np.concatenate(results.decisions)
+        groups[name] = {
+            "games": len(results),
+            "decisions": len(every),
+            "points": int(results.scores.sum()),
+            "digest": digest.hexdigest()[:32],
+            "used": {name: int((every == use + action).sum()) for action, name in enumerate(ACTIONS)},
+        }
+    return {"games": sum(group["games"] for group in groups.values()), "groups": groups}
+
+
+def signature_text(data: dict[str, Any]) -> str:
+    """Return the file of the signature."""
+    return json.dumps(data, indent=1) + "\n"
+
+
+def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
+    """The golden file, and what makes its text."""
+    yield SIGNATURE, lambda: signature_text(signature())

@@ -1,0 +1,25 @@
+"""The decisions of `greedy`, by which all ratings are measured, are what they have always been."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki.components import ACTIONS
+from tests.support import yardstick
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+def test_greedy_decides_as_ever() -> None:
+    """Where this is meant to change, `python -m tests.regenerate` writes the file anew; ratings are then to be too."""
+    assert yardstick.signature() == json.loads(yardstick.SIGNATURE.read_text())
+
+
+def test_the_signature_is_taken_over_games_with_every_action() -> None:
+    groups = json.loads(yardstick.SIGNATURE.read_text())["groups"]
+    assert {name: group["games"] for name, group in groups.items()} == {
+        name: games for name, (games, _, _) in yardstick.GROUPS.items()
+    }
+    assert all(any(group["used"][name] for group in groups.values()) for name in ACTIONS)
