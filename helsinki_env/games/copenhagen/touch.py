@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from helsinki_env.engine.box import orientations
 from helsinki_env.engine.touch import Touch, Turn, turns
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.notation import describe, tile_name
-from helsinki_env.games.copenhagen.shapes import orientations
 
 __all__ = ["touches"]
 

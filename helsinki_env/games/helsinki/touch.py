@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from helsinki_env.engine.box import orientations
 from helsinki_env.engine.touch import Touch, Turn, turns
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game
 from helsinki_env.games.helsinki.notation import card_name, describe
-from helsinki_env.games.helsinki.shapes import orientations, rest, tile_cells
+from helsinki_env.games.helsinki.shapes import rest, tile_cells
 
 __all__ = ["touches"]
 
