@@ -216,6 +216,25 @@ def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -
 
 
 @EACH_GAME
+def test_what_others_have_built_is_marked_until_the_own_decision(
+    game: TestedGame, server: Server, browser: Any
+) -> None:
+    player, rng, seen = sit(browser, server, "human", "greedy", game=game.name, seed=6), random.Random(5), 0
+    while seen < 2:
+        before = player.turn()["number"]
+        decide_by_key(player, rng)
+        view = player.turn()
+        others = [one["words"] for one in view["log"] if one["number"] >= before and one["seat"] == 1]
+        built = any(words.startswith(("pushed", "laid")) for words in others)
+        marked = player.page.locator("#picture .latest").count()
+        if built:
+            assert marked
+        elif all(words.startswith(("moved", "took", "discarded")) for words in others):
+            assert not marked
+        seen += built
+
+
+@EACH_GAME
 def test_what_glows_is_clicked(game: TestedGame, server: Server, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "random", game=game.name, seed=5), random.Random(3)
     for _ in range(12):

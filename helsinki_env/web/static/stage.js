@@ -6,7 +6,7 @@ import { makeSvg } from "./dom.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Parts of a picture that stay where they were put: those that are new since the own last decision are marked. */
+/** Parts of a picture that stay where they were put: those that are new to who looks are marked. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -19,10 +19,14 @@ export class Stage {
   #spots = makeSvg("g", { class: "spots" });
   /** @type {SVGGElement} The tile that is being placed, and where it can lie. */
   #ghost = makeSvg("g", { class: "ghost" });
-  /** @type {Set<string> | null} The lasting parts that were there at the own last decision. */
-  #known = null;
-  /** @type {Set<string>} Those that were there in the last picture. */
-  #before = new Set();
+  /** @type {Set<string> | null} The lasting parts that were there in the last picture. */
+  #before = null;
+  /** @type {Set<string>} Those that were there when this turn began. */
+  #atTurn = new Set();
+  /** @type {Map<number, Set<string>>} Those that were there after the last decision of each seat. */
+  #atOwn = new Map();
+  /** @type {number | undefined} The turn of the last decision. */
+  #turn = undefined;
   /** @type {View | null} */
   #view = null;
 
@@ -60,7 +64,9 @@ export class Stage {
     const svg = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(read, true)));
     svg.removeAttribute("width");
     svg.removeAttribute("height");
-    this.#mark(svg, quiet);
+    // The picture is one image, named by its title and description; names of its strokes are read by nobody.
+    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    this.#mark(svg, view, quiet);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
     this.holder.append(svg);
@@ -157,11 +163,6 @@ export class Stage {
     }
   }
 
-  /** From now on what is there is not new any more. */
-  settle() {
-    this.#known = new Set(this.#before);
-  }
-
   /**
    * @param {Iterable<string>} names
    * @param {string} kind
@@ -177,22 +178,29 @@ export class Stage {
   }
 
   /**
-   * Mark what has come to the table since the own last decision, and let what is quite new appear.
+   * Mark what has come to the table since the viewer's last decision, or in this turn; let what is quite new appear.
    *
    * @param {SVGSVGElement} svg
+   * @param {View} view
    * @param {boolean} quiet
    */
-  #mark(svg, quiet) {
+  #mark(svg, view, quiet) {
     const parts = [...svg.querySelectorAll(LASTING)];
     const now = new Set(parts.map((part) => part.outerHTML));
-    if (this.#known === null || quiet) this.#known = now;
-    else {
-      for (const part of parts) {
-        const text = part.outerHTML;
-        part.classList.toggle("latest", !this.#known.has(text));
-        part.classList.toggle("fresh", !this.#before.has(text));
-      }
+    const last = view.log.at(-1);
+    if (quiet || this.#before === null) {
+      this.#atOwn.clear();
+      this.#before = this.#atTurn = now;
     }
+    if (last?.turn !== this.#turn) this.#atTurn = this.#before;
+    if (last) this.#atOwn.set(last.seat, now);
+    const known = view.viewer === null ? this.#atTurn : this.#atOwn.get(view.viewer) ?? this.#atTurn;
+    for (const part of parts) {
+      const text = part.outerHTML;
+      part.classList.toggle("fresh", !this.#before.has(text));
+      part.classList.toggle("latest", !known.has(text));
+    }
+    this.#turn = last?.turn;
     this.#before = now;
   }
 

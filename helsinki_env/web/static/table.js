@@ -169,7 +169,6 @@ function decide(decision) {
   if (armed?.about === decision) return yes();
   const number = view.number;
   const send = () => {
-    stage.settle();
     if (connection.send({ type: "decide", number, action: decision.id })) sent = number;
   };
   if (!confirms.checked || !(decision.ends || decision.reveals)) return send();
