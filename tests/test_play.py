@@ -119,6 +119,23 @@ def test_undo_and_take_back(game: TestedGame, server: Server) -> None:
                 view = until(line, lambda new: new["type"] == "table")
 
 
+def test_what_a_page_offers_is_what_is_played(server: Server) -> None:
+    games = server.ask("GET", "/api/games")[1]
+    assert [game["name"] for game in games] == ["helsinki", "copenhagen"]
+    assert [level["label"] for level in games[0]["levels"]] == ["Easy", "Medium", "Hard", "Hardest"]
+    names = {option["name"] for option in games[0]["options"]}
+    assert names == {"first_game", "dry_roads", "covered"}
+    plain = server.make("human", "greedy", seed=1)
+    made = server.make("human", "greedy", seed=1, options={"first_game": True, "dry_roads": True})
+    with seated(server, plain["table"]) as (_, one), seated(server, made["table"]) as (_, other):
+        assert one["svg"].count("(covered)") == 0
+        assert other["svg"].count("(covered)") == 5
+        assert "Dry roads bonus" in other["svg"]
+    some = server.make("human", "greedy", seed=1, options={"covered": ["two_points", "any_side"]})
+    with seated(server, some["table"]) as (_, view):
+        assert view["svg"].count("(covered)") == 2
+
+
 def test_players_alone_are_watched(server: Server) -> None:
     made = server.make("greedy", "random", seed=4)
     with seated(server, made["table"]) as (line, view):

@@ -111,7 +111,7 @@ def _table(names: list[str], config: Any, seed: int | None) -> Table:
     for name in names:
         if name != HUMAN:
             make_player(name, config)
-    chairs = [Chair(name, f"Player {seat + 1}" if name == HUMAN else name) for seat, name in enumerate(names)]
+    chairs = [Chair(name, f"Player {seat}" if name == HUMAN else name) for seat, name in enumerate(names)]
     return Table(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
 
 

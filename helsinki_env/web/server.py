@@ -128,7 +128,8 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Which games there are, and what a table of each may be."""
-        return [_described(spec_named(name), settings) for name in game_names() if spec_named(name).touches]
+        specs = sorted(map(spec_named, game_names()), key=lambda spec: not spec.unnamed)  # the usual one first
+        return [_described(spec, settings) for spec in specs if spec.touches]
 
     @app.get("/api/tables")
     async def tables() -> list[dict[str, Any]]:
@@ -198,14 +199,14 @@ def _new_table(wanted: NewTable, settings: Settings) -> Table:
             )
         human = chair.player == HUMAN
         key = secrets.token_urlsafe(16) if human and own_links else ""
-        chairs.append(Chair(chair.player, chair.name or (f"Player {seat + 1}" if human else chair.player), key))
+        chairs.append(Chair(chair.player, chair.name or (f"Player {seat}" if human else chair.player), key))
     seed = secrets.randbits(63) if wanted.seed is None else wanted.seed
     return Table(secrets.token_hex(6), wanted.title, config, seed, tuple(chairs))
 
 
 def _options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of the configuration was chosen; ValueError for what no page offers."""
-    offered = {setup.key: setup for setup in spec.setups}
+    offered = {setup.name: setup for setup in spec.setups}
     chosen: dict[str, Any] = {}
     for key, value in given.items():
         if key not in offered:
