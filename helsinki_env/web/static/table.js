@@ -313,6 +313,7 @@ function pressed(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.matches("select, textarea, input:not([type=checkbox])") || event.altKey) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (key === "Enter" && event.repeat) return event.preventDefault(); // a key held down answers no question
   if (event.ctrlKey || event.metaKey) {
     if (key === "z") undo();
     return;
