@@ -328,6 +328,7 @@ def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -
 
 TEARDOWN = """
 import atexit, sys, time
+import helsinki_env.commands.bench  # loading libraries keeps the main thread for longer than a signal is let wait
 from helsinki_env.cli import main
 
 class Held:
