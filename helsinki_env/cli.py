@@ -49,15 +49,15 @@ class Command:
 
 
 COMMANDS = {
-    "play": Command(
-        "helsinki_env.commands.play",
-        "Play in a browser, against players and each other.",
-        "helsinki play --players human,heuristic",
-    ),
     "simulate": Command(
         "helsinki_env.commands.simulate",
         "Play games between players and show who wins.",
         "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
+    ),
+    "play": Command(
+        "helsinki_env.commands.play",
+        "Play in a browser, against players and each other.",
+        "helsinki play --players human,heuristic",
     ),
     "replay": Command(
         "helsinki_env.commands.replay",

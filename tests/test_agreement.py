@@ -84,7 +84,7 @@ def test_whole_games_agree(kind: str, count: int) -> None:
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen = run_batch("built", range(1200 if JIT else 160), search_every=5)
+    seen = run_batch("built", range(1200 if JIT else 90), search_every=5 if JIT else 20)
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
     assert not too_rare(seen, LEAST)

@@ -113,7 +113,7 @@ def test_version(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, replay"),
+        (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, play, "),
         (["simulate", "--players", "gredy"], "mc, ismcts, net, net+search, forced; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),

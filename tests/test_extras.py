@@ -47,8 +47,7 @@ NEEDING = [
 ]
 #: Extras that share a line of the README.
 README_ROWS = (
-    ["train"],
-    ["play"],
+    ["train", "play"],
     ["export", "onnx"],
     ["arena"],
     ["ray"],
