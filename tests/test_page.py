@@ -70,11 +70,11 @@ class Player:
 
     def wait(self, wanted: Any) -> dict[str, Any]:
         """Wait until the newest view is as wanted, and shown."""
-        for _ in range(600):
+        for _ in range(3000):
             if self.views and wanted(self.view):
-                self.page.wait_for_timeout(20)
+                self.page.wait_for_timeout(10)
                 return self.view
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_timeout(10)
         raise AssertionError(f"not seen within 30 seconds; wrong: {self.wrong}")
 
     def turn(self) -> dict[str, Any]:

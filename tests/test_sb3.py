@@ -266,22 +266,22 @@ def test_evaluate_policy_finds_the_same_strength(trained: MaskablePPO) -> None:
 
 
 @slow
-def test_a_model_comes_back_from_its_file(trained: MaskablePPO, tmp_path: Path) -> None:
-    path = tmp_path / "model.zip"
-    trained.save(path)
+def test_a_model_comes_back_from_its_file(tmp_path: Path) -> None:
+    path, model = tmp_path / "model.zip", MaskablePPO("MlpPolicy", make(2), seed=1, device="cpu")
+    model.save(path)
     env = make(64, seed=3)
     obs = env.reset()
     loaded = MaskablePPO.load(path, device="cpu")
     for _ in range(20):
         masks = get_action_masks(env)
-        actions, _ = trained.predict(obs, deterministic=True, action_masks=masks)
+        actions, _ = model.predict(obs, deterministic=True, action_masks=masks)
         again, _ = loaded.predict(obs, deterministic=True, action_masks=masks)
         np.testing.assert_array_equal(actions, again)
         obs, *_ = env.step(actions)
     player = SB3Player(path)
     assert isinstance(player, Player)
     assert player.name == f"sb3:{path}"
-    results = play_match([player, SB3Player(trained, "same")], games=20, seed=1)
+    results = play_match([player, SB3Player(model, "same")], games=20, seed=1)
     assert results.players == (f"sb3:{path}", "same")
     # Both decide alike: the two games of a deck are the same game.
     for one, other in zip(results.decisions[::2], results.decisions[1::2], strict=True):
