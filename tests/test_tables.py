@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from agents.base import decide
 from agents.registry import make_player
 from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.web.rooms import Page, Room
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
+from helsinki_env.web.thinking import Thinkers
 
 BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 
@@ -182,3 +185,35 @@ def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
     store._rows.execute("UPDATE decisions SET action = 553")
     with pytest.raises(TableError, match=r"table t1: cannot be played on: .*legal"):
         store.load("t1")
+
+
+@BOTH
+def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> None:
+    async def ask() -> None:
+        store, one = Store(tmp_path), table(game, HUMAN, HUMAN)
+        store.add(one)
+        sent: list[dict[str, Any]] = []
+
+        async def send(view: dict[str, Any]) -> None:
+            sent.append(view)
+
+        room, page = Room(one, store, Thinkers()), Page(send, (0, 1))
+        room.pages.add(page)
+        while room.table.undoable() is None:
+            page.looking = room.table.game.seat
+            action = int(room.table.game.legal_actions()[0])
+            await room.asked(page, {"type": "decide", "number": room.table.number, "action": action})
+        page.looking = room.table.game.seat
+        before, number = room.table.game.clone(), room.table.number
+        undone = {"type": "undo", "number": number, "to": number - 1}
+        decided = {"type": "decide", "number": number, "action": int(before.legal_actions()[0])}
+        store._rows.execute("PRAGMA query_only = ON")
+        for message in (undone, decided):
+            with pytest.raises(StoreError, match="cannot be written"):
+                await room.asked(page, message)
+            assert (room.table.game, room.table.number) == (before, number)
+        store._rows.execute("PRAGMA query_only = OFF")
+        await room.asked(page, undone)
+        assert room.table.number == store.load("t1").number == number - 1
+
+    asyncio.run(ask())

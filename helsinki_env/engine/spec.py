@@ -120,9 +120,9 @@ class GameSpec:
         episodes: the type of what random episodes draw; its `record()` is what `contract.draw_setup` reads, and None in
             `num_players` leaves the number of players as configured.
         check: raises ValueError for records that cannot be played, naming record and field.
-        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, and `spots`,
-            which says where things lie in the picture, so that who draws nothing need not wait for it. None: there are
-            none.
+        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, `spots`,
+            which says where things lie in the picture, and `svg_and_spots`, both from one drawing; so that who draws
+            nothing need not wait for it. None: there are none.
         touches: what a seat may decide in a game, in words, and which spots are clicked for it. None: no page plays it.
         scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
             (F,); None for a length that no observation of the game has. None: nothing is said.

@@ -172,9 +172,14 @@ class Room:
         await self.go_on()
 
     def _went_back(self, to: int, gone: Any) -> None:
-        self._store.go_back(self.table.name, to, gone)
+        try:
+            self._store.go_back(self.table.name, to, gone)
+        except sqlite3.Error as problem:
+            self.table = self._store.load(self.table.name)  # as it was
+            raise StoreError(f"{self._store.path}: cannot be written, so nothing is taken back: {problem}") from None
+        finally:
+            self._changed()
         self._message = ""
-        self._changed()
 
     async def _on_look(self, page: Page, message: dict[str, Any]) -> None:
         if message["seat"] not in page.mine:

@@ -8,7 +8,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,13 +47,11 @@ class Settings:
         data: folder of the database.
         token: what requests must bring; empty: the server is on loopback.
         players: names of players that may sit at tables besides those that every server offers.
-        components: component files that tables may use besides those that come with the package.
     """
 
     data: Path
     token: str = ""
     players: tuple[str, ...] = ()
-    components: Mapping[str, str] = field(default_factory=dict)
 
 
 def create_app(settings: Settings) -> Any:
@@ -222,7 +220,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
         page, room = None, None
         try:
             first = await asyncio.wait_for(_heard(socket), _SIT_WITHIN)
-            if first is None or first["type"] != "sit":
+            if first["type"] != "sit":
                 raise TableError("sit: a page must first say who it is")
             if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
                 raise TableError("token: none or a wrong one; open the address that was printed when the server began")
@@ -232,9 +230,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
             await room.go_on()
             while True:
                 try:
-                    message = await _heard(socket)
-                    if message is not None:
-                        await room.asked(page, message)
+                    await room.asked(page, await _heard(socket))
                 except (TableError, StoreError) as problem:
                     await socket.send_json({"type": "error", "message": str(problem)})
         except TableError as problem:
@@ -249,7 +245,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
                 await rooms.leave(room, page)
 
 
-async def _heard(socket: WebSocket) -> dict[str, Any] | None:
+async def _heard(socket: WebSocket) -> dict[str, Any]:
     """Return the next message of a page.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +28,6 @@ class PlayerFailedError(RuntimeError):
 
 @lru_cache(maxsize=16)
 def _player(config: str, name: str) -> Any:
-    import json
-
     from agents.registry import make_player
 
     return make_player(name, config_from_dict(json.loads(config)))
@@ -98,8 +97,6 @@ class Thinkers:
         Raises:
             PlayerFailedError: if there is no answer.
         """
-        import json
-
         async with self._free:
             worker = self._idle.pop() if self._idle else await self._new()
             asked = (json.dumps(config_to_dict(config), sort_keys=True), player, *question)

@@ -26,8 +26,7 @@ def picture(table: Table, viewer: int | None) -> dict[str, Any]:
     render = spec.render() if spec.render is not None else None
     if render is None:
         return {"svg": "", "size": [0, 0], "spots": {}}
-    spots = render.spots(position, components, viewer=viewer)
-    svg: str = render.svg(position, components, last_decision=last, viewer=viewer)
+    svg, spots = render.svg_and_spots(position, components, last_decision=last, viewer=viewer)
     return {"svg": svg, "size": _size(svg), "spots": spots}
 
 

@@ -28,7 +28,7 @@ from helsinki_env.games.copenhagen.render.view import read
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
 
-__all__ = ["ansi", "rgb_array", "spots", "svg"]
+__all__ = ["ansi", "rgb_array", "spots", "svg", "svg_and_spots"]
 
 
 def svg(
@@ -54,7 +54,7 @@ def svg(
     Raises:
         PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
-    return draw(Canvas(), *read(position, components, viewer, last_decision))
+    return svg_and_spots(position, components, last_decision=last_decision, viewer=viewer)[0]
 
 
 def spots(
@@ -75,6 +75,16 @@ def spots(
     Raises:
         PositionError: as in `svg`.
     """
+    return svg_and_spots(position, components, viewer=viewer)[1]
+
+
+def svg_and_spots(
+    position: Mapping[str, Any],
+    components: Components | None = None,
+    *,
+    last_decision: str | None = None,
+    viewer: int | None = None,
+) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
+    """Return what `svg` and `spots` do, from one drawing."""
     canvas = Canvas()
-    draw(canvas, *read(position, components, viewer))
-    return canvas.spots
+    return draw(canvas, *read(position, components, viewer, last_decision)), canvas.spots

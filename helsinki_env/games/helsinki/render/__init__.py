@@ -30,7 +30,7 @@ from helsinki_env.games.helsinki.render.view import read
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["ansi", "rgb_array", "spots", "svg"]
+__all__ = ["ansi", "rgb_array", "spots", "svg", "svg_and_spots"]
 
 
 def svg(
@@ -56,7 +56,7 @@ def svg(
     Raises:
         PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
     """
-    return draw(Canvas(), read(position, components, viewer), components, last_decision)
+    return svg_and_spots(position, components, last_decision=last_decision, viewer=viewer)[0]
 
 
 def spots(
@@ -77,6 +77,16 @@ def spots(
     Raises:
         PositionError: as in `svg`.
     """
+    return svg_and_spots(position, components, viewer=viewer)[1]
+
+
+def svg_and_spots(
+    position: Mapping[str, Any],
+    components: Components,
+    *,
+    last_decision: str | None = None,
+    viewer: int | None = None,
+) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
+    """Return what `svg` and `spots` do, from one drawing."""
     canvas = Canvas()
-    draw(canvas, read(position, components, viewer), components, None)
-    return canvas.spots
+    return draw(canvas, read(position, components, viewer), components, last_decision), canvas.spots
