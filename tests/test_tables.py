@@ -177,12 +177,28 @@ def test_what_is_no_database_of_ours_is_left_alone(spoil: Any, message: str, tmp
     assert path.read_bytes() == content
 
 
+def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    one = table("heuristic", "heuristic", seed=5)
+    store.add(one)
+    store.close()
+    rows = sqlite3.connect(tmp_path / "tables.sqlite")
+    for later in ("tournament_games", "tournaments", "records"):
+        rows.execute(f"DROP TABLE {later}")
+    rows.execute("ALTER TABLE tables DROP COLUMN start")
+    rows.execute("PRAGMA user_version = 1")
+    rows.commit()
+    rows.close()
+    assert Store(tmp_path).load("t1").game == one.game
+    assert Store(tmp_path).rows.execute("SELECT count(*) FROM records").fetchone() == (0,)
+
+
 def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     one = table("helsinki", HUMAN, "greedy")
     store.add(one)
     store.write("t1", one.decide(0, int(one.game.legal_actions()[0]), ""))
-    store._rows.execute("UPDATE decisions SET action = 553")
+    store.rows.execute("UPDATE decisions SET action = 553")
     with pytest.raises(TableError, match=r"table t1: cannot be played on: .*legal"):
         store.load("t1")
 
@@ -207,12 +223,12 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         before, number = room.table.game.clone(), room.table.number
         undone = {"type": "undo", "number": number, "to": number - 1}
         decided = {"type": "decide", "number": number, "action": int(before.legal_actions()[0])}
-        store._rows.execute("PRAGMA query_only = ON")
+        store.rows.execute("PRAGMA query_only = ON")
         for message in (undone, decided):
             with pytest.raises(StoreError, match="cannot be written"):
                 await room.asked(page, message)
             assert (room.table.game, room.table.number) == (before, number)
-        store._rows.execute("PRAGMA query_only = OFF")
+        store.rows.execute("PRAGMA query_only = OFF")
         await room.asked(page, undone)
         assert room.table.number == store.load("t1").number == number - 1
 

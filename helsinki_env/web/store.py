@@ -16,8 +16,9 @@ from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
 __all__ = ["Kept", "Store", "StoreError", "data_folder"]
 
-_VERSION = 1
-_SCHEMA = """
+#: What brings a database of a version to the next one; a new one goes through all of them.
+_STEPS = (
+    """
 CREATE TABLE tables (
     name TEXT PRIMARY KEY,
     title TEXT NOT NULL,
@@ -42,7 +43,29 @@ CREATE TABLE taken_back (  -- decisions that were taken back, for the record
     action INTEGER NOT NULL,
     at REAL NOT NULL
 ) STRICT;
-"""
+""",
+    """
+ALTER TABLE tables ADD COLUMN start TEXT NOT NULL DEFAULT '';  -- JSON of the position it began with; empty: dealt
+CREATE TABLE records (  -- games to be taken apart
+    name TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    made REAL NOT NULL,
+    record TEXT NOT NULL  -- a record's line, or the JSON of a position
+) STRICT;
+CREATE TABLE tournaments (
+    name TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    made REAL NOT NULL,
+    settings TEXT NOT NULL  -- JSON
+) STRICT;
+CREATE TABLE tournament_games (
+    name TEXT NOT NULL REFERENCES tournaments,
+    number INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (name, number)
+) STRICT, WITHOUT ROWID;
+""",
+)
 
 
 class StoreError(ValueError):
@@ -92,67 +115,68 @@ class Store:
             ) from None
 
     def _open(self) -> None:
-        # Transactions are begun by `with self._rows`, and one thread alone uses the connection.
-        self._rows = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        self._rows.execute("PRAGMA journal_mode = WAL")
-        self._rows.execute("PRAGMA synchronous = NORMAL")  # whatever kills the process, what was written stays
-        self._rows.execute("PRAGMA foreign_keys = ON")
-        version = self._rows.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0 and not self._rows.execute("SELECT 1 FROM sqlite_master").fetchone():
-            with self._rows:
-                self._rows.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-        elif version != _VERSION:
-            raise StoreError(f"{self.path}: found version {version} of the database, expected {_VERSION}")
+        # Transactions are begun by `with self.rows`, and one thread alone uses the connection.
+        self.rows = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
+        self.rows.execute("PRAGMA journal_mode = WAL")
+        self.rows.execute("PRAGMA synchronous = NORMAL")  # whatever kills the process, what was written stays
+        self.rows.execute("PRAGMA foreign_keys = ON")
+        version = self.rows.execute("PRAGMA user_version").fetchone()[0]
+        foreign = version == 0 and self.rows.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if foreign or not 0 <= version <= len(_STEPS):
+            raise StoreError(f"{self.path}: found version {version} of the database, expected {len(_STEPS)}")
+        for step in range(version, len(_STEPS)):
+            with self.rows:
+                self.rows.executescript(f"BEGIN; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
 
     def close(self) -> None:
         """Write what is left, and let go of the file."""
-        self._rows.close()
+        self.rows.close()
 
     def add(self, table: Table) -> None:
         """Keep a new table."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
-        with self._rows:
-            self._rows.execute(
-                "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?)",
+        with self.rows:
+            self.rows.execute(
+                "INSERT INTO tables (name, title, made, config, seed, chairs) VALUES (?, ?, ?, ?, ?, ?)",
                 (table.name, table.title, time.time(), config, str(table.seed), chairs),
             )
 
     def remove(self, name: str) -> None:
         """Forget a table."""
-        with self._rows:
+        with self.rows:
             for rows in ("taken_back", "decisions", "tables"):
-                self._rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # names of ours
+                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # names of ours
 
     def write(self, name: str, decision: Decision) -> None:
         """Keep a decision."""
-        with self._rows:
-            self._rows.execute(
+        with self.rows:
+            self.rows.execute(
                 "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)",
                 (name, decision.number, decision.seat, decision.action, decision.said, time.time()),
             )
 
     def go_back(self, name: str, to: int, taken_back: Sequence[Decision] = ()) -> None:
         """Forget the decisions of a table from a number on; keep which of them were taken back."""
-        with self._rows:
-            self._rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
-            self._rows.executemany(
+        with self.rows:
+            self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
+            self.rows.executemany(
                 "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
                 [(name, gone.number, gone.seat, gone.action, time.time()) for gone in taken_back],
             )
 
     def taken_back(self, name: str) -> int:
         """Return how many decisions of a table were taken back."""
-        return int(self._rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
+        return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
 
     def all(self) -> list[Kept]:
         """Return what is kept, the newest first."""
-        rows = self._rows.execute(
-            "SELECT tables.*, (SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables "
+        rows = self.rows.execute(
+            "SELECT name, title, made, config, chairs, (SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables "
             "ORDER BY made DESC"
         ).fetchall()
         found = []
-        for name, title, made, config, _, chairs, count in rows:
+        for name, title, made, config, chairs, count in rows:
             game = json.loads(config).get("game", "")
             found.append(Kept(name, title, made, game, tuple(Chair(*chair) for chair in json.loads(chairs)), count))
         return found
@@ -163,10 +187,10 @@ class Store:
         Raises:
             TableError: if there is none of that name, or it cannot be played any more.
         """
-        row = self._rows.execute("SELECT title, config, seed, chairs FROM tables WHERE name = ?", (name,)).fetchone()
+        row = self.rows.execute("SELECT title, config, seed, chairs FROM tables WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise TableError(f"table {name!r:.40}: there is none of that name")
-        told = self._rows.execute(
+        told = self.rows.execute(
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
         title, config, seed, chairs = row
