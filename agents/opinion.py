@@ -9,7 +9,7 @@ decision, an opinion is made from what the seat to move sees and from nothing el
     >>> seen = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
     >>> net = make_player("net")
     >>> opinion = opinions(net, game.config, *seen)[0]
-    >>> opinion.best == net.act(*seen)[0], opinion.cost(opinion.best)
+    >>> opinion.best == int(net.act(*seen)[0]), opinion.cost(opinion.best)
     (True, 0.0)
 """
 

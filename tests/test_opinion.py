@@ -95,9 +95,9 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
     for judge, step in (("net", 1), ("net+search:20", 9)):
         player = make_player(judge, record.config)
-        arrays: Any = some((observation, mask, words), step)
+        arrays: tuple[Any, ...] = some((observation, mask, words), step)
         plain = opinions(player, record.config, *arrays)
-        with_it = opinions(player, record.config, *arrays, last[::step])
+        with_it = opinions(player, record.config, arrays[0], arrays[1], arrays[2], last[::step])
         more = 0
         for one, other, action in zip(plain, with_it, last[::step], strict=True):
             more += one.cost(action) is None
