@@ -31,7 +31,7 @@ def page(
     *,
     title: str = "",
     seat: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> str:
     """Return a game as one HTML page that loads nothing from anywhere, about 1 MB.
 
@@ -40,7 +40,7 @@ def page(
         judgement: what somebody thinks of its course.
         title: of the page; empty: game and players.
         seat: the seat that looks, which sees no more than it saw at the table; None sees all cards.
-        progress: is told 1 after each of the pictures, one more than decisions.
+        progress: is told after each picture how many there are, and of how many.
 
     Raises:
         ValueError, RecordError: as in `film.film`.
