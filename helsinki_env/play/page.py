@@ -63,7 +63,8 @@ def page(
 
 def frame(text: str) -> str:
     """Return a page as an element for other pages, such as notebooks, which it can neither read nor change."""
-    return f'<iframe sandbox="allow-scripts" width="100%" height="900" frameborder="0" srcdoc="{html.escape(text)}"></iframe>'
+    sizes = 'width="100%" height="900" frameborder="0"'
+    return f'<iframe sandbox="allow-scripts" {sizes} srcdoc="{html.escape(text)}"></iframe>'
 
 
 def _script() -> str:
