@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,19 +16,9 @@ from helsinki_env.play.page import frame, page
 from helsinki_env.play.record import Record, positions, read_records, write_records
 from tests.games import EACH_GAME, GAMES, TestedGame
 
-playwright = pytest.importorskip("playwright.sync_api")
-from tests.test_page import ARGUMENTS, CHROMIUM  # noqa: E402  # which needs it too
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None and "CI" not in os.environ, reason="there is no Chromium")
 MOST_BYTES = 2_000_000
 #: Of a player who would like to be more than a name.
 HOSTILE = "</script><img src=x onerror=hit()><script>hit()</script>&amp;\u202e"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
 class Reader:
