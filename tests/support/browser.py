@@ -48,6 +48,7 @@ class Player:
         self.page = self.context.new_page()
         self.wrong: list[str] = []
         self.views: list[dict[str, Any]] = []
+        self.opinions: list[dict[str, Any]] = []
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
         )
@@ -57,8 +58,8 @@ class Player:
 
     def _heard(self, text: str) -> None:
         message = json.loads(text)
-        assert message["type"] == "table", message
-        self.views.append(message)
+        assert message["type"] in ("table", "opinion"), message
+        (self.views if message["type"] == "table" else self.opinions).append(message)
 
     @property
     def view(self) -> dict[str, Any]:
