@@ -64,8 +64,8 @@ const active = (now) => now.state === "playing" || now.state === "waiting";
 /** @param {Standing} now */
 function showFigures(now) {
   const { figures } = now;
-  const there = figures !== null && figures.players.length > 0;
-  byId("ratings").hidden = !there && now.done === 0;
+  const there = figures !== null;
+  byId("ratings").hidden = now.done === 0;
   byId("cross").hidden = !there || figures.pairs.length === 0;
   write("without", there ? upper(figures.without ?? "") : "The ratings are being worked out.");
   byId("without").hidden = there && figures.without === null;
@@ -144,7 +144,7 @@ async function refresh() {
     if (!(problem instanceof TypeError)) return complain(problem);
     write("line", "The server does not answer; trying again …"); // it was stopped, and may come back
   }
-  const soon = shown === null || active(shown) || shown.figures?.games !== shown.done;
+  const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
   timer = setTimeout(refresh, soon ? SOON : LATER);
 }
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from agents.arena.plan import lineups_of
 from helsinki_env.data import one_of, shown
@@ -21,6 +21,7 @@ from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournam
 
 with needs("play"):
     from fastapi import FastAPI, Request
+    from fastapi import Path as InPath
     from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
     from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,6 +31,7 @@ _STATIC = Path(str(files("helsinki_env.web") / "static"))
 _MOST = 1000
 _LATEST = 8
 """Games that a page lists."""
+_Number = Annotated[int, InPath(ge=0, lt=1_000_000)]
 
 
 class NewTournament(BaseModel):
@@ -97,7 +99,7 @@ def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
         return PlainTextResponse(lines, headers=named, media_type="application/jsonl")
 
     @app.get("/api/tournaments/{name}/games/{number}")
-    async def game(name: str, number: int) -> dict[str, Any]:
+    async def game(name: str, number: _Number) -> dict[str, Any]:
         """The record of a game."""
         return Record.from_json(tournaments.kept.line(name, number)).to_dict()
 

@@ -107,7 +107,8 @@ class Tournaments:
 
     def look(self, name: str) -> None:
         """Have the figures of a tournament worked out if nobody has them for all its games."""
-        known = name in self._figures and self._figures[name]["games"] == self.kept.count(name)
+        done = self.kept.count(name)
+        known = done == (self._figures[name]["games"] if name in self._figures else 0)
         if not known and name not in self._runs and name not in self._messages:
             self._begin(self.kept.load(name), playing=False)
 

@@ -64,7 +64,8 @@ def _work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, st
             line.send(("figures", figures(tournament, games)))
             rested = time.monotonic()
             rating = rested - now
-    line.send(("figures", figures(tournament, games)))
+    if games:
+        line.send(("figures", figures(tournament, games)))
 
 
 def next_chunk(done: Sequence[int], decks: int, most: int) -> Chunk | None:
@@ -85,15 +86,13 @@ def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
 
     Args:
         tournament: what is played.
-        games: those that have ended, by number.
+        games: those that have ended, by number; at least one.
 
     Returns:
         ``games`` and ``decks``, how many there are; ``players``, the best first, and ``pairs``, as
         `agents.rating.report.table_data` makes them; ``reference``, the player at zero; ``without``, why there are no
         ratings, or None. Without them their ends and those of intervals that nobody knows are None.
     """
-    if not games:
-        return {"games": 0, "decks": 0, "reference": None, "players": [], "pairs": [], "without": None}
     (table,) = recorded_tables((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < LEAST_DECKS:
         return _unrated(table, "ratings come with the second deck: their intervals say how much decks differ")
