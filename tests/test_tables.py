@@ -179,7 +179,7 @@ def test_what_is_no_database_of_ours_is_left_alone(spoil: Any, message: str, tmp
 
 def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    one = table("heuristic", "heuristic", seed=5)
+    one = table("helsinki", "heuristic", "heuristic", seed=5)
     store.add(one)
     store.close()
     rows = sqlite3.connect(tmp_path / "tables.sqlite")

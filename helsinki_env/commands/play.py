@@ -86,6 +86,7 @@ def main(
             log_level="warning",
             access_log=False,
             ws_max_size=MOST_BYTES,
+            ws_per_message_deflate=bool(token),  # within one machine it takes longer than it saves
             timeout_graceful_shutdown=1,
             server_header=False,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from helsinki_env.drawing.glyphs import UNITS_PER_EM, fitted, number, outline, text_width
@@ -117,13 +118,13 @@ class Canvas:
 
 
 def _attributes(attributes: dict[str, str | float | None]) -> str:
-    written = []
-    for key, value in attributes.items():
-        if value is None:
-            continue
-        text = value if isinstance(value, str) else number(value)
-        written.append(f" {key.replace('_', '-')}={quoteattr(text)}")
-    return "".join(written)
+    return "".join([_attribute(key, value) for key, value in attributes.items() if value is not None])
+
+
+@lru_cache(maxsize=1 << 15)
+def _attribute(key: str, value: str | float) -> str:
+    text = value if isinstance(value, str) else number(value)
+    return f" {key.replace('_', '-')}={quoteattr(text)}"
 
 
 __all__ = ["BOLD", "REGULAR", "Canvas", "Spot", "number", "text_width"]

@@ -173,6 +173,7 @@ _KERN = {
 _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
+@lru_cache(maxsize=1 << 15)  # pictures of a table say the same again and again
 def number(value: float) -> str:
     """Write a coordinate without useless zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Canvas, number
@@ -20,7 +21,11 @@ def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: 
 
     (x, y) is the corner of cell (0, 0) and `size` the side of a cell in pixels.
     """
-    filled = set(cells)
+    return _outline(frozenset(cells), x, y, size, inset, radius)
+
+
+@lru_cache(maxsize=1 << 12)
+def _outline(filled: frozenset[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
     ahead: dict[Cell, tuple[Cell, Cell]] = {}  # corner -> (direction, next corner), clockwise, as (x, y)
     for r, c in filled:
         for neighbour, start, step in (

@@ -25,6 +25,7 @@ from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
 from helsinki_env.web.thinking import Thinkers
 from helsinki_env.web.tournaments import Tournaments, add_tournaments
+from helsinki_env.web.views import choices, picture
 
 with needs("play"):
     from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> Any:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(thinkers.begin())
+        await asyncio.to_thread(_play_once)
         yield
         await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
@@ -85,6 +87,16 @@ def create_app(settings: Settings) -> Any:
     _add_socket(app, settings, rooms)
     add_tournaments(app, tournaments, settings.players)
     return Guard(app, settings.token)
+
+
+def _play_once() -> None:
+    """Take a decision in every game, so that what this loads for the first time keeps nobody at a table waiting."""
+    for spec in map(spec_named, game_names()):
+        if spec.touches is not None:
+            table = Table("", "", spec.config(), 0, (Chair(HUMAN, ""),) * spec.config().num_players)
+            table.question()
+            picture(table, 0)
+            table.decide(0, choices(table.game)[0]["id"], "")
 
 
 def _answer_errors(app: FastAPI) -> None:

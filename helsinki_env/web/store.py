@@ -172,8 +172,8 @@ class Store:
     def all(self) -> list[Kept]:
         """Return what is kept, the newest first."""
         rows = self.rows.execute(
-            "SELECT name, title, made, config, chairs, (SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables "
-            "ORDER BY made DESC"
+            "SELECT name, title, made, config, chairs, "
+            "(SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables ORDER BY made DESC"
         ).fetchall()
         found = []
         for name, title, made, config, chairs, count in rows:

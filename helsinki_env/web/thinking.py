@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,6 +21,10 @@ MOST_WORKERS = 8
 """Most processes; players beyond wait for one of them."""
 _KEPT = 2
 """Processes that stay when nobody thinks."""
+_IDLE = 60.0
+"""Seconds after which the others are ended: to start one takes longer than most players think."""
+_BEHIND = 19
+"""How far players stand back behind the server, which has little to do and whom everybody waits for (`os.nice`)."""
 
 
 class PlayerFailedError(RuntimeError):
@@ -36,6 +41,8 @@ def _player(config: str, name: str) -> Any:
 def _work(questions: Connection) -> None:
     """Answer questions until there are no more: what a process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
+    if hasattr(os, "nice"):
+        os.nice(_BEHIND)
     while True:
         try:
             config, name, observation, mask, word = questions.recv()
@@ -57,6 +64,7 @@ class _Worker:
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
+        self.last_used = 0.0
 
     def ask(self, question: Any) -> tuple[str, Any]:
         self.line.send(question)
@@ -111,13 +119,22 @@ class Thinkers:
                 with suppress(Exception):
                     await answering
                 raise
-            if len(self._idle) < _KEPT:
-                self._idle.append(worker)
-            else:
-                self._end(worker)
+            self._rest(worker)
         if kind == "failed":
             raise PlayerFailedError(f"{player}: {answer}")
         return int(answer)
+
+    def _rest(self, worker: _Worker) -> None:
+        """Let a process wait for its next question; the last one to rest is the next to be asked."""
+        loop = asyncio.get_running_loop()
+        worker.last_used = loop.time()
+        self._idle.append(worker)
+        loop.call_later(_IDLE, self._end_idle)
+
+    def _end_idle(self) -> None:
+        rested = asyncio.get_running_loop().time() - _IDLE
+        while len(self._idle) > _KEPT and self._idle[0].last_used <= rested:
+            self._end(self._idle.pop(0))
 
     def _end(self, worker: _Worker) -> None:
         self._all.discard(worker)

@@ -1,0 +1,195 @@
+"""Whatever is sent to the server of `helsinki play`: an answer that says what is wrong, and a game that stays as it is.
+
+The requests are made from what the server itself says that it takes (its OpenAPI page), spoilt in every way; so a new
+request is tried here as soon as there is one. Chosen wrong ones, with the words of their answers: tests/test_play.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from websockets.sync.client import ClientConnection
+
+from helsinki_env.web.requests import MESSAGES
+from tests.support.server import Server, seated, serving, until
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=80),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=8,
+)
+#: What stands in a path where a name is expected.
+NAMES = st.text(min_size=1, max_size=40) | st.sampled_from(
+    [
+        "..",
+        "../..",
+        "..%2f..%2fetc",
+        "%00",
+        "a/b",
+        "<script>alert(1)</script>",
+        "' OR 1=1 --",
+        "tables.sqlite",
+        "\u202e",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("requests")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def described(server: Server) -> dict[str, Any]:
+    """What the server says of itself."""
+    status, page, _ = server.ask("GET", "/openapi.json")
+    assert status == 200
+    assert isinstance(page, dict)
+    return page
+
+
+def fits(schema: Mapping[str, Any], page: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    """Values that a schema of the page describes."""
+    if "$ref" in schema:
+        return fits(page["components"]["schemas"][schema["$ref"].rpartition("/")[2]], page)
+    if "anyOf" in schema:
+        return st.one_of([fits(one, page) for one in schema["anyOf"]])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    kind = schema.get("type")
+    if kind == "object":
+        required = schema.get("required", [])
+        found = {name: fits(one, page) for name, one in schema.get("properties", {}).items()}
+        return st.fixed_dictionaries(
+            {name: one for name, one in found.items() if name in required},
+            optional={name: one for name, one in found.items() if name not in required},
+        )
+    if kind == "array":
+        least, most = schema.get("minItems", 0), schema.get("maxItems", 5)
+        return st.lists(fits(schema.get("items", {}), page), min_size=least, max_size=min(most, 5))
+    if kind == "string":
+        players = st.sampled_from(["human", "greedy", "random"])
+        return players | st.text(max_size=min(schema.get("maxLength", 30), 30))
+    if kind == "integer":
+        return st.integers(schema.get("minimum", 0), schema.get("maximum", 2**63))
+    return {"boolean": st.booleans(), "null": st.none(), "number": st.floats(0, 1)}.get(str(kind), ANYTHING)
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, whole: st.SearchStrategy[Any]) -> Any:
+    """A value with something else in one place of it, or something more."""
+    value = draw(whole)
+    places: list[tuple[Any, Any]] = []
+
+    def walk(inside: Any) -> None:
+        for key in list(inside) if isinstance(inside, dict) else range(len(inside)):
+            places.append((inside, key))
+            if isinstance(inside[key], dict | list):
+                walk(inside[key])
+
+    if isinstance(value, dict | list):
+        value = json.loads(json.dumps(value))
+        walk(value)
+    if not places or draw(st.integers(0, 9)) == 0:
+        return draw(ANYTHING)
+    inside, key = draw(st.sampled_from(places))
+    how = draw(st.integers(0, 2)) if isinstance(inside, dict) else 0
+    if how == 0:
+        inside[key] = draw(ANYTHING)
+    elif how == 1:
+        del inside[key]
+    else:
+        inside[draw(st.text(max_size=10))] = draw(ANYTHING)
+    return value
+
+
+@st.composite
+def requests(draw: st.DrawFn, page: Mapping[str, Any]) -> tuple[str, str, bytes | None]:
+    """A request that the page describes: its method, its path, and a body that is nearly what is expected."""
+    path = draw(st.sampled_from(sorted(page["paths"])))
+    method = draw(st.sampled_from(sorted(page["paths"][path])))
+    said = page["paths"][path][method]
+    address = path
+    asked = []
+    for parameter in said.get("parameters", []):
+        if parameter["in"] == "path":
+            address = address.replace("{" + parameter["name"] + "}", quote(draw(NAMES), safe="%"))
+        elif draw(st.booleans()):
+            value = draw(spoilt(fits(parameter["schema"], page)))
+            asked.append(f"{parameter['name']}={quote(str(value), safe='')}")
+    address += "?" + "&".join(asked) if asked else ""
+    content = said.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None or draw(st.integers(0, 5)) == 0:
+        return method.upper(), address, draw(st.none() | st.binary(max_size=200))
+    return method.upper(), address, json.dumps(draw(spoilt(fits(content["schema"], page)))).encode()
+
+
+def test_spoilt_requests(server: Server, described: dict[str, Any]) -> None:
+    made = server.make("human", "greedy", seed=2)
+    with seated(server, made["table"]) as (_, before):
+        pass
+    refused = []
+
+    @settings(max_examples=300, deadline=None, database=None, derandomize=True)
+    @given(requests(described))
+    def each(request: tuple[str, str, bytes | None]) -> None:
+        method, path, body = request
+        status, answer, _ = server.ask(method, path, body)
+        assert 200 <= status < 500, (request, answer)
+        if status >= 400:
+            refused.append(request)
+            assert isinstance(answer, dict), (request, answer)
+            assert set(answer) >= {"error"}, (request, answer)
+            assert 3 < len(answer["error"]) < 2000, (request, answer)
+            assert "Traceback" not in answer["error"]
+
+    each()
+    assert len(set(refused)) > 100
+    with seated(server, made["table"]) as (_, after):
+        assert after == before
+
+
+_WHOLE = st.sampled_from(sorted(MESSAGES)).flatmap(
+    lambda kind: st.fixed_dictionaries({"type": st.just(kind)} | {name: st.integers(0, 3) for name in MESSAGES[kind]})
+)
+
+
+def test_spoilt_messages(server: Server) -> None:
+    made = server.make("human", "greedy", seed=2)
+    refused = []
+    with seated(server, made["table"]) as (line, before):
+
+        @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+        @given(spoilt(_WHOLE))
+        def each(message: Any) -> None:
+            for answer in _answers(line, json.dumps(message)):
+                if answer["type"] == "error":
+                    refused.append(json.dumps(message, sort_keys=True))
+                    assert 3 < len(answer["message"]) < 2000
+                else:
+                    assert answer["type"] == "table"
+                    assert answer["number"] == before["number"], message
+
+        each()
+    assert len(set(refused)) > 100
+    with seated(server, made["table"]) as (_, after):
+        assert after == before
+
+
+def _answers(line: ClientConnection, text: str) -> list[dict[str, Any]]:
+    """Send a message and return all that is answered: up to the answer to the next one, which is always the same."""
+    line.send(text)
+    line.send('{"type": "end of the answers"}')
+    found: list[dict[str, Any]] = []
+    while True:
+        answer = until(line, lambda _: True)
+        if answer["type"] == "error" and "end of the answers" in answer["message"]:
+            return found
+        found.append(answer)
