@@ -10,21 +10,12 @@ import pytest
 
 from helsinki_env.play.record import read_records
 from tests.support.server import Server, serving
-from tests.test_page import ARGUMENTS, CHROMIUM, playwright, pytestmark
-
-__all__ = ["pytestmark"]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("page")) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
 @pytest.fixture

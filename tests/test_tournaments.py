@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -24,7 +23,7 @@ from helsinki_env import GameConfig
 from helsinki_env.play.record import Record, RecordError, read_records, replay
 from helsinki_env.web.store import Store
 from helsinki_env.web.tournaments import Tournaments
-from helsinki_env.web.tournaments.kept import Tournament
+from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import next_chunk
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import ROOT, Server, serving
@@ -234,22 +233,20 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
 
 
 def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in ("one", "other"):
+        KeptTournaments(store).add(Tournament(name, "", 0.0, GameConfig(), ("random", "greedy"), 5, 1))
+    with store.rows as rows:
+        settings = json.loads(rows.execute("SELECT settings FROM tournaments WHERE name = 'one'").fetchone()[0])
+        settings["config"]["later"] = 1
+        rows.execute("UPDATE tournaments SET settings = ? WHERE name = 'one'", (json.dumps(settings),))
+    store.close()
     with serving(tmp_path) as running:
-        one, other = begin(running, SLOW), begin(running, SLOW)
-        for name in (one, other):
-            running.ask("POST", f"/api/tournaments/{name}/stop")
-        rows = sqlite3.connect(tmp_path / "tables.sqlite")
-        with rows:
-            told = rows.execute("SELECT settings FROM tournaments WHERE name = ?", (one,)).fetchone()[0]
-            settings = json.loads(told)
-            settings["config"]["later"] = 1
-            rows.execute("UPDATE tournaments SET settings = ? WHERE name = ?", (json.dumps(settings), one))
-        rows.close()
         states = {found["tournament"]: found["state"] for found in running.ask("GET", "/api/tournaments")[1]}
-        assert states == {one: "closed", other: "stopped"}
-        status, answer, _ = running.ask("GET", f"/api/tournaments/{one}")
+        assert states == {"one": "closed", "other": "stopped"}
+        status, answer, _ = running.ask("GET", "/api/tournaments/one")
         assert (status, "later" in answer["error"]) == (400, True)
-        assert running.ask("DELETE", f"/api/tournaments/{one}")[0] == 200
+        assert running.ask("DELETE", "/api/tournaments/one")[0] == 200
         assert len(running.ask("GET", "/api/tournaments")[1]) == 1
 
 

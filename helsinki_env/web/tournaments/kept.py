@@ -86,6 +86,8 @@ class KeptTournaments:
 
     def __init__(self, store: Store) -> None:
         self._store, self._rows = store, store.rows
+        #: What never changes, and takes long to read.
+        self._loaded: dict[str, Tournament] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -123,6 +125,11 @@ class KeptTournaments:
             ValueError: if this version cannot play it.
         """
         self.check(name)
+        if name not in self._loaded:
+            self._loaded[name] = self._read(name)
+        return self._loaded[name]
+
+    def _read(self, name: str) -> Tournament:
         title, made, text = self._rows.execute(
             "SELECT title, made, settings FROM tournaments WHERE name = ?", (name,)
         ).fetchone()
@@ -136,6 +143,7 @@ class KeptTournaments:
 
     def remove(self, name: str) -> None:
         """Forget one with its games."""
+        self._loaded.pop(name, None)
         with self._rows:
             self._rows.execute("DELETE FROM tournament_games WHERE name = ?", (name,))
             self._rows.execute("DELETE FROM tournaments WHERE name = ?", (name,))

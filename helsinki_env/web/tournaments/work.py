@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from math import isfinite
@@ -25,6 +26,8 @@ _CHUNK_SECONDS = 1.0
 """About how long the games take that are played side by side: many are played faster, few are seen sooner."""
 _RATING_SHARE = 0.2
 """Largest part of the time that ratings may take."""
+_BEHIND = 19
+"""How far the process stands back behind the server and those who play at tables (`os.nice`)."""
 
 
 def work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, str]], playing: bool) -> None:
@@ -38,6 +41,8 @@ def work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, str
         playing: whether to play; otherwise only figures are sent.
     """
     begin()
+    if hasattr(os, "nice"):
+        os.nice(_BEHIND)
     try:
         _work(line, tournament, kept, playing)
     except OSError:
