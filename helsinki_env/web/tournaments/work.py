@@ -26,7 +26,7 @@ _CHUNK_SECONDS = 1.0
 """About how long the games take that are played side by side: many are played faster, few are seen sooner."""
 _RATING_SHARE = 0.2
 """Largest part of the time that ratings may take."""
-_BEHIND = 19
+_BEHIND = 5
 """How far the process stands back behind the server and those who play at tables (`os.nice`)."""
 
 
