@@ -3,6 +3,7 @@
 import { addressOf, ask } from "./access.js";
 import { button, byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
+import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {import("./protocol.js").Listed} Listed */
@@ -32,24 +33,8 @@ function showGame() {
   const before = players.value;
   players.replaceChildren(...numbers.map((n) => make("option", { value: String(n) }, String(n))));
   if (numbers.includes(Number(before))) players.value = before;
-  byId("options").replaceChildren(...options.map((option) => (option.choices.length ? several(option) : flag(option))));
+  byId("options").replaceChildren(...fieldsOf(options));
   showChairs();
-}
-
-/** @param {Game["options"][number]} option */
-function flag(option) {
-  const box = make("input", { type: "checkbox", name: `option ${option.name}` });
-  return make("label", { title: option.says }, box, ` ${option.label} `, make("span", { class: "soft" }, option.says));
-}
-
-/** @param {Game["options"][number]} option */
-function several(option) {
-  const boxes = option.choices.map((choice) => {
-    const box = make("input", { type: "checkbox", name: `option ${option.name}`, value: choice });
-    return make("label", {}, box, ` ${choice.replaceAll("_", " ")}`);
-  });
-  const inside = make("div", { class: "several" }, ...boxes);
-  return make("details", {}, make("summary", {}, `${option.label}: ${option.says}`), inside);
 }
 
 function showChairs() {
@@ -110,12 +95,7 @@ function order() {
     const name = chosen().levels.find((level) => level.player === player)?.label ?? player;
     return count > 1 ? `${name} ${count}` : name;
   };
-  /** @type {Record<string, boolean | string[]>} */
-  const options = {};
-  for (const option of chosen().options) {
-    const found = data.getAll(`option ${option.name}`).map(String);
-    if (found.length) options[option.name] = option.choices.length ? found : true;
-  }
+  const options = chosenOf(chosen().options, data);
   const chairs = [...byId("chairs").children].map((item) => {
     const player = item.querySelector("select")?.value ?? HUMAN;
     return { player, name: player === HUMAN ? item.querySelector("input")?.value ?? "" : called(player) };
