@@ -65,6 +65,12 @@ def test_the_curtain_and_the_end(server: Server, browser: Any) -> None:
     assert problems(watched.page) == []
 
 
+def test_what_the_network_thinks(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "greedy", "greedy", "greedy", game="copenhagen", advice="yes")
+    player.page.wait_for_selector("button.thought")
+    assert problems(player.page) == []
+
+
 def test_tournaments(server: Server, browser: Any) -> None:
     made = server.ask("POST", "/api/tournaments", {"players": ["random", "greedy", "heuristic"], "games": 12})[1]
     page = Player(browser, f"{server.address}/tournaments/{made['tournament']}").page

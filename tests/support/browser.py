@@ -40,7 +40,8 @@ class Player:
     Attributes:
         wrong: what the console complained of.
         frames: all that came by WebSocket, as it came.
-        views: the same, read.
+        views: the tables among it, read.
+        opinions: what players thought of the own decisions, likewise.
         responses: the answers to all requests.
     """
 
@@ -56,6 +57,7 @@ class Player:
         self.wrong: list[str] = []
         self.frames: list[str] = []
         self.views: list[dict[str, Any]] = []
+        self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
@@ -67,9 +69,9 @@ class Player:
 
     def _heard(self, text: str) -> None:
         message = json.loads(text)
-        assert message["type"] == "table", message
         self.frames.append(text)
-        self.views.append(message)
+        assert message["type"] in ("table", "opinion"), message
+        (self.views if message["type"] == "table" else self.opinions).append(message)
 
     @property
     def view(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 /** A table: shows what the server says of it, and sends what is decided. */
 
+import { Advice } from "./advice.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
 import { button, byId, make, makeSvg } from "./dom.js";
@@ -52,6 +53,13 @@ const choices = new Choices(
   (decision) => decide(decision),
   (decision) => point(decision),
 );
+const advice = new Advice(
+  /** @type {HTMLInputElement} */ (byId("advise")),
+  byId("advised"),
+  (message) => connection.send(message),
+  (id) => point(view?.decisions.find((one) => one.id === id) ?? null),
+  (text) => (byId("said").textContent = text),
+);
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const connection = new Connection(
@@ -60,6 +68,7 @@ const connection = new Connection(
   (there) => {
     byId("line").textContent = there ? "" : "No connection, trying again";
     sent = -1;
+    if (!there) advice.forget();
     if (there) connection.send({ type: "pace", milliseconds: Number(pace.value) });
   },
 );
@@ -69,6 +78,7 @@ const connection = new Connection(
 /** @param {FromServer} message */
 function heard(message) {
   if (message.type === "table") return show(message);
+  if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   sent = -1;
   complain(message.message);
   if (message.type === "refused") headline("This table is closed to you");
@@ -104,6 +114,7 @@ function show(next) {
   });
   byId("undo").hidden = next.undo === null;
   showPlayer(next);
+  advice.show(next);
   headline(headlineOf(next));
   byId("note").hidden = !next.message;
   byId("note").textContent = next.message ?? "";

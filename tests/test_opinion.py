@@ -1,0 +1,186 @@
+"""What players think of decisions: in agreement with what they take, of every seat, and of each decision by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.analysis import analyse, judged, questions
+from agents.match import play_match
+from agents.opinion import Opinion, opinions
+from agents.registry import make_player
+from helsinki_env import Game, GameConfig
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.play.record import Record, positions
+from helsinki_env.web.tables import HUMAN, Chair, Table
+from tests.games import EACH_GAME, TestedGame
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+JUDGES = ("net", "net+search:20", "mc:20")
+EACH_JUDGE = pytest.mark.parametrize("judge", JUDGES)
+EACH_NUMBER = pytest.mark.parametrize("players", [2, 3, 4])
+
+
+def played(game: TestedGame, players: int, seed: int = 5) -> Record:
+    config = game.spec.config(num_players=players)
+    return next(iter(play_match(["heuristic"] * players, config, games=players, seed=seed).records()))
+
+
+def questions_of(record: Record) -> tuple[Any, ...]:
+    """Return observations, masks, words, what was decided, and the seats, of the decisions of a record."""
+    seats = [game.seat for game, action in positions(record) if action is not None]
+    return *questions(record), np.array(record.decisions), seats
+
+
+def some(arrays: tuple[Any, ...], step: int) -> tuple[Any, ...]:
+    return tuple(array[::step] for array in arrays)
+
+
+@EACH_GAME
+@EACH_JUDGE
+@EACH_NUMBER
+def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, judge: str, players: int) -> None:
+    record = played(game, players)
+    observation, mask, words, decided, seats = some(questions_of(record), 1 if judge == "net" else 9)
+    player = make_player(judge, record.config)
+    found = opinions(player, record.config, observation, mask, words, also=decided)
+    taken = player.act(observation, mask, words)
+    costly = 0
+    for b, one in enumerate(found):
+        assert one.seat == seats[b]
+        np.testing.assert_array_equal(one.actions, np.flatnonzero(mask[b]))
+        assert one.probabilities.sum() == pytest.approx(1)
+        assert (one.probabilities >= 0).all()
+        assert one.shares.shape == (len(one.actions), players)
+        looked = ~np.isnan(one.shares).any(axis=1)
+        assert (looked == ~np.isnan(one.shares).all(axis=1)).all()
+        np.testing.assert_allclose(one.shares[looked].sum(axis=1), 1, atol=1e-5)
+        assert one.best == taken[b]
+        assert one.cost(one.best) == 0
+        cost = one.cost(decided[b])
+        assert cost is not None
+        assert 0 <= cost <= 1
+        costly += cost > 0
+    assert costly > 0
+
+
+def assert_same(one: Opinion, other: Opinion) -> None:
+    assert (one.seat, one.best) == (other.seat, other.best)
+    for name in ("actions", "probabilities", "shares"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@EACH_GAME
+@EACH_JUDGE
+def test_an_opinion_depends_on_no_other_decision(game: TestedGame, judge: str) -> None:
+    record = played(game, 3)
+    arrays = some(questions_of(record)[:4], 1 if judge == "net" else 12)
+    player = make_player(judge, record.config)
+    together = opinions(player, record.config, *arrays)
+    for b in range(0, len(together), 5):
+        assert_same(opinions(player, record.config, *(array[b : b + 1] for array in arrays))[0], together[b])
+
+
+@EACH_GAME
+def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> None:
+    record = played(game, 2)
+    observation, mask, words, _, _ = questions_of(record)
+    last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+    for judge, step in (("net", 1), ("net+search:20", 9), ("mc:20", 9)):
+        player = make_player(judge, record.config)
+        arrays: tuple[Any, ...] = some((observation, mask, words), step)
+        plain = opinions(player, record.config, *arrays)
+        with_it = opinions(player, record.config, arrays[0], arrays[1], arrays[2], last[::step])
+        more = 0
+        for one, other, action in zip(plain, with_it, last[::step], strict=True):
+            more += one.cost(action) is None
+            assert other.cost(action) is not None
+            there = ~np.isnan(one.shares[:, 0])
+            np.testing.assert_array_equal(one.shares[there], other.shares[there])
+            np.testing.assert_array_equal(one.probabilities, other.probabilities)
+            assert one.best == other.best
+        assert more > 0
+
+
+@EACH_GAME
+@pytest.mark.parametrize("judge", ["net", "net+search:20"])
+@EACH_NUMBER
+def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, players: int) -> None:
+    """The last decision of a game is judged by its result, by the number of the seat, whoever is to move."""
+    winners = set()
+    for seed in range(10):
+        record = played(game, players, seed)
+        before, action = list(positions(record))[-2]
+        assert action is not None
+        if not all(ends(redeal(before, seed=deal), action) for deal in range(8)):
+            continue  # a card that was hidden ended it
+        observation, mask, words, decided, _ = (array[-1:] for array in questions_of(record))
+        player = make_player(judge, record.config)
+        one = opinions(player, record.config, observation, mask, words, also=decided)[0]
+        assert record.places is not None
+        first = np.array(record.places) == 0
+        assert one.after(action).tolist() == pytest.approx((first / first.sum()).tolist(), abs=1e-6)
+        winners.add(int(first.argmax()))
+    assert len(winners) > 1
+
+
+def ends(game: BoardGame, action: int) -> bool:
+    game.step(action)
+    return game.done
+
+
+@EACH_GAME
+def test_a_game_taken_apart(game: TestedGame) -> None:
+    record, told = played(game, 3), list[tuple[int, int]]()
+    analysis = analyse(record, progress=lambda done, total: told.append((done, total)))
+    judgement, decided = analysis.judgement, len(record.decisions)
+    assert judgement.judge == "net"
+    assert told[-1] == (decided, decided)
+    assert [len(judgement.shares), len(judgement.costs), len(judgement.better)] == [decided + 1, decided, decided]
+    assert record.places is not None
+    assert judgement.shares[-1] == tuple(float(place == 0) for place in record.places)
+    for (before, action), cost, better in zip(positions(record), judgement.costs, judgement.better, strict=False):
+        assert (cost is None) == (len(before.legal_actions()) == 1)
+        assert (better is not None) == bool(cost)
+        assert better != action
+        assert better is None or before.legal_mask()[better]
+    assert any(judgement.costs)
+    assert "srcdoc" in analysis._repr_html_()
+
+
+@EACH_GAME
+def test_a_game_that_is_not_over_ends_as_it_is_thought_to_stand(game: TestedGame) -> None:
+    whole = played(game, 2)
+    record = Record(whole.config, whole.seed, players=whole.players, decisions=whole.decisions[:20])
+    net = make_player("net", record.config)
+    observation, mask, words, decided, _ = questions_of(record)
+    found = opinions(net, record.config, observation, mask, words, decided)
+    assert judged(record, found, "net").shares[-1] == tuple(found[-1].after(record.decisions[-1]))
+    begun = Record(whole.config, whole.seed, players=whole.players, decisions=())
+    assert analyse(begun).judgement.shares == ((0.5, 0.5),)
+
+
+@EACH_GAME
+def test_the_words_are_those_of_a_table(game: TestedGame) -> None:
+    record = played(game, 2)
+    table = Table("t", "", record.config, record.seed, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    for i, arrays in enumerate(zip(*questions(record), strict=True)):
+        for mine, theirs in zip(arrays, table.question(), strict=True):
+            np.testing.assert_array_equal(mine, theirs[0])
+        table.decide(i, record.decisions[i], "")
+
+
+def test_what_cannot_be_judged_is_named() -> None:
+    config = GameConfig()
+    game = Game(config, seed=1)
+    seen: tuple[Any, ...] = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
+    with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
+        opinions(make_player("greedy"), config, *seen)
+    net = make_player("net")
+    with pytest.raises(ValueError, match=r"mask: found shape \(1, 3\), expected \(1, \d+\)"):
+        opinions(net, config, seen[0], seen[1][:, :3], seen[2])
+    assert opinions(net, config, seen[0][:0], seen[1][:0], seen[2][:0]) == []
