@@ -44,6 +44,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
     store.close()
     for number, text in enumerate(player.frames):
         frame = json.loads(text)
+        assert frame["type"] == "table", "what else may be sent is compared in tests/test_advice.py"
         real = _at(table, frame)
         if real.game.done:
             assert _sent(real, frame) == text
