@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.data import one_of, shown
-from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, usual_spec
+from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, spec_of, usual_spec
 from helsinki_env.extras import needs
+from helsinki_env.web.analysis import add_analysis
+from helsinki_env.web.beginnings import Begun, begun_from
 from helsinki_env.web.guard import MOST_BYTES, Guard
+from helsinki_env.web.judging import Judges
 from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.records import Records
 from helsinki_env.web.requests import NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.store import Kept, Store, StoreError
@@ -63,7 +67,7 @@ def create_app(settings: Settings) -> Any:
     """
     store = Store(settings.data)
     thinkers = Thinkers()
-    rooms = Rooms(store, thinkers)
+    rooms, records, judges = Rooms(store, thinkers), Records(store), Judges(thinkers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -72,6 +76,7 @@ def create_app(settings: Settings) -> Any:
         yield
         await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
+        await judges.close()
         thinkers.close()
         store.close()
 
@@ -79,8 +84,9 @@ def create_app(settings: Settings) -> Any:
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     _answer_errors(app)
     _add_pages(app)
-    _add_requests(app, settings, rooms)
+    _add_requests(app, settings, rooms, records)
     _add_socket(app, settings, rooms)
+    add_analysis(app, STATIC, rooms, records, judges)
     return Guard(app, settings.token)
 
 
@@ -134,7 +140,7 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 
-def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
+def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Records) -> None:
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Which games there are, and what a table of each may be."""
@@ -151,7 +157,7 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
         """Make a table; `links` has the address of each human's seat if everybody gets one."""
         if len(rooms.store.all()) >= _MOST_TABLES:
             raise ValueError(f"tables: found {_MOST_TABLES:,}, which is enough; remove some first")
-        table = _new_table(wanted, settings)
+        table = _new_table(wanted, settings, records)
         rooms.store.add(table)
         links = [
             {"seat": seat, "name": table.chairs[seat].name, "link": _link(table, seat)}
@@ -195,11 +201,32 @@ def _link(table: Table, seat: int) -> str:
     return f"/tables/{table.name}#key={table.chairs[seat].key}"
 
 
-def _new_table(wanted: NewTable, settings: Settings) -> Table:
+def _new_table(wanted: NewTable, settings: Settings, records: Records) -> Table:
+    begun = _dealt(wanted) if wanted.begin is None else _begun(wanted, records)
+    chairs = _chairs(wanted, spec_of(begun.config), settings)
+    return Table(secrets.token_hex(6), wanted.title, begun.config, begun.seed, chairs, begun.told, begun.start)
+
+
+def _dealt(wanted: NewTable) -> Begun:
     spec = spec_named(wanted.game or usual_spec().name)
     if spec.touches is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
     config = config_from_dict(_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)})
+    return Begun(config, secrets.randbits(63) if wanted.seed is None else wanted.seed)
+
+
+def _begun(wanted: NewTable, records: Records) -> Begun:
+    assert wanted.begin is not None
+    for key in ("game", "options", "seed"):
+        if key in wanted.model_fields_set:
+            raise ValueError(f"{key}: found {shown(getattr(wanted, key))}, expected no such key: it is as in the record")
+    begun = begun_from(records.load(wanted.begin.record), wanted.begin.decisions)
+    if len(wanted.chairs) != begun.config.num_players:
+        raise ValueError(f"chairs: found {len(wanted.chairs)}, expected {begun.config.num_players}, as in the record")
+    return begun
+
+
+def _chairs(wanted: NewTable, spec: GameSpec, settings: Settings) -> tuple[Chair, ...]:
     allowed = (HUMAN, *(level.player for level in levels_of(spec)), *offered_players(spec, settings.players))
     chairs, own_links = [], wanted.sharing == "links"
     for seat, chair in enumerate(wanted.chairs):
@@ -210,8 +237,7 @@ def _new_table(wanted: NewTable, settings: Settings) -> Table:
         human = chair.player == HUMAN
         key = secrets.token_urlsafe(16) if human and own_links else ""
         chairs.append(Chair(chair.player, chair.name or (f"Player {seat}" if human else chair.player), key))
-    seed = secrets.randbits(63) if wanted.seed is None else wanted.seed
-    return Table(secrets.token_hex(6), wanted.title, config, seed, tuple(chairs))
+    return tuple(chairs)
 
 
 def _options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
