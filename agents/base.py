@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame
 
-__all__ = ["Player", "decide", "first_words", "next_words"]
+__all__ = ["Player", "decide", "first_words", "next_words", "seat_word"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -99,6 +99,18 @@ def next_words(
     """Advance some streams in place, uint64 (B,), and return their next random numbers, uint64 (rows,)."""
     streams[rows] += _GOLDEN
     return _mix(streams[rows])
+
+
+def seat_word(seed: int, seat: int, decided: int) -> np.uint64:
+    """Return the random number for a decision of a seat in a game that stands by itself, not in a match.
+
+    Args:
+        seed: of the game.
+        seat: who decides.
+        decided: how many decisions the seat has taken before.
+    """
+    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # as many as `next_words` would have taken
+    return np.uint64(_mix(first_words(seed, [0], seat) + steps)[0])
 
 
 def decide(player: Player, game: BoardGame, word: int = 0) -> int:

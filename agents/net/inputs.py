@@ -30,7 +30,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["Inputs", "Writer", "finish_turn", "win_share"]
+__all__ = ["Inputs", "Writer", "finish_turn", "win_share", "write_win_shares"]
 
 #: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
 #: them worse. There are more than so many only where tiles are placed.
@@ -58,6 +58,13 @@ def win_share(t, g, seat):
     for other in range(g.players):
         first += place_of(t, g, other) == 0
     return 1.0 / first if place_of(t, g, seat) == 0 else 0.0
+
+
+@kernel
+def write_win_shares(t, g, viewer, shares):
+    """Write every seat's share of the win in a game that is over, from the viewer on."""
+    for i in range(g.players):
+        shares[i] = win_share(t, g, (viewer + i) % g.players)
 
 
 @kernel
@@ -114,6 +121,20 @@ def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, p
             ended[found] = win_share(t, trial, seat) if trial.done else -1.0
             found += 1
     begin[len(games)] = found
+
+
+@kernel
+def _end(desk, games, actions, shares):
+    """Take a decision in every game as `_write` does; write the shares of the win where the game is over then."""
+    for b in range(len(games)):
+        g = games[b]
+        seat = np.int64(g.seat)
+        clear(desk, GOLDEN)
+        deal_anew(desk, g, GOLDEN)
+        carry_out(desk.tables[0], desk.deal[0], actions[b], 0)
+        finish_turn(desk, desk.deal[0], seat, 0)
+        if desk.deal[0].done:
+            write_win_shares(desk.tables[0], desk.deal[0], seat, shares[b])
 
 
 class Writer:
@@ -177,3 +198,15 @@ class Writer:
                 i.seats, i.table, i.ended,
             )  # fmt: skip
         return inputs
+
+    def ends(self, observation: npt.NDArray[np.int8], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return every seat's share of the win, from the viewer on, after decisions that end the game, float32 (B, 4).
+
+        Args:
+            observation: int8 (B, F).
+            actions: a legal decision of each row with which `Inputs.ended` says the game is over, int64 (B,).
+        """
+        shares = np.zeros((len(actions), SEATS), np.float32)
+        with self._desk() as desk:
+            _end(desk, restore(self.config, observation), actions, shares)
+        return shares

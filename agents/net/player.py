@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
+from agents.net.judging import choice_of, opinions_of, shares_after
+from agents.opinion import Opinion
 
 __all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
@@ -122,6 +124,27 @@ class NetPlayer:
         """Return the choices of some decisions and the logarithm of the probability of each, float64 (C,)."""
         inputs = self.writer.write(observation, mask)
         return inputs, preferences(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
+
+    def judge(
+        self,
+        observation: npt.NDArray[np.int8],
+        mask: npt.NDArray[np.int8],
+        words: npt.NDArray[np.uint64],
+        also: npt.NDArray[np.int64] | None = None,
+    ) -> list[Opinion]:
+        """Return an opinion for each row; see `agents.opinion.opinions`."""
+        inputs, log_probs = self.opinion(observation, mask)
+        shares = shares_after(self.writer, self.assessor, inputs, observation)
+        if also is not None:
+            at = choice_of(inputs, np.arange(len(inputs)), also)
+            unseen = np.flatnonzero(np.isnan(shares[at, 0]))
+            only = np.zeros_like(mask[unseen])
+            only[np.arange(len(unseen)), also[unseen]] = 1
+            if len(unseen):  # as if there were no other choice: the position that it leads to is the same
+                alone = self.writer.write(observation[unseen], only)
+                shares[at[unseen]] = shares_after(self.writer, self.assessor, alone, observation[unseen])
+        best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)
+        return opinions_of(self.writer, inputs, observation, log_probs, shares, best)
 
 
 def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:

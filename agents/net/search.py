@@ -11,20 +11,22 @@ through the network together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.guide import decide
 from agents.net.choices import Inputs
-from agents.net.inputs import finish_turn, win_share
+from agents.net.inputs import finish_turn, write_win_shares
+from agents.net.judging import choice_of, opinions_of
 from agents.net.parts import carry_out, places, write_position
 from agents.net.player import Assessor, NetPlayer
+from agents.opinion import Opinion
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -73,8 +75,24 @@ def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seat
                         apply(t, trial, decide(t, p, other, trial, view, desk.mask, desk.values, False))
                     drawn = finish_turn(desk, trial, seat, 0)
                 write_position(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
-                ended[found] = win_share(t, trial, seat) if trial.done else -1.0
+                ended[found, 0] = -1.0
+                if trial.done:
+                    write_win_shares(t, trial, seat, ended[found])
                 found += 1
+
+
+class _Race(NamedTuple):
+    """What a race found.
+
+    Attributes:
+        arms: the decisions that were in it, int64 (B, m); the first one is left.
+        shares: every seat's share of the win after them, from the searcher on, summed over trials, float64 (B, m, 4).
+        trials: how often they were tried, int64 (B, m).
+    """
+
+    arms: npt.NDArray[np.int64]
+    shares: npt.NDArray[np.float64]
+    trials: npt.NDArray[np.int64]
 
 
 class NetSearchPlayer:
@@ -116,8 +134,36 @@ class NetSearchPlayer:
             inputs, log_probs = self.net.opinion(observation[asked], mask[asked])
             arms, opinions, counts = self._enter(inputs, log_probs)
             games = restore(self.config, observation[asked])
-            actions[asked] = self._race(games, arms, opinions, counts, words[asked].copy())
+            actions[asked] = self._race(games, arms, opinions, counts, words[asked].copy()).arms[:, 0]
         return actions
+
+    def judge(
+        self,
+        observation: npt.NDArray[np.int8],
+        mask: npt.NDArray[np.int8],
+        words: npt.NDArray[np.uint64],
+        also: npt.NDArray[np.int64] | None = None,
+    ) -> list[Opinion]:
+        """Return an opinion for each row; see `agents.opinion.opinions`.
+
+        What was not in the race, or had no rival there, is tried in the deals of its first round.
+        """
+        inputs, log_probs = self.net.opinion(observation, mask)
+        arms, behind, counts = self._enter(inputs, log_probs)
+        games = restore(self.config, observation)
+        deals = np.maximum(1, self.budget // np.maximum(1, counts * _halvings(counts)))  # of the first round
+        race = self._race(games, arms, behind, counts, words.copy())
+        shares = np.full((len(inputs.action), SEATS), np.nan)
+        row, arm = np.nonzero(race.trials)
+        shares[choice_of(inputs, row, race.arms[row, arm])] = race.shares[row, arm] / race.trials[row, arm, None]
+        best = race.arms[:, 0]
+        for wanted in (best,) if also is None else (best, also):
+            at = choice_of(inputs, np.arange(len(inputs)), wanted)
+            rows = np.flatnonzero(np.isnan(shares[at, 0]))
+            alone = wanted[rows, None], np.ones(len(rows), np.int64), deals[rows]
+            if len(rows):
+                shares[at[rows]] = self._tried(games[rows], *alone, words.copy(), rows)[:, 0] / deals[rows, None]
+        return opinions_of(self.net.writer, inputs, observation, log_probs, shares, best)
 
     def _enter(
         self, inputs: Inputs, log_probs: npt.NDArray[np.float64]
@@ -146,25 +192,29 @@ class NetSearchPlayer:
         opinions: npt.NDArray[np.float64],
         counts: npt.NDArray[np.int64],
         words: npt.NDArray[np.uint64],
-    ) -> npt.NDArray[np.int64]:
-        """Return the arm that is left of each game, int64 (B,)."""
+    ) -> _Race:
+        """Drop the worse half of the arms again and again until one is left."""
         totals = self.settings.trust * opinions
+        shares, trials = np.zeros((*arms.shape, SEATS)), np.zeros(arms.shape, np.int64)
         left = np.full(len(games), self.budget)
-        halvings = np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)
+        halvings = _halvings(counts)
         while True:
             racing = np.flatnonzero((counts > 1) & (left > 0))
             if not len(racing):
-                return arms[:, 0]
+                return _Race(arms, shares, trials)
             deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
-            shares = self._tried(games[racing], arms[racing], counts[racing], deals, words, racing)
-            totals[racing] += shares
+            tried = self._tried(games[racing], arms[racing], counts[racing], deals, words, racing)
+            totals[racing] += tried[..., 0]
+            shares[racing] += tried
+            in_race = np.arange(arms.shape[1]) < counts[racing, None]
+            trials[racing] += in_race * deals[:, None]
             left[racing] -= deals * counts[racing]
             halvings[racing] = np.maximum(1, halvings[racing] - 1)
             # The better ones come first again; of equals, the one that came first before.
-            in_race = np.arange(arms.shape[1]) < counts[racing, None]
             order = np.argsort(np.where(in_race, -totals[racing], np.inf), axis=1, kind="stable")
-            arms[racing] = np.take_along_axis(arms[racing], order, axis=1)
-            totals[racing] = np.take_along_axis(totals[racing], order, axis=1)
+            for of_arms in (arms, totals, trials):
+                of_arms[racing] = np.take_along_axis(of_arms[racing], order, axis=1)
+            shares[racing] = np.take_along_axis(shares[racing], order[..., None], axis=1)
             counts[racing] = (counts[racing] + 1) // 2
 
     def _tried(
@@ -176,19 +226,24 @@ class NetSearchPlayer:
         words: npt.NDArray[np.uint64],
         racing: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.float64]:
-        """Try arms; return their shares of the win, summed over deals, float64 (B, m)."""
+        """Try arms; return all shares of the win after them, summed over deals, float64 (B, m, 4)."""
         at = places(self.config)
         tries = deals * counts
         n, seats = int(tries.sum()), int(games["players"].max())
         described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
-        ended = np.zeros(n)
+        ended = np.zeros((n, SEATS))
         drawn = words[racing]
         desk = new_desk(self.config)
         _try(desk, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
         words[racing] = drawn
-        share = np.where(ended >= 0, ended, self.net.assessor(*described).wins[:, 0])
+        share = np.where(ended[:, :1] >= 0, ended, self.net.assessor(*described).wins)
         row = np.repeat(np.arange(len(games)), tries)
         arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
-        totals = np.zeros(arms.shape)
+        totals = np.zeros((*arms.shape, SEATS))
         np.add.at(totals, (row, arm), share)
         return totals
+
+
+def _halvings(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return how often so many arms are halved until one is left, int64 (B,)."""
+    return np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.base import first_words, next_words
+from agents.base import seat_word
 from helsinki_env.data import shown
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
@@ -228,11 +228,8 @@ class Table:
         as it did.
         """
         seat = self.game.seat
-        stream = first_words(self.seed, [0], seat)
-        word = next_words(stream)
-        for _ in range(sum(decision.seat == seat for decision in self.decisions)):
-            word = next_words(stream)
-        return self.game.observation()[None], self.game.legal_mask()[None], word
+        word = seat_word(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
+        return self.game.observation()[None], self.game.legal_mask()[None], np.array([word])
 
 
 def reveals(before: BoardGame, after: BoardGame) -> bool:

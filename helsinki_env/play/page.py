@@ -1,0 +1,84 @@
+"""A record as one page: a file that shows the game by itself, without a server and without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from helsinki_env.markdown import printable
+from helsinki_env.play.film import Judgement, film
+from helsinki_env.play.record import Record
+
+__all__ = ["VIEWER", "frame", "page"]
+
+VIEWER = Path(__file__).resolve().parent / "viewer"
+"""The folder of the viewer's scripts, for pages that import them."""
+
+#: The viewer's scripts, each after those that it imports. Joined they are one: no two may name the same thing.
+_SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
+_BEGIN = 'new Viewer(document.getElementById("viewer"), JSON.parse(document.getElementById("film").textContent));\n'
+
+
+def page(
+    record: Record,
+    judgement: Judgement | None = None,
+    *,
+    title: str = "",
+    seat: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Return a game as one HTML page that loads nothing from anywhere, about 1 MB.
+
+    Args:
+        record: the game; it need not have been played to its end.
+        judgement: what somebody thinks of its course.
+        title: of the page; empty: game and players.
+        seat: the seat that looks, which sees no more than it saw at the table; None sees all cards.
+        progress: is told 1 after each of the pictures, one more than decisions.
+
+    Raises:
+        ValueError, RecordError: as in `film.film`.
+    """
+    shown = film(record, judgement, seat, progress=progress)
+    style, script = _style(), _script()
+    words = title or f"{record.spec.name.capitalize()}: {', '.join(record.players)}"
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
+    template = Template((VIEWER.parent / "page.html").read_text(encoding="utf-8"))
+    return template.substitute(
+        policy=policy, title=html.escape(printable(words)), style=style, film=_embedded(shown), script=script
+    )
+
+
+def frame(text: str) -> str:
+    """Return a page as an element for other pages, such as notebooks, which it can neither read nor change."""
+    return f'<iframe sandbox="allow-scripts" width="100%" height="900" srcdoc="{html.escape(text)}"></iframe>'
+
+
+def _script() -> str:
+    """Return the viewer's scripts as one, which imports nothing."""
+    lines = [line for name in _SCRIPTS for line in _text(name).splitlines() if not line.startswith("import ")]
+    return "\n".join([*(line.removeprefix("export ") for line in lines), _BEGIN])
+
+
+def _style() -> str:
+    return _text("page.css") + _text("viewer.css")
+
+
+def _text(name: str) -> str:
+    return (VIEWER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return by what a page's own policy knows a text that may stand in it: no other script is run."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _embedded(data: Any) -> str:
+    """Return data as JSON that no browser takes for markup, whatever is in it."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

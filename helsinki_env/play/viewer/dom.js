@@ -1,0 +1,55 @@
+/** Small helpers for elements. Texts are always set as text, never as HTML. */
+
+/**
+ * Make an element.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string>} [attributes]
+ * @param {...(Node | string)} inside
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function make(tag, attributes = {}, ...inside) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...inside);
+  return element;
+}
+
+/**
+ * Make an SVG element.
+ *
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @param {...(Node | string)} inside
+ * @returns {SVGElementTagNameMap[K]}
+ */
+export function makeSvg(tag, attributes = {}, ...inside) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...inside);
+  return element;
+}
+
+/**
+ * Make a button that does something.
+ *
+ * @param {Record<string, string>} attributes
+ * @param {() => void} does
+ * @param {...(Node | string)} inside
+ */
+export function button(attributes, does, ...inside) {
+  const element = make("button", { type: "button", ...attributes }, ...inside);
+  element.addEventListener("click", does);
+  return element;
+}
+
+/**
+ * Make the token of a seat, a disc with its number.
+ *
+ * @param {number} seat
+ */
+export function token(seat) {
+  return make("span", { class: `token seat-${seat}` }, String(seat));
+}

@@ -1,0 +1,104 @@
+/** The decisions of a game in words: all of them by turns, and those that cost the most. */
+
+import { button, make, token } from "./dom.js";
+
+/** @typedef {import("./reel.js").Film} Film */
+/** @typedef {import("./reel.js").Judgement} Judgement */
+
+/** A share of the win that is worth a word. */
+const COSTLY = 0.03;
+const MOST_COSTLY = 8;
+
+/**
+ * Return the decisions that cost the most, the worst first.
+ *
+ * @param {Judgement | null} judgement
+ */
+export function costliest(judgement) {
+  const costs = judgement?.costs ?? [];
+  const costly = [...costs.keys()].filter((number) => (costs[number] ?? 0) >= COSTLY);
+  return costly.sort((a, b) => (costs[b] ?? 0) - (costs[a] ?? 0) || a - b).slice(0, MOST_COSTLY);
+}
+
+/**
+ * Write what a decision cost: `−12 %`; empty if it cost next to nothing.
+ *
+ * @param {number | null | undefined} cost
+ */
+export function lost(cost) {
+  const percent = Math.round(100 * (cost ?? 0));
+  return percent ? `−${percent} %` : "";
+}
+
+/**
+ * Make the list of the decisions that cost the most.
+ *
+ * @param {Film} film
+ * @param {Judgement} judgement
+ * @param {(number: number) => void} jump
+ */
+export function costlyList(film, judgement, jump) {
+  const numbers = costliest(judgement);
+  if (!numbers.length) return make("p", { class: "faint" }, `None cost ${100 * COSTLY} % of the win or more.`);
+  const items = numbers.map((number) => {
+    const { seat, said, round } = film.steps[number];
+    const better = judgement.better[number];
+    const words = make("span", {}, `${film.players[seat]} ${said}, round ${round}`);
+    if (better) words.append(make("span", { class: "better" }, `better: ${better}`));
+    const cost = make("b", { class: "cost" }, lost(judgement.costs[number]));
+    return make("li", {}, button({ class: "step" }, () => jump(number + 1), token(seat), words, cost));
+  });
+  return make("ol", {}, ...items);
+}
+
+/** All decisions, by turns; the one that is shown is marked, and kept in sight. */
+export class Course {
+  element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All decisions" });
+  /** @type {HTMLElement[]} The button of each position. */
+  #buttons = [];
+  /** @type {HTMLElement[]} Where the cost of each decision is written. */
+  #costs = [];
+  /** @type {HTMLElement | undefined} */
+  #current;
+
+  /**
+   * @param {Film} film
+   * @param {(number: number) => void} jump
+   */
+  constructor(film, jump) {
+    this.#buttons.push(button({ class: "step" }, () => jump(0), "The beginning"));
+    this.element.append(this.#buttons[0]);
+    let list = make("ol");
+    for (const [number, step] of film.steps.entries()) {
+      if (step.turn !== film.steps[number - 1]?.turn) {
+        list = make("ol");
+        const title = make("h3", {}, token(step.seat), `${film.players[step.seat]}, round ${step.round}`);
+        this.element.append(make("section", {}, title, list));
+      }
+      const cost = make("b", { class: "cost" });
+      const one = button({ class: step.forced ? "step faint" : "step" }, () => jump(number + 1), make("span", {}, step.said), cost);
+      this.#costs.push(cost);
+      this.#buttons.push(one);
+      list.append(make("li", {}, one));
+    }
+  }
+
+  /** @param {Judgement | null} judgement */
+  judge(judgement) {
+    for (const [number, cost] of this.#costs.entries()) cost.textContent = lost(judgement?.costs[number]);
+  }
+
+  /** @param {number} number */
+  show(number) {
+    this.#current?.removeAttribute("aria-current");
+    const current = this.#buttons[number];
+    current.setAttribute("aria-current", "step");
+    this.#current = current;
+    const box = current.getBoundingClientRect();
+    const sight = this.element.getBoundingClientRect();
+    const above = box.top - sight.top - 40;
+    const below = box.bottom - sight.bottom + 40;
+    if (above < 0) this.element.scrollTop += above;
+    else if (below > 0) this.element.scrollTop += below;
+  }
+}

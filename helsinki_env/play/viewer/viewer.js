@@ -1,0 +1,297 @@
+/** A game to step through: its picture, a graph of its course, and its decisions in words. */
+
+import { button, make, makeSvg, token } from "./dom.js";
+import { Graph, sample } from "./graph.js";
+import { Course, costliest, costlyList, lost } from "./lists.js";
+import { Reel } from "./reel.js";
+
+/** @typedef {import("./reel.js").Film} Film */
+/** @typedef {import("./reel.js").Judgement} Judgement */
+
+/** Milliseconds for which each decision is seen while the game is played. */
+const PACE = 900;
+/** Signs on the buttons, as paths in a square of 24. */
+const SIGNS = {
+  first: "M6 5h2v14h-2zM20 5v14l-10-7z",
+  back: "M17 5v14l-10-7z",
+  play: "M7 5v14l12-7z",
+  pause: "M6 5h4v14h-4zM14 5h4v14h-4z",
+  forward: "M7 5v14l10-7z",
+  last: "M16 5h2v14h-2zM4 5v14l10-7z",
+};
+
+export class Viewer {
+  /** @type {HTMLElement} */
+  #root;
+  /** @type {Film} */
+  #film;
+  /** @type {Judgement | null} */
+  #judgement = null;
+  /** @type {(number: number) => void} */
+  #moved;
+  #number = 0;
+  /** @type {ReturnType<typeof setInterval> | undefined} While the game is played. */
+  #clock;
+  #closing = new AbortController();
+  #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": "Picture of the table" });
+  #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": "Decision" });
+  #where = make("span", { class: "where" });
+  #words = make("p", { class: "words", role: "status" });
+  #play = button({ "aria-keyshortcuts": "Space" }, () => this.#toggle());
+  #values = make("div", { class: "values", role: "group", "aria-label": "What the graph shows" });
+  #standing = make("ol", { class: "standing", "aria-label": "Players" });
+  #costly = make("section", { class: "panel costliest" });
+  /** @type {Reel} */
+  #reel;
+  /** @type {Graph} */
+  #graph;
+  /** @type {Course} */
+  #course;
+
+  /**
+   * @param {HTMLElement} root  the viewer takes the place of what is in it
+   * @param {Film} film
+   * @param {object} [options]
+   * @param {(number: number) => void} [options.moved]  is told after how many decisions the position is that is shown
+   */
+  constructor(root, film, { moved = () => {} } = {}) {
+    this.#root = root;
+    this.#film = film;
+    this.#moved = moved;
+    const jump = (/** @type {number} */ number) => this.#go(number);
+    this.#reel = new Reel(film);
+    this.#graph = new Graph(film, jump);
+    this.#course = new Course(film, jump);
+    root.classList.add("viewer");
+    root.replaceChildren(
+      make(
+        "div",
+        { class: "film" },
+        make("div", { class: "seen" }, this.#scene, this.#controls(), this.#words, this.#curves()),
+        make("div", { class: "told" }, this.#costly, this.#all()),
+      ),
+    );
+    document.addEventListener("keydown", (event) => this.#key(event), { signal: this.#closing.signal });
+    this.judge(film.judgement);
+    this.show(0);
+  }
+
+  /** After how many decisions the position is that is shown. */
+  get number() {
+    return this.#number;
+  }
+
+  /**
+   * Show the position after so many decisions.
+   *
+   * @param {number} number
+   */
+  show(number) {
+    this.#number = Math.min(this.#film.steps.length, Math.max(0, number));
+    this.#scene.replaceChildren(this.#reel.picture(this.#number));
+    this.#slider.value = String(this.#number);
+    this.#graph.show(this.#number);
+    this.#course.show(this.#number);
+    this.#say();
+    this.#stand();
+    this.#moved(this.#number);
+  }
+
+  /**
+   * Set or replace what somebody thinks of the game; null: nobody thinks anything.
+   *
+   * @param {Judgement | null} judgement
+   */
+  judge(judgement) {
+    this.#judgement = judgement;
+    this.#values.hidden = this.#costly.hidden = judgement === null;
+    if (judgement) {
+      this.#costly.replaceChildren(
+        make("h2", {}, "Costliest decisions"),
+        costlyList(this.#film, judgement, (number) => this.#go(number)),
+        make("p", { class: "faint" }, `Shares of the win as ${judgement.judge} sees them.`),
+      );
+    }
+    this.#course.judge(judgement);
+    this.#plot(judgement !== null);
+    this.#say();
+    this.#stand();
+  }
+
+  /** Stop, and listen to keys no longer: for whoever puts something else into the root. */
+  close() {
+    this.#pause();
+    this.#closing.abort();
+  }
+
+  #controls() {
+    const last = this.#film.steps.length;
+    this.#slider.max = String(last);
+    this.#slider.addEventListener("input", () => this.#go(Number(this.#slider.value)));
+    const larger = button({ class: "larger", "aria-pressed": "false" }, () => {
+      const now = this.#scene.classList.toggle("large");
+      larger.setAttribute("aria-pressed", String(now));
+    }, "Larger");
+    this.#pause();
+    return make(
+      "div",
+      { class: "panel transport" },
+      sign("first", "To the beginning", "Home", () => this.#go(0)),
+      sign("back", "One decision back", "ArrowLeft", () => this.#go(this.#number - 1)),
+      this.#play,
+      sign("forward", "One decision on", "ArrowRight", () => this.#go(this.#number + 1)),
+      sign("last", "To the end", "End", () => this.#go(last)),
+      this.#slider,
+      this.#where,
+      larger,
+    );
+  }
+
+  #curves() {
+    for (const [name, shares] of /** @type {[string, boolean][]} */ ([["Share of the win", true], ["Points", false]])) {
+      this.#values.append(button({}, () => this.#plot(shares), name));
+    }
+    return make("section", { class: "panel curves", "aria-label": "Course of the game" }, this.#standing, this.#values, this.#graph.element);
+  }
+
+  #all() {
+    const keys = "Keys: ← → a decision, Page ↑ ↓ a turn, Home and End, space plays.";
+    return make(
+      "section",
+      { class: "panel all" },
+      make("h2", {}, "Decisions"),
+      make("p", { class: "faint keys" }, keys),
+      this.#course.element,
+    );
+  }
+
+  /** @param {boolean} shares */
+  #plot(shares) {
+    const rows = shares && this.#judgement ? this.#judgement.shares : this.#film.scores;
+    this.#graph.plot(rows, shares, costliest(this.#judgement));
+    for (const [i, one] of [...this.#values.children].entries()) one.setAttribute("aria-pressed", String(shares === (i === 0)));
+  }
+
+  /** Say in words what the last decision was. */
+  #say() {
+    const { steps, players, result } = this.#film;
+    const step = steps[this.#number - 1];
+    const round = (step ?? steps[0])?.round ?? 1;
+    this.#where.textContent = `${this.#number} of ${steps.length}, round ${round}`;
+    this.#slider.setAttribute("aria-valuetext", this.#where.textContent);
+    this.#words.replaceChildren(step ? token(step.seat) : "The game begins.");
+    if (!step) return;
+    this.#words.append(make("span", {}, `${players[step.seat]} ${step.said}.`));
+    const cost = lost(this.#judgement?.costs[this.#number - 1]);
+    const better = this.#judgement?.better[this.#number - 1];
+    if (cost) this.#words.append(make("b", { class: "cost" }, cost));
+    if (cost && better) this.#words.append(make("span", { class: "better" }, `better: ${better}`));
+    if (result && this.#number === steps.length) {
+      const winners = players.filter((_, seat) => result.places[seat] === 0).join(" and ");
+      this.#words.append(make("b", {}, `The game is over: ${winners} won.`));
+    }
+  }
+
+  /** Show how every seat stands now. */
+  #stand() {
+    const shares = this.#judgement?.shares[this.#number];
+    const points = this.#film.scores[this.#number];
+    const items = this.#film.players.map((name, seat) => {
+      const item = make("li", {}, token(seat), sample(seat), make("span", { class: "name" }, name));
+      if (shares) item.append(make("b", {}, `${Math.round(100 * shares[seat])} %`));
+      item.append(make("span", {}, points[seat] === 1 ? "1 point" : `${points[seat]} points`));
+      return item;
+    });
+    this.#standing.replaceChildren(...items);
+  }
+
+  /**
+   * Show another position because somebody wants to: the game is no longer played.
+   *
+   * @param {number} number
+   */
+  #go(number) {
+    this.#pause();
+    this.show(number);
+  }
+
+  #toggle() {
+    if (this.#clock !== undefined) {
+      this.#pause();
+      return;
+    }
+    if (this.#number === this.#film.steps.length) this.show(0);
+    this.#clock = setInterval(() => {
+      this.show(this.#number + 1);
+      if (this.#number === this.#film.steps.length) this.#pause();
+    }, PACE);
+    this.#words.setAttribute("aria-live", "off"); // nobody could listen so fast
+    face(this.#play, "pause", "Pause (Space)");
+  }
+
+  #pause() {
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+    this.#words.setAttribute("aria-live", "polite");
+    face(this.#play, "play", "Play (Space)");
+  }
+
+  /**
+   * Return the position at which the turn before or after the one in progress begins or has ended.
+   *
+   * @param {number} by  -1 or 1
+   */
+  #turn(by) {
+    const { steps } = this.#film;
+    let number = this.#number + by;
+    while (number > 0 && number < steps.length && steps[number].turn === steps[number - 1].turn) number += by;
+    return number;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const writes = target.closest("textarea, select, [contenteditable], dialog") || target.matches("input:not([type=range])");
+    if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || writes) return;
+    if (event.key === " " && target.closest("button, a, summary")) return;
+    const does = {
+      ArrowLeft: () => this.#go(this.#number - 1),
+      ArrowRight: () => this.#go(this.#number + 1),
+      Home: () => this.#go(0),
+      End: () => this.#go(this.#film.steps.length),
+      PageUp: () => this.#go(this.#turn(-1)),
+      PageDown: () => this.#go(this.#turn(1)),
+      " ": () => this.#toggle(),
+    }[event.key];
+    if (!does || !this.#root.isConnected) return;
+    event.preventDefault();
+    does();
+  }
+}
+
+/**
+ * Make a button with a sign.
+ *
+ * @param {keyof SIGNS} name
+ * @param {string} label
+ * @param {string} key
+ * @param {() => void} does
+ */
+function sign(name, label, key, does) {
+  const element = button({ "aria-keyshortcuts": key }, does);
+  face(element, name, label);
+  return element;
+}
+
+/**
+ * Put a sign on a button.
+ *
+ * @param {HTMLElement} element
+ * @param {keyof SIGNS} name
+ * @param {string} label
+ */
+function face(element, name, label) {
+  element.setAttribute("aria-label", label);
+  element.title = label;
+  element.replaceChildren(makeSvg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, makeSvg("path", { d: SIGNS[name] })));
+}
