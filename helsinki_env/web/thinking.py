@@ -7,12 +7,14 @@ import json
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+from agents.opinion import Opinion, opinions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 
 __all__ = ["MOST_WORKERS", "PlayerFailedError", "Thinkers"]
@@ -38,6 +40,18 @@ def _player(config: str, name: str) -> Any:
     return make_player(name, config_from_dict(json.loads(config)))
 
 
+def _decided(config: str, name: str, observation: Any, mask: Any, words: Any) -> int:
+    return int(_player(config, name).act(observation, mask, words)[0])
+
+
+def _judged(config: str, name: str, *rows: Any) -> list[Opinion]:
+    return opinions(_player(config, name), config_from_dict(json.loads(config)), *rows)
+
+
+#: What a process is asked for, and what answers it.
+_ANSWERS: dict[str, Callable[..., Any]] = {"decide": _decided, "judge": _judged}
+
+
 def _work(questions: Connection) -> None:
     """Answer questions until there are no more: what a process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
@@ -45,11 +59,11 @@ def _work(questions: Connection) -> None:
         os.nice(_BEHIND)
     while True:
         try:
-            config, name, observation, mask, word = questions.recv()
+            kind, config, name, *given = questions.recv()
         except (EOFError, OSError):
             return
         try:
-            answer: tuple[str, Any] = ("decided", int(_player(config, name).act(observation, mask, word)[0]))
+            answer: tuple[str, Any] = ("said", _ANSWERS[kind](config, name, *given))
         except Exception as problem:  # a player may be anybody's, and must not end the process
             answer = ("failed", f"{type(problem).__name__}: {problem}")
         questions.send(answer)
@@ -105,12 +119,34 @@ class Thinkers:
         Raises:
             PlayerFailedError: if there is no answer.
         """
+        return int(await self._ask("decide", config, player, *question))
+
+    async def opinions(
+        self, config: Any, judge: str, observations: Any, masks: Any, words: Any, also: Any = None
+    ) -> list[Opinion]:
+        """Return what a player thinks of decisions, see `agents.opinion.opinions`. Who cancels this stops the player.
+
+        Args:
+            config: what is played.
+            judge: the player's name.
+            observations: int8 (B, F), as `agents.analysis.questions` gives them.
+            masks: int8 (B, A), likewise.
+            words: uint64 (B,), likewise.
+            also: decisions that are looked at whatever the player looks at, int64 (B,).
+
+        Raises:
+            PlayerFailedError: if there is no answer, as the player does not judge or does not fit the game.
+        """
+        found: list[Opinion] = await self._ask("judge", config, judge, observations, masks, words, also)
+        return found
+
+    async def _ask(self, kind: str, config: Any, player: str, *given: Any) -> Any:
         async with self._free:
             worker = self._idle.pop() if self._idle else await self._new()
-            asked = (json.dumps(config_to_dict(config), sort_keys=True), player, *question)
+            asked = (kind, json.dumps(config_to_dict(config), sort_keys=True), player, *given)
             answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
             try:
-                kind, answer = await asyncio.shield(answering)
+                how, answer = await asyncio.shield(answering)
             except (EOFError, OSError) as problem:
                 self._end(worker)
                 raise PlayerFailedError(f"the process of {player} ended") from problem
@@ -120,9 +156,9 @@ class Thinkers:
                     await answering
                 raise
             self._rest(worker)
-        if kind == "failed":
+        if how == "failed":
             raise PlayerFailedError(f"{player}: {answer}")
-        return int(answer)
+        return answer
 
     def _rest(self, worker: _Worker) -> None:
         """Let a process wait for its next question; the last one to rest is the next to be asked."""
