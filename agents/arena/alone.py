@@ -128,8 +128,9 @@ def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int,
         for components in _components(spec.name):
             start = spec.config(num_players=players, components=components)
             values: dict[str, tuple[Any, ...]] = {"reward": REWARDS}
-            values |= {setup.key: (getattr(start, setup.key), setup.value) for setup in spec.setups if not setup.choices}
-            values |= {"covered": ((), covered)} if "covered" in start.keys() else {}
+            flags = [setup for setup in spec.setups if not setup.choices]
+            values |= {setup.key: (getattr(start, setup.key), setup.value) for setup in flags}
+            values |= {"covered": ((), covered)} if hasattr(start, "covered") else {}
             values |= {"denied": (start.denied, denied)}
             for chosen in product(*(dict.fromkeys(choice) for choice in values.values())):
                 yield start.changed(**dict(zip(values, chosen, strict=True)))

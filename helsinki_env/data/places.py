@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
 from typing import NamedTuple
 
 __all__ = ["Place", "place_in_json", "place_of"]
@@ -83,7 +82,7 @@ def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
         start = _after_space(text, at + 1)
         if text[start] != '"':
             return None
-        key, end = scanstring(text, start + 1)
+        key, end = _DECODER.raw_decode(text, start)
         value = _after_space(text, _after_space(text, end) + 1)
         if key == wanted:
             return start, value

@@ -14,7 +14,6 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.extras import MissingExtraError, needs
 from helsinki_env.play.film import film
 from helsinki_env.play.page import VIEWER, page
-from helsinki_env.play.record import Record
 from helsinki_env.web.judging import JUDGES, Judges
 from helsinki_env.web.records import Records, Study, record_of, to_dict
 from helsinki_env.web.rooms import Rooms
@@ -97,7 +96,9 @@ def _table_in(content: bytes) -> str | None:
         data = json.loads(content)
     except ValueError:
         return None
-    return Entry(data["table"], UploadError, "table").text() if isinstance(data, dict) and [*data] == ["table"] else None
+    if not isinstance(data, dict) or [*data] != ["table"]:
+        return None
+    return Entry(data["table"], UploadError, "table").text()
 
 
 def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
@@ -162,7 +163,12 @@ class _Films:
 
 
 def _shown(study: Study) -> bytes:
-    about = {"record": study.name, "title": study.title, "game": study.begin.spec.name, "judges": JUDGES}
+    about: dict[str, Any] = {
+        "record": study.name,
+        "title": study.title,
+        "game": study.begin.spec.name,
+        "judges": JUDGES,
+    }
     if study.record is None:
         about |= {"kind": "position", "position": _position(study.begin)}
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,10 +28,9 @@ _FEW = 4
 _SIDE_BY_SIDE = 2
 """Games that are judged at the same time; others wait."""
 _KEPT = 100
+_MOST_CHOICES = 8
+"""Decisions of a position that are told."""
 _log = logging.getLogger(__name__)
-
-Asked = tuple[Any, Any, Any, Any]
-"""Observations, masks and words as `Thinkers.opinions` takes them, and the decisions that were taken or None."""
 
 
 @dataclass
@@ -130,13 +128,12 @@ class Judges:
         study, judge = judging.study, judging.judge
         try:
             async with self._turn:
-                *asked, taken = await asyncio.to_thread(_questions, study)
+                asked = await asyncio.to_thread(_questions, study)
                 judging.total = len(asked[0])
                 step = _AT_ONCE.get(judge, _FEW)
                 while (first := len(judging.opinions)) < judging.total:
                     some = [values[first : first + step] for values in asked]
-                    also = None if taken is None else taken[first : first + step]
-                    judging.opinions += await self._thinkers.opinions(study.begin.config, judge, *some, also)
+                    judging.opinions += await self._thinkers.opinions(study.begin.config, judge, *some)
                 judging.told = await asyncio.to_thread(_verdict, judging)
         except (PlayerFailedError, ValueError) as problem:
             judging.problem = str(problem)
@@ -153,13 +150,14 @@ async def _end(judging: Judging) -> None:
             await task
 
 
-def _questions(study: Study) -> Asked:
+def _questions(study: Study) -> tuple[Any, ...]:
+    """Return what `Thinkers.opinions` takes: observations, masks, words, and what was decided in a game."""
     if study.record is not None:
         return (*questions(study.record), np.array(study.record.decisions, np.int64))
     game = study.begin
     if game.done:
         raise ValueError("the game is over in this position: there is nothing to be judged")
-    return game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64), None
+    return game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
 
 
 def _verdict(judging: Judging) -> dict[str, Any]:
@@ -177,8 +175,8 @@ def advice(game: BoardGame, opinion: Opinion) -> dict[str, Any]:
     A choice has ``words``, ``probability`` and ``share``, that of the seat to move after it, null if nobody looked.
     """
     words = {touch.id: touch.words for touch in game.spec.touches(game, opinion.seat)} if game.spec.touches else {}
-    order = np.argsort(-opinion.probabilities, kind="stable")[:_MOST_CHOICES]
-    order = sorted(order.tolist(), key=lambda i: opinion.actions[i] != opinion.best)
+    likeliest = np.argsort(-opinion.probabilities, kind="stable")[:_MOST_CHOICES].tolist()
+    order = sorted(likeliest, key=lambda i: bool(opinion.actions[i] != opinion.best))
     return {
         "seat": opinion.seat,
         "shares": opinion.expected.round(4).tolist(),
@@ -191,9 +189,6 @@ def advice(game: BoardGame, opinion: Opinion) -> dict[str, Any]:
             for i, action in ((i, int(opinion.actions[i])) for i in order)
         ],
     }
-
-
-_MOST_CHOICES = 8
 
 
 def _or_none(share: float) -> float | None:

@@ -166,4 +166,3 @@ def record_of(table: Table, taken_back: int) -> Record:
         seat = table.humans[0]
         names[seat] += f" (took back {taken_back} decision{'s' if taken_back > 1 else ''})"
     return Record.of(table.game, table.seed, names, [decision.action for decision in table.decisions])
-

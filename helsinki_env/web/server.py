@@ -18,11 +18,12 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spe
 from helsinki_env.extras import needs
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.beginnings import Begun, begun_from
+from helsinki_env.web.finished import Finished
 from helsinki_env.web.guard import MOST_BYTES, Guard
 from helsinki_env.web.judging import Judges
 from helsinki_env.web.levels import levels_of, offered_players
 from helsinki_env.web.records import Records
-from helsinki_env.web.requests import NewTable, message_of
+from helsinki_env.web.requests import Beginning, NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
@@ -141,6 +142,8 @@ def _add_pages(app: FastAPI) -> None:
 
 
 def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Records) -> None:
+    finished = Finished(rooms.store)
+
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Which games there are, and what a table of each may be."""
@@ -150,7 +153,9 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Recor
     @app.get("/api/tables")
     async def tables() -> list[dict[str, Any]]:
         """The tables that are kept, the newest first."""
-        return [_listed(kept) for kept in rooms.store.all()]
+        kept = rooms.store.all()
+        over = await finished.among(kept)
+        return [_listed(one, one.name in over) for one in kept]
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
@@ -184,7 +189,7 @@ def _described(spec: GameSpec, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _listed(kept: Kept) -> dict[str, Any]:
+def _listed(kept: Kept, over: bool) -> dict[str, Any]:
     return {
         "table": kept.name,
         "title": kept.title,
@@ -193,6 +198,7 @@ def _listed(kept: Kept) -> dict[str, Any]:
         "seats": [{"name": chair.name, "player": chair.player} for chair in kept.chairs],
         "decisions": kept.decisions,
         "links": any(chair.key for chair in kept.chairs),
+        "over": over,
     }
 
 
@@ -202,7 +208,7 @@ def _link(table: Table, seat: int) -> str:
 
 
 def _new_table(wanted: NewTable, settings: Settings, records: Records) -> Table:
-    begun = _dealt(wanted) if wanted.begin is None else _begun(wanted, records)
+    begun = _dealt(wanted) if wanted.begin is None else _begun(wanted, wanted.begin, records)
     chairs = _chairs(wanted, spec_of(begun.config), settings)
     return Table(secrets.token_hex(6), wanted.title, begun.config, begun.seed, chairs, begun.told, begun.start)
 
@@ -215,12 +221,11 @@ def _dealt(wanted: NewTable) -> Begun:
     return Begun(config, secrets.randbits(63) if wanted.seed is None else wanted.seed)
 
 
-def _begun(wanted: NewTable, records: Records) -> Begun:
-    assert wanted.begin is not None
+def _begun(wanted: NewTable, begin: Beginning, records: Records) -> Begun:
     for key in ("game", "options", "seed"):
         if key in wanted.model_fields_set:
-            raise ValueError(f"{key}: found {shown(getattr(wanted, key))}, expected no such key: it is as in the record")
-    begun = begun_from(records.load(wanted.begin.record), wanted.begin.decisions)
+            raise ValueError(f"{key}: found {shown(getattr(wanted, key))}, expected no such key beside from")
+    begun = begun_from(records.load(begin.record), begin.decisions)
     if len(wanted.chairs) != begun.config.num_players:
         raise ValueError(f"chairs: found {len(wanted.chairs)}, expected {begun.config.num_players}, as in the record")
     return begun

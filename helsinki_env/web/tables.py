@@ -1,4 +1,4 @@
-"""One table: who sits there, what was decided, and what may be taken back. All follows from where it began and the decisions."""
+"""One table: who sits there, what was decided, and what may be taken back. All follows from beginning and decisions."""
 
 from __future__ import annotations
 

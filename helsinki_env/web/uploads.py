@@ -1,4 +1,4 @@
-"""What somebody brings to be taken apart, as bytes: a position, a record, or a file of many; checked, and told apart."""
+"""What somebody brings to be taken apart: a position, a record, or a file of many; checked, and told apart."""
 
 from __future__ import annotations
 

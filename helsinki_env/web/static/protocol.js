@@ -84,6 +84,7 @@
  * @property {{name: string, player: string}[]} seats
  * @property {number} decisions
  * @property {boolean} links
+ * @property {boolean} over  The game is over.
  *
  * @typedef {object} Place  A piece of a text that was sent.
  * @property {number} start  Its first character, from 0.

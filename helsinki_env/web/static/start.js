@@ -2,6 +2,7 @@
 
 import { ask } from "./access.js";
 import { Chairs, showLinks } from "./chairs.js";
+import { takeApart } from "./apart.js";
 import { button, byId, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -90,7 +91,7 @@ async function showTables() {
     const who = one.seats.map((seat) => seat.name).join(", ");
     const title = games.find((known) => known.name === one.game)?.title ?? one.game;
     const name = one.title || `${title}: ${who}`;
-    const about = `${title}, ${one.decisions} decisions, ${new Date(1000 * one.made).toLocaleString()}`;
+    const about = `${title}, ${one.over ? "over after " : ""}${one.decisions} decisions, ${new Date(1000 * one.made).toLocaleString()}`;
     const remove = button("Remove", async () => {
       if (!confirm(`Forget the table "${name}"?`)) return;
       await ask("DELETE", `/api/tables/${one.table}`).catch(complain);
@@ -98,7 +99,9 @@ async function showTables() {
     });
     remove.setAttribute("aria-label", `Remove the table ${name}`);
     const open = one.links ? make("b", { title: "Opened by the links of its seats" }, name) : make("a", { href: `/tables/${one.table}` }, name);
-    return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about)), remove);
+    const apart = one.over ? [takeApart(one.table, complain, "Take apart", `Take apart the game ${name}`)] : [];
+    const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
+    return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));
   });
   byId("tables").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
 }
