@@ -21,6 +21,7 @@ from agents.base import seat_word
 from agents.opinion import DEFAULT_JUDGE, Opinion, opinions
 from agents.registry import make_player
 from helsinki_env.play.film import Judgement
+from helsinki_env.play.page import frame, page
 from helsinki_env.play.record import Record, positions
 
 __all__ = ["CHUNK", "Analysis", "analyse", "judged", "questions"]
@@ -40,6 +41,10 @@ class Analysis:
 
     record: Record
     judgement: Judgement
+
+    def _repr_html_(self) -> str:
+        """Show the game with its graph in a notebook."""
+        return frame(page(self.record, self.judgement))
 
 
 def questions(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:

@@ -9,8 +9,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(processors, 8) if _asks_for_everything(config) else 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium, see `tests.support.browser`."""
+    from tests.support.browser import chromium
+
+    with chromium() as running:
+        yield running
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import seat_word
+from agents.analysis import analyse, judged, questions
 from agents.match import play_match
 from agents.opinion import Opinion, opinions
 from agents.registry import make_player
@@ -16,6 +16,7 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.play.record import Record, positions
+from helsinki_env.web.tables import HUMAN, Chair, Table
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -31,12 +32,8 @@ def played(game: TestedGame, players: int, seed: int = 5) -> Record:
 
 def questions_of(record: Record) -> tuple[Any, ...]:
     """Return observations, masks, words, what was decided, and the seats, of the decisions of a record."""
-    before = [
-        (game.observation(), game.legal_mask(), game.seat) for game, action in positions(record) if action is not None
-    ]
-    words = np.array([seat_word(record.seed, seat, i) for i, (_, _, seat) in enumerate(before)])
-    observation, mask = np.array([one[0] for one in before]), np.array([one[1] for one in before])
-    return observation, mask, words, np.array(record.decisions), [one[2] for one in before]
+    seats = [game.seat for game, action in positions(record) if action is not None]
+    return *questions(record), np.array(record.decisions), seats
 
 
 def some(arrays: tuple[Any, ...], step: int) -> tuple[Any, ...]:
@@ -134,6 +131,47 @@ def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, p
 def ends(game: BoardGame, action: int) -> bool:
     game.step(action)
     return game.done
+
+
+@EACH_GAME
+def test_a_game_taken_apart(game: TestedGame) -> None:
+    record, told = played(game, 3), list[tuple[int, int]]()
+    analysis = analyse(record, progress=lambda done, total: told.append((done, total)))
+    judgement, decided = analysis.judgement, len(record.decisions)
+    assert judgement.judge == "net"
+    assert told[-1] == (decided, decided)
+    assert [len(judgement.shares), len(judgement.costs), len(judgement.better)] == [decided + 1, decided, decided]
+    assert record.places is not None
+    assert judgement.shares[-1] == tuple(float(place == 0) for place in record.places)
+    for (before, action), cost, better in zip(positions(record), judgement.costs, judgement.better, strict=False):
+        assert (cost is None) == (len(before.legal_actions()) == 1)
+        assert (better is not None) == bool(cost)
+        assert better != action
+        assert better is None or before.legal_mask()[better]
+    assert any(judgement.costs)
+    assert "srcdoc" in analysis._repr_html_()
+
+
+@EACH_GAME
+def test_a_game_that_is_not_over_ends_as_it_is_thought_to_stand(game: TestedGame) -> None:
+    whole = played(game, 2)
+    record = Record(whole.config, whole.seed, players=whole.players, decisions=whole.decisions[:20])
+    net = make_player("net", record.config)
+    observation, mask, words, decided, _ = questions_of(record)
+    found = opinions(net, record.config, observation, mask, words, decided)
+    assert judged(record, found, "net").shares[-1] == tuple(found[-1].after(record.decisions[-1]))
+    begun = Record(whole.config, whole.seed, players=whole.players, decisions=())
+    assert analyse(begun).judgement.shares == ((0.5, 0.5),)
+
+
+@EACH_GAME
+def test_the_words_are_those_of_a_table(game: TestedGame) -> None:
+    record = played(game, 2)
+    table = Table("t", "", record.config, record.seed, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    for i, arrays in enumerate(zip(*questions(record), strict=True)):
+        for mine, theirs in zip(arrays, table.question(), strict=True):
+            np.testing.assert_array_equal(mine, theirs[0])
+        table.decide(i, record.decisions[i], "")
 
 
 def test_what_cannot_be_judged_is_named() -> None:

@@ -1,4 +1,4 @@
-"""The command ``helsinki replay``: a recorded game in the terminal or as pictures, checked while it is replayed."""
+"""The command ``helsinki replay``: a recorded game in the terminal, as pictures or as a page, checked meanwhile."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from helsinki_env.commands.options import out_file, out_folder
+from helsinki_env.commands.record_page import check_page, write_page
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
@@ -27,13 +28,16 @@ def main(
     step: bool = False,
     svg: Path | None = None,
     png: Path | None = None,
+    html: Path | None = None,
+    judge: str | None = None,
     color: Literal["auto", "always", "never"] = "auto",
 ) -> None:
-    """Show a recorded game in the terminal or as pictures.
+    """Show a recorded game in the terminal, as pictures, or as a page to step through.
 
     The game is played again from its record, and the result is checked against it.
 
-    Example: helsinki replay games.jsonl --game 3 --step
+    Examples: helsinki replay games.jsonl --game 3 --step
+              helsinki replay games.jsonl --game 3 --html game.html
 
     Args:
         file: a file of records, as helsinki simulate --out writes it.
@@ -43,6 +47,9 @@ def main(
         step: wait for Enter after each view.
         svg: write pictures instead: a file name ending in .svg for the end of the game, else a folder for all views.
         png: the same as PNG.
+        html: write one file for a browser instead, which needs nothing else: the game to step through, with a graph of
+            its course and the decisions that cost the most.
+        judge: who says in that page what decisions cost: net, net+search:N or none; default: net, if it can be had.
         color: colours in the terminal.
     """
     record = _find(file, game)
@@ -51,6 +58,11 @@ def main(
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
             _check(path, suffix)
+    check_page(html, judge, seat)
+    if html is not None:
+        write_page(record, html, judge, seat)
+        if svg is None and png is None:
+            return
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
         _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))

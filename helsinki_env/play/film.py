@@ -68,7 +68,7 @@ def film(
     judgement: Judgement | None = None,
     seat: int | None = None,
     *,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Return a game as plain data for JSON, which the viewer (`viewer/viewer.js`) shows.
 
@@ -76,7 +76,7 @@ def film(
         record: the game, of D decisions by n seats; it need not have been played to its end.
         judgement: what somebody thinks of its course.
         seat: the seat that looks, which sees no more than it saw at the table; None sees all cards.
-        progress: is told 1 after each of the D + 1 pictures.
+        progress: is told after each picture how many there are, and of how many: D + 1.
 
     Returns:
         ``game`` (its name), ``players`` (n names), ``result`` (null, or ``scores`` and ``places``), ``steps`` (D times
@@ -94,7 +94,7 @@ def film(
         raise ValueError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
     if seat is not None and judgement is not None:
         raise ValueError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
-    elements, frames = _cut(pictures(record, seat), progress)
+    elements, frames = _cut(_counted(pictures(record, seat), len(record.decisions) + 1, progress))
     result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
     return {
         "game": record.spec.name,
@@ -117,6 +117,13 @@ def pictures(record: Record, seat: int | None = None) -> Iterator[str]:
     for game, action in positions(record):
         yield render.svg(spec.to_dict(game, seat), config.loaded, last_decision=last, viewer=seat)
         last = None if action is None else spec.describe(action, config)
+
+
+def _counted(svgs: Iterable[str], count: int, progress: Callable[[int, int], None] | None) -> Iterator[str]:
+    for number, svg in enumerate(svgs, 1):
+        yield svg
+        if progress is not None:
+            progress(number, count)
 
 
 def _steps(record: Record) -> Iterator[dict[str, Any]]:
@@ -147,7 +154,7 @@ Splice = tuple[int, int, list[int]]
 """From which element on how many are gone, and the numbers of those that take their place."""
 
 
-def _cut(svgs: Iterable[str], progress: Callable[[int], None] | None) -> tuple[list[str], list[list[Splice]]]:
+def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
     """Return the texts of all different elements, and for each picture what differs from the one before."""
     numbers: dict[str, int] = {}
     frames, before = [], list[int]()
@@ -156,8 +163,6 @@ def _cut(svgs: Iterable[str], progress: Callable[[int], None] | None) -> tuple[l
         now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _BEGINS.split(svg)[1:]]
         frames.append(_differences(before, now))
         before = now
-        if progress is not None:
-            progress(1)
     return list(numbers), frames
 
 

@@ -57,6 +57,8 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "undo": ("number", "to"),
     "takeback": ("number", "to"),
     "look": ("seat",),
+    "judge": ("number", "deeper"),
+    "cancel": (),
     "stop": (),
     "go": (),
     "pace": ("milliseconds",),

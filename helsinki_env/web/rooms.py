@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+from helsinki_env.web.advice import Adviser, question_at
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import Decision, Table, TableError
 from helsinki_env.web.thinking import PlayerFailedError, Thinkers
@@ -58,6 +59,7 @@ class Room:
     def __init__(self, table: Table, store: Store, thinkers: Thinkers) -> None:
         self.table, self.pages = table, set[Page]()
         self._store, self._thinkers = store, thinkers
+        self._advisers: dict[Page, Adviser] = {}
         self._task: asyncio.Task[None] | None = None
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
@@ -109,6 +111,8 @@ class Room:
     def _changed(self) -> None:
         self._pictures.clear()
         self._legal = None
+        for adviser in self._advisers.values():
+            adviser.forget()
 
     async def tell(self) -> None:
         """Send every page what it shows now."""
@@ -185,7 +189,17 @@ class Room:
         if message["seat"] not in page.mine:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.looking = message["seat"]
+        await self._on_cancel(page, message)
         await page.send(self.view(page))
+
+    async def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
+        words = {one["id"]: one["words"] for one in self._choices()}
+        question = question_at(self.table, page, message, words)
+        self._advisers.setdefault(page, Adviser(page.send, self._thinkers)).ask(question)
+
+    async def _on_cancel(self, page: Page, message: dict[str, Any]) -> None:
+        if page in self._advisers:
+            self._advisers[page].forget()
 
     async def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
         if self.table.thinker is not None:
@@ -239,8 +253,16 @@ class Room:
             with suppress(asyncio.CancelledError):
                 await task
 
+    def left(self, page: Page) -> None:
+        """Forget a page that has gone."""
+        self.pages.discard(page)
+        if page in self._advisers:
+            self._advisers.pop(page).forget()
+
     async def close(self) -> None:
         """Stop what goes on."""
+        for adviser in self._advisers.values():
+            adviser.forget()
         await self._stop()
 
 
@@ -264,7 +286,7 @@ class Rooms:
 
     async def leave(self, room: Room, page: Page) -> None:
         """A page has gone; the last one takes the room with it."""
-        room.pages.discard(page)
+        room.left(page)
         if not room.pages:
             self._open.pop(room.table.name, None)
             await room.close()

@@ -65,7 +65,8 @@ def _work(questions: Connection) -> None:
         try:
             answer: tuple[str, Any] = ("said", _ANSWERS[kind](config, name, *given))
         except Exception as problem:  # a player may be anybody's, and must not end the process
-            answer = ("failed", f"{type(problem).__name__}: {problem}")
+            whole = isinstance(problem, ValueError | ImportError)  # a sentence that says what is wrong
+            answer = ("failed", str(problem) if whole else f"{type(problem).__name__}: {problem}")
         questions.send(answer)
 
 

@@ -157,6 +157,12 @@ class Record:
         """Whether the game was played to its end."""
         return self.scores is not None
 
+    def _repr_html_(self) -> str:
+        """Show the game in a notebook, to step through."""
+        from helsinki_env.play.page import frame, page  # which import records
+
+        return frame(page(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data; see the package for the keys."""
         spec = self.spec

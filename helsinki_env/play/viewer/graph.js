@@ -5,7 +5,7 @@ import { makeSvg } from "./dom.js";
 /** @typedef {import("./reel.js").Film} Film */
 
 /** Pixels between the lines and the edges of the graph, where the labels are. */
-const RIM = { left: 46, right: 30, top: 12, bottom: 22 };
+const RIM = { left: 50, right: 30, top: 12, bottom: 22 };
 /** Dashes on the dark lines, by seat: they tell the seats apart without their colours. */
 const DASHES = ["none", "none", "9 7", "1 7"];
 /** Steps between the labels of points. */
@@ -112,13 +112,13 @@ export class Graph {
     for (let value = 0; value <= top; value += step) {
       yield makeSvg("line", { class: "level", x1: RIM.left, x2: this.#width - RIM.right, y1: y(value), y2: y(value) });
       const text = this.#shares ? `${100 * value} %` : String(value);
-      yield makeSvg("text", { class: "level", x: RIM.left - 6, y: y(value) + 4 }, text);
+      yield makeSvg("text", { class: "level", x: RIM.left - 8, y: y(value) + 4 }, text);
     }
   }
 
   /** @param {number} low */
   *#rounds(low) {
-    yield makeSvg("text", { class: "level", x: RIM.left - 6, y: low + 18 }, "Round");
+    yield makeSvg("text", { class: "level", x: RIM.left - 8, y: low + 18 }, "Round");
     let free = RIM.left;
     for (const [number, step] of this.#film.steps.entries()) {
       const x = this.#x(number);

@@ -43,7 +43,7 @@ export function costlyList(film, judgement, jump) {
   const items = numbers.map((number) => {
     const { seat, said, round } = film.steps[number];
     const better = judgement.better[number];
-    const words = make("span", {}, `${film.players[seat]} ${said}, round ${round}`);
+    const words = make("span", {}, `Round ${round}: ${film.players[seat]} ${said}`);
     if (better) words.append(make("span", { class: "better" }, `better: ${better}`));
     const cost = make("b", { class: "cost" }, lost(judgement.costs[number]));
     return make("li", {}, button({ class: "step" }, () => jump(number + 1), token(seat), words, cost));
@@ -96,9 +96,9 @@ export class Course {
     this.#current = current;
     const box = current.getBoundingClientRect();
     const sight = this.element.getBoundingClientRect();
-    const above = box.top - sight.top - 40;
-    const below = box.bottom - sight.bottom + 40;
-    if (above < 0) this.element.scrollTop += above;
-    else if (below > 0) this.element.scrollTop += below;
+    const rim = Math.min(40, sight.height / 4);
+    if (box.top < sight.top + rim || box.bottom > sight.bottom - rim) {
+      this.element.scrollTop += box.top - sight.top - sight.height / 3;
+    }
   }
 }

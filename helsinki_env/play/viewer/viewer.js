@@ -13,10 +13,10 @@ const PACE = 900;
 /** Signs on the buttons, as paths in a square of 24. */
 const SIGNS = {
   first: "M6 5h2v14h-2zM20 5v14l-10-7z",
-  back: "M17 5v14l-10-7z",
+  back: "M15 4l2 2-6 6 6 6-2 2-8-8z",
   play: "M7 5v14l12-7z",
   pause: "M6 5h4v14h-4zM14 5h4v14h-4z",
-  forward: "M7 5v14l10-7z",
+  forward: "M9 4l8 8-8 8-2-2 6-6-6-6z",
   last: "M16 5h2v14h-2zM4 5v14l10-7z",
 };
 
@@ -141,9 +141,9 @@ export class Viewer {
       this.#play,
       sign("forward", "One decision on", "ArrowRight", () => this.#go(this.#number + 1)),
       sign("last", "To the end", "End", () => this.#go(last)),
+      larger,
       this.#slider,
       this.#where,
-      larger,
     );
   }
 
@@ -151,7 +151,8 @@ export class Viewer {
     for (const [name, shares] of /** @type {[string, boolean][]} */ ([["Share of the win", true], ["Points", false]])) {
       this.#values.append(button({}, () => this.#plot(shares), name));
     }
-    return make("section", { class: "panel curves", "aria-label": "Course of the game" }, this.#standing, this.#values, this.#graph.element);
+    const legend = make("div", { class: "legend" }, this.#standing, this.#values);
+    return make("section", { class: "panel curves", "aria-label": "Course of the game" }, legend, this.#graph.element);
   }
 
   #all() {
@@ -181,14 +182,14 @@ export class Viewer {
     this.#slider.setAttribute("aria-valuetext", this.#where.textContent);
     this.#words.replaceChildren(step ? token(step.seat) : "The game begins.");
     if (!step) return;
-    this.#words.append(make("span", {}, `${players[step.seat]} ${step.said}.`));
+    this.#words.append(`${players[step.seat]} ${step.said}. `);
     const cost = lost(this.#judgement?.costs[this.#number - 1]);
     const better = this.#judgement?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));
-    if (cost && better) this.#words.append(make("span", { class: "better" }, `better: ${better}`));
+    if (cost && better) this.#words.append(make("span", { class: "better" }, ` better: ${better}`));
     if (result && this.#number === steps.length) {
       const winners = players.filter((_, seat) => result.places[seat] === 0).join(" and ");
-      this.#words.append(make("b", {}, `The game is over: ${winners} won.`));
+      this.#words.append(make("b", {}, ` The game is over: ${winners} won.`));
     }
   }
 

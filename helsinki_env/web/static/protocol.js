@@ -58,7 +58,17 @@
  * @property {Taken[]} log
  * @property {string | null} message
  *
- * @typedef {View | {type: "error", message: string} | {type: "refused", message: string}} FromServer
+ * @typedef {object} Opinion  What the network thinks of what the seat to move may do.
+ * @property {"opinion"} type
+ * @property {number} number  How many decisions had been taken.
+ * @property {string} judge
+ * @property {number} deeper  How many trials it was tried by; 0: by none.
+ * @property {number} seat
+ * @property {number[]} shares  Every seat's share of the win.
+ * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  The best one first.
+ *
+ * @typedef {View | Opinion | {type: "unjudged", number: number, message: string}
+ *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
  * @typedef {{type: "sit", key?: string, token?: string}
  *   | {type: "decide", number: number, action: number}
@@ -66,6 +76,8 @@
  *   | {type: "takeback", number: number, to: number}
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
+ *   | {type: "judge", number: number, deeper: number}
+ *   | {type: "cancel"}
  *   | {type: "stop"} | {type: "go"}} ToServer
  *
  * @typedef {object} Game  A game that can be played here.

@@ -1,5 +1,6 @@
 /** A table: shows what the server says of it, and sends what is decided. */
 
+import { Advice } from "./advice.js";
 import { takeApart } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
@@ -53,6 +54,13 @@ const choices = new Choices(
   (decision) => decide(decision),
   (decision) => point(decision),
 );
+const advice = new Advice(
+  /** @type {HTMLInputElement} */ (byId("advise")),
+  byId("advised"),
+  (message) => connection.send(message),
+  (id) => point(view?.decisions.find((one) => one.id === id) ?? null),
+  (text) => (byId("said").textContent = text),
+);
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const connection = new Connection(
@@ -61,6 +69,7 @@ const connection = new Connection(
   (there) => {
     byId("line").textContent = there ? "" : "No connection, trying again";
     sent = -1;
+    if (!there) advice.forget();
     if (there) connection.send({ type: "pace", milliseconds: Number(pace.value) });
   },
 );
@@ -70,6 +79,7 @@ const connection = new Connection(
 /** @param {FromServer} message */
 function heard(message) {
   if (message.type === "table") return show(message);
+  if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   sent = -1;
   complain(message.message);
   if (message.type === "refused") headline("This table is closed to you");
@@ -105,6 +115,7 @@ function show(next) {
   });
   byId("undo").hidden = next.undo === null;
   showPlayer(next);
+  advice.show(next);
   headline(headlineOf(next));
   byId("note").hidden = !next.message;
   byId("note").textContent = next.message ?? "";

@@ -1,0 +1,79 @@
+"""The page of a recorded game that ``helsinki replay --html`` writes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from helsinki_env.commands.options import out_file
+from helsinki_env.commands.waiting import Waiting
+from helsinki_env.extras import MissingExtraError
+from helsinki_env.files import replacing
+from helsinki_env.play.film import Judgement
+from helsinki_env.play.page import page
+from helsinki_env.play.record import Record, replay
+
+__all__ = ["check_page", "write_page"]
+
+#: Stands for no judgement where judges have their names.
+_NONE = "none"
+
+
+def check_page(path: Path | None, judge: str | None, seat: int | None) -> None:
+    """See to it, before any work, that the options make sense and the page can be written.
+
+    Raises:
+        ValueError: if not.
+    """
+    if path is None:
+        if judge is not None:
+            raise ValueError(f"--judge: found {judge}, but no --html: a judgement is shown in that page alone")
+        return
+    if path.suffix.lower() != ".html":
+        raise ValueError(f"--html: found {path}, expected a name ending in .html")
+    if seat is not None and judge not in (None, _NONE):
+        raise ValueError(f"--judge: found {judge} with --seat {seat}, expected none: it judges by what every seat saw")
+    out_file(path, "--html")
+
+
+def write_page(record: Record, path: Path, judge: str | None, seat: int | None) -> None:
+    """Write a record as a page.
+
+    Args:
+        record: the game.
+        path: the file, which is replaced if it is there.
+        judge: the name of a player, or none; None: the usual one, if it can judge here.
+        seat: the seat that looks, which sees no judgement; None sees all.
+
+    Raises:
+        RecordError: if the record cannot be replayed.
+        ValueError: if the judge cannot judge, or the game has no drawings.
+    """
+    replay(record)  # what is wrong with it is said before anybody waits
+    judgement = None if judge == _NONE or seat is not None else _judgement(record, judge)
+    with Waiting(len(record.decisions) + 1, "pictures") as waiting:
+        text = page(record, judgement, seat=seat, progress=_counted(waiting))
+    with replacing(path) as file:
+        file.write(text.encode())
+    print(f"Wrote {path}")
+
+
+def _judgement(record: Record, judge: str | None) -> Judgement | None:
+    from agents.analysis import analyse  # takes a while to import
+    from agents.opinion import DEFAULT_JUDGE
+    from agents.registry import make_player
+
+    if judge is None:
+        try:
+            make_player(DEFAULT_JUDGE, record.config)
+        except (MissingExtraError, ValueError) as problem:
+            print(f"helsinki replay: the page shows no judgement: {problem}", file=sys.stderr)
+            return None
+    with Waiting(len(record.decisions), "decisions") as waiting:
+        return analyse(record, judge or DEFAULT_JUDGE, progress=_counted(waiting)).judgement
+
+
+def _counted(waiting: Waiting) -> Callable[[int, int], None]:
+    """Return what tells somebody who waits how many are done."""
+    return lambda done, _: waiting.advance(done - waiting.done)

@@ -1,0 +1,140 @@
+"""A real browser for tests: Chromium, and somebody who sits in front of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.support.server import Server
+
+__all__ = ["Player", "chromium", "decide_by_key", "sit", "until"]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+#: It may be run by root, without a screen, and shall ask nobody for anything.
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Run a browser while the block runs. Without one a test is skipped, but not where everything is checked."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None and "CI" not in os.environ:
+        pytest.skip("there is no Chromium")
+    with playwright.sync_playwright() as started:
+        yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
+class Player:
+    """Somebody in front of a browser: what they see, and what the browser complains of."""
+
+    def __init__(
+        self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
+    ) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
+        kept = {"confirm": "no", "pace": "0", "look": "all"} | settings
+        self.context.add_init_script(
+            f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
+        )
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.views: list[dict[str, Any]] = []
+        self.opinions: list[dict[str, Any]] = []
+        self.page.on(
+            "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
+        )
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("websocket", lambda line: line.on("framereceived", self._heard))
+        self.page.goto(address)
+
+    def _heard(self, text: str) -> None:
+        message = json.loads(text)
+        assert message["type"] in ("table", "opinion"), message
+        (self.views if message["type"] == "table" else self.opinions).append(message)
+
+    @property
+    def view(self) -> dict[str, Any]:
+        return self.views[-1]
+
+    def wait(self, wanted: Any) -> dict[str, Any]:
+        """Wait until the newest view is as wanted, and shown."""
+        for _ in range(3000):
+            if self.views and wanted(self.view):
+                self.page.wait_for_timeout(10)
+                return self.view
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"not seen within 30 seconds; wrong: {self.wrong}")
+
+    def turn(self) -> dict[str, Any]:
+        return self.wait(lambda view: view["decisions"] or view["done"])
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tile(self) -> set[str]:
+        """Where the tile in hand would lie: middles of cells, in pixels of the picture."""
+        boxes = self.page.eval_on_selector_all(
+            ".ghost .tile", "all => all.map(r => ['x', 'y', 'width', 'height'].map(n => +r.getAttribute(n)))"
+        )
+        return {self.cell_at(x + w / 2, y + h / 2) for x, y, w, h in boxes}
+
+    def held(self) -> int:
+        """The orientation of the tile in hand."""
+        return int(self.page.get_attribute("#held", "data-turn"))
+
+    def cell_at(self, x: float, y: float) -> str:
+        for name, (left, top, width, height) in self.view["spots"].items():
+            if name.startswith("cell ") and left <= x <= left + width and top <= y <= top + height:
+                return str(name)
+        raise AssertionError(f"no cell at {x}, {y}")
+
+    def point(self, *spots: str) -> tuple[float, float]:
+        """The middle of some spots, in pixels of the window."""
+        boxes = [self.view["spots"][name] for name in spots]
+        x = sum(box[0] + box[2] / 2 for box in boxes) / len(boxes)
+        y = sum(box[1] + box[3] / 2 for box in boxes) / len(boxes)
+        found = self.page.evaluate(
+            "([x, y]) => { const m = document.querySelector('#picture > svg').getScreenCTM();"
+            " const p = new DOMPoint(x, y).matrixTransform(m); return [p.x, p.y] }",
+            [x, y],
+        )
+        return found[0], found[1]
+
+
+def sit(browser: Any, server: Server, *players: str, game: str, seed: int = 1, **settings: Any) -> Player:
+    made = server.make(*players, game=game, seed=seed)
+    player = Player(browser, f"{server.address}/tables/{made['table']}", **settings)
+    player.wait(lambda view: True)
+    return player
+
+
+def until(player: Player, phase: str, rng: random.Random) -> dict[str, Any]:
+    """Play on by keys, building whenever that is possible, until a phase comes."""
+    while True:
+        view = player.turn()
+        assert not view["done"], f"{phase} did not come"
+        if view["phase"] == phase:
+            return view
+        decide_by_key(player, rng)
+
+
+def decide_by_key(player: Player, rng: random.Random) -> None:
+    number = player.view["number"]
+    named = [one for one in player.view["decisions"] if one["turn"] is None]
+    builds = [one for one in named if one["kind"] == "BUILD"]
+    if named and (len(named) == len(player.view["decisions"]) or rng.random() < 0.1):
+        which = named.index(rng.choice(builds or named))
+        player.press("123456789abcdeghijklmnopqstvwxyz"[which])
+    else:
+        player.press(*rng.choices(("r", "f", "ArrowRight", "ArrowDown", "ArrowLeft"), k=4), "ArrowUp", "Enter")
+    player.wait(lambda view: view["number"] > number)

@@ -1,0 +1,80 @@
+"""What axe-core finds wrong with the pages for people who do not see, or use no mouse: nothing serious."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.games import EACH_GAME, TestedGame
+from tests.support.browser import Player, sit, until
+from tests.support.server import Server, serving
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("accessibility")) as running:
+        yield running
+
+
+def problems(page: Any) -> list[str]:
+    """What axe-core finds that is serious or critical: which rule, and the first element that breaks it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']} ({one['impact']}): {one['nodes'][0]['html'][:200]} {one['nodes'][0]['failureSummary']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_the_start_page(server: Server, browser: Any) -> None:
+    server.make("human", "greedy")
+    player = Player(browser, server.address)
+    player.page.wait_for_selector("#tables li")
+    player.page.click("summary")
+    assert problems(player.page) == []
+
+
+@EACH_GAME
+def test_a_table(game: TestedGame, server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "greedy", game=game.name)
+    assert problems(player.page) == []
+    phase = next(name for name in game.spec.phases if "PLACE" in name)
+    until(player, phase, random.Random(4))
+    player.press("ArrowUp")
+    assert player.page.is_visible("#placing")
+    assert problems(player.page) == []
+
+
+def test_a_question(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "greedy", game="helsinki", confirm="yes")
+    player.turn()
+    player.press("1")
+    assert player.page.is_visible("#armed")
+    assert problems(player.page) == []
+
+
+def test_the_curtain_and_the_end(server: Server, browser: Any) -> None:
+    assert problems(sit(browser, server, "human", "human", game="helsinki").page) == []
+    watched = sit(browser, server, "random", "greedy", game="copenhagen")
+    watched.wait(lambda view: view["done"])
+    assert problems(watched.page) == []
+
+
+def test_what_the_network_thinks(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "greedy", "greedy", "greedy", game="copenhagen", advice="yes")
+    player.page.wait_for_selector("button.thought")
+    assert problems(player.page) == []
+
+
+def test_a_problem_would_be_found(server: Server, browser: Any) -> None:
+    player = Player(browser, server.address)
+    player.page.wait_for_selector("#chairs li")
+    player.page.evaluate(
+        "document.querySelector('#players').parentElement.replaceWith(document.createElement('button'))"
+    )
+    assert [one.split()[0] for one in problems(player.page)] == ["button-name"]

@@ -1,0 +1,208 @@
+"""What the network thinks, at a table of `helsinki play`: who may ask, what is told, and when nothing is any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from websockets.sync.client import ClientConnection
+
+from agents.opinion import opinions
+from agents.registry import make_player
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.spec import spec_named
+from helsinki_env.web.advice import Adviser, Question, answer_to, question_at
+from helsinki_env.web.rooms import Page
+from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.thinking import Thinkers
+from tests.games import EACH_GAME, TestedGame
+from tests.support.server import Server, decide_first, seated, serving, until
+from tests.support.wide import wide_components
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with serving(tmp_path_factory.mktemp("advice")) as running:
+        yield running
+
+
+def ask(line: ClientConnection, number: int, deeper: int = 0) -> None:
+    line.send(json.dumps({"type": "judge", "number": number, "deeper": deeper}))
+
+
+def told(line: ClientConnection) -> dict[str, Any]:
+    return until(line, lambda new: new["type"] != "table")
+
+
+@EACH_GAME
+def test_a_seat_is_told_what_the_network_thinks_of_its_decisions(game: TestedGame, server: Server) -> None:
+    made = server.make("human", "greedy", "greedy", game=game.name, seed=3)
+    with seated(server, made["table"]) as (line, view):
+        for deeper in (0, 25):
+            ask(line, view["number"], deeper)
+            opinion = told(line)
+            assert (opinion["type"], opinion["number"], opinion["deeper"]) == ("opinion", view["number"], deeper)
+            assert opinion["judge"] == ("net+search:25" if deeper else "net")
+            assert opinion["seat"] == view["seat"]
+            assert sum(opinion["shares"]) == pytest.approx(1, abs=1e-3)
+            words = {one["id"]: one["words"] for one in view["decisions"]}
+            choices = opinion["choices"]
+            assert len(choices) == min(8, len(words))
+            assert all(words[one["id"]] == one["words"] for one in choices)
+            assert choices[0]["share"] == opinion["shares"][view["seat"]]
+            if not deeper:
+                likely = [one["probability"] for one in choices]
+                assert likely == sorted(likely, reverse=True)
+
+
+def test_who_watches_players_is_told_by_what_the_seat_to_move_sees(server: Server) -> None:
+    made = server.make("greedy", "random", seed=4)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "stop"}))
+        view = until(line, lambda new: new["type"] == "table" and new["paused"])
+        ask(line, view["number"])
+        opinion = told(line)
+        assert (opinion["type"], opinion["seat"]) == ("opinion", view["seat"])
+        assert opinion["choices"][0]["words"]
+
+
+def test_what_may_not_be_asked(server: Server) -> None:
+    made = server.make("human", "human", seed=2)
+    with seated(server, made["table"]) as (line, view):
+        assert view["curtain"] is not None
+        ask(line, view["number"])
+        assert "must take the device first" in told(line)["message"]
+        line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+        view = until(line, lambda new: new["type"] == "table")
+        ask(line, view["number"] + 1)
+        assert "the table has moved on" in told(line)["message"]
+        ask(line, view["number"], 26)
+        assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 trials"
+        ask(line, view["number"])
+        assert told(line)["type"] == "opinion"
+
+
+def test_an_opinion_is_for_the_page_alone_that_asks_at_its_turn(server: Server) -> None:
+    made = server.make("human", "human", sharing="links", seed=5)
+    keys = [link["link"].partition("#key=")[2] for link in made["links"]]
+    with (
+        seated(server, made["table"], keys[0]) as (one, first),
+        seated(server, made["table"], keys[1]) as (two, second),
+    ):
+        mover, line, waits = (first, one, two) if first["decisions"] else (second, two, one)
+        ask(line, mover["number"])
+        assert told(line)["type"] == "opinion"
+        ask(waits, mover["number"])
+        refused = told(waits)
+        assert refused["type"] == "error"
+        assert "ask when it is yours" in refused["message"]
+
+
+def test_a_game_that_is_over_is_not_judged(server: Server) -> None:
+    made = server.make("random", "random", game="copenhagen", seed=1)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        while not view["done"]:
+            view = until(line, lambda new: new["type"] == "table")
+        ask(line, view["number"])
+        assert "the game is over" in told(line)["message"]
+
+
+def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> None:
+    made = server.make("human", "greedy", seed=4)
+    with seated(server, made["table"]) as (line, view):
+        for deeper in (400, 0, 400):
+            ask(line, view["number"], deeper)
+            view = decide_first(line, view)
+            while not view["decisions"]:
+                view = until(line, lambda new: new["type"] == "table")
+            ask(line, view["number"])
+            opinion = told(line)
+            assert (opinion["number"], opinion["deeper"]) == (view["number"], 0)
+        ask(line, view["number"], 400)
+        line.send(json.dumps({"type": "cancel"}))
+        ask(line, view["number"])
+        assert until(line, lambda new: new["type"] == "opinion" and new["deeper"] == 0)["number"] == view["number"]
+
+
+async def _unsent(_: Any) -> None:
+    pass
+
+
+def _asked(table: Table, deeper: int = 0) -> Question:
+    page = Page(_unsent, (table.game.seat,))
+    return question_at(table, page, {"number": table.number, "deeper": deeper}, {})
+
+
+@EACH_GAME
+def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game: TestedGame) -> None:
+    """Hidden cards, the order of the pile and chance are dealt anew: no byte of an opinion may change."""
+    looked = differed = 0
+    for players in (2, 3, 4):
+        config = game.spec.config(num_players=players)
+        chairs = tuple(Chair(HUMAN, f"P{seat}") for seat in range(players))
+        table, rng = Table("t", "", config, 6, chairs), np.random.default_rng(players)
+        judges = {deeper: make_player(f"net+search:{deeper}" if deeper else "net", config) for deeper in (0, 25)}
+        while not table.game.done:
+            if rng.random() < 0.12:
+                sent = []
+                kept, seed = table.game, table.seed
+                for deal in (None, int(rng.integers(2**62))):
+                    table.game = kept if deal is None else redeal(kept, kept.seat, seed=deal)
+                    table.seed = seed if deal is None else deal
+                    differed += table.game != kept
+                    asked = [_asked(table, deeper) for deeper in judges]
+                    sent.append(
+                        json.dumps(
+                            [answer_to(one, opinions(judges[one.deeper], config, *one.seen)[0]) for one in asked]
+                        )
+                    )
+                assert sent[0] == sent[1]
+                looked, table.game, table.seed = looked + 1, kept, seed
+            legal = table.game.legal_actions()
+            table.decide(table.number, int(legal[rng.integers(len(legal))]), "decided")
+    assert looked > 30
+    assert differed > 0.9 * looked
+
+
+@pytest.mark.xdist_group("wide")
+def test_without_a_network_that_fits_a_sentence_says_so(tmp_path: Path) -> None:
+    config = spec_named("helsinki").config(components=wide_components(tmp_path))
+    table = Table("t", "", config, 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    said = asyncio.run(_said(_asked(table)))
+    assert [one["type"] for one in said] == ["unjudged"]
+    assert "card types" in said[0]["message"]
+
+
+def test_of_two_questions_the_later_one_is_answered() -> None:
+    table = Table("t", "", spec_named("copenhagen").config(), 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    first = _asked(table)
+    table.decide(0, int(table.game.legal_actions()[0]), "")
+    said = asyncio.run(_said(first, _asked(table)))
+    assert [one["number"] for one in said] == [1]
+
+
+async def _said(*questions: Question) -> list[dict[str, Any]]:
+    """Return what an adviser answers that is asked questions at once, until it has answered."""
+    thinkers, said, answered = Thinkers(), list[dict[str, Any]](), asyncio.Event()
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message)
+        answered.set()
+
+    adviser = Adviser(send, thinkers)
+    try:
+        for question in questions:
+            adviser.ask(question)
+            await asyncio.sleep(0)
+        await answered.wait()
+        return said
+    finally:
+        thinkers.close()

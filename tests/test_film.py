@@ -1,0 +1,137 @@
+"""Records as films and as pages: every picture comes back, in little space, and a seat's film shows what it saw."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from agents.match import play_match
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.play.film import Judgement, film, pictures
+from helsinki_env.play.page import page
+from helsinki_env.play.record import Record, RecordError, positions
+from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.support.tictactoe import TicTacToeConfig
+
+MOST_BYTES = 1_500_000
+
+
+@cache
+def played(game: TestedGame, seats: int) -> Record:
+    """A whole game, decided neither at random nor at length."""
+    return next(play_match(["greedy", *["random"] * (seats - 1)], game.spec.config(seats), games=seats).records())
+
+
+def played_by_name(name: str) -> Record:
+    return next(played(game, 2) for game in GAMES if game.name == name)
+
+
+def begun(record: Record, decisions: int) -> Record:
+    return replace(record, decisions=record.decisions[:decisions], scores=None, ranking=None, places=None)
+
+
+def shown(data: dict[str, Any]) -> list[str]:
+    """The pictures of a film, put together as the viewer does it."""
+    numbers: list[int] = []
+    found = []
+    for frame in data["frames"]:
+        for at, gone, elements in frame:
+            numbers[at : at + gone] = elements
+        found.append("".join(data["elements"][number] for number in numbers))
+    return found
+
+
+@EACH_GAME
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_picture_comes_back_from_little_data(game: TestedGame, seats: int) -> None:
+    record = played(game, seats)
+    data = film(record)
+    assert shown(data) == list(pictures(record))
+    assert len(data["frames"]) == len(data["scores"]) == len(data["steps"]) + 1 == len(record.decisions) + 1
+    assert data["scores"][-1] == list(record.scores or ())
+    assert data["result"] == {"scores": list(record.scores or ()), "places": list(record.places or ())}
+    assert len(json.dumps(data)) < MOST_BYTES
+
+
+@EACH_GAME
+def test_steps_are_the_decisions_in_words_by_turns(game: TestedGame) -> None:
+    record = played(game, 3)
+    steps = film(begun(record, 40))["steps"]
+    touches, turn = game.spec.touches, 0
+    assert touches is not None
+    for number, ((before, action), step) in enumerate(zip(positions(record), steps, strict=False)):
+        assert (step["seat"], step["round"]) == (before.seat, before.round)
+        assert step["forced"] == (len(before.legal_actions()) == 1)
+        assert step["said"] == next(one.said for one in touches(before, before.seat) if one.id == action)
+        turn += number > 0 and (steps[number - 1]["seat"], steps[number - 1]["round"]) != (step["seat"], step["round"])
+        assert step["turn"] == turn
+    assert turn > 3
+
+
+@EACH_GAME
+def test_a_game_that_is_not_over_and_one_that_has_not_begun(game: TestedGame) -> None:
+    record = begun(played(game, 2), 7)
+    data = film(record)
+    assert data["result"] is None
+    assert shown(data) == list(islice(pictures(played(game, 2)), 8))
+    nothing = film(begun(record, 0))
+    assert (nothing["steps"], len(nothing["frames"])) == ([], 1)
+    assert page(record) == page(record)
+
+
+@EACH_GAME
+def test_a_seat_is_shown_nothing_that_is_hidden_from_it(game: TestedGame) -> None:
+    """Hidden cards are dealt anew in every position: what the seat's film says of it stays the same."""
+    record, seat, spec, differed = begun(played(game, 3), 60), 1, game.spec, 0
+    data, last = film(record, seat=seat), None
+    assert spec.to_dict is not None
+    assert spec.render is not None
+    for number, ((before, action), picture) in enumerate(zip(positions(record), shown(data), strict=True)):
+        other = redeal(before, seat, seed=number)
+        differed += other != before
+        drawn = spec.render().svg(spec.to_dict(other, seat), record.config.loaded, last_decision=last, viewer=seat)
+        assert picture == drawn
+        assert data["scores"][number] == other.scores().tolist()
+        last = None if action is None else spec.describe(action, record.config)
+    assert differed > 50
+
+
+def test_what_would_have_been_better_is_said_in_words() -> None:
+    record = begun(played_by_name("helsinki"), 3)
+    first = [game.legal_actions().tolist() for game, _ in positions(record)]
+    better = (first[0][-1], None, first[2][0])
+    told = Judgement("mine", ((0.5, 0.5),) * 4, (0.123456, None, 0.0), better).to_dict(record)
+    assert told["judge"] == "mine"
+    assert told["costs"] == [0.1235, None, 0.0]
+    assert told["better"][0].startswith("Start on space")
+    assert told["better"][1] is None
+    assert (
+        film(record, Judgement("mine", ((0.5, 0.5),) * 4, (None,) * 3, better))["judgement"]["better"] == told["better"]
+    )
+
+
+def test_what_no_film_is_made_of_is_said() -> None:
+    record = begun(played_by_name("copenhagen"), 4)
+    judgement = Judgement("mine", ((0.5, 0.5),), (), ())
+    with pytest.raises(ValueError, match=r"found \(1, 0, 0\) shares, costs and better decisions, expected 5, 4 and 4"):
+        film(record, judgement)
+    with pytest.raises(ValueError, match=r"judgement: found one for what seat 1 sees, expected None"):
+        film(record, judgement, 1)
+    with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
+        film(record, seat=2)
+    with pytest.raises(ValueError, match=r"found a game of tictactoe, which has no drawings"):
+        film(Record(TicTacToeConfig(), seed=0, players=("a", "b"), decisions=(0,)))
+    with pytest.raises(RecordError, match=r"decisions\[1\]: .* is not legal"):
+        film(Record(GameConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
+
+
+def test_progress_is_told_picture_by_picture() -> None:
+    told: list[tuple[int, int]] = []
+    film(begun(played_by_name("copenhagen"), 4), progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
