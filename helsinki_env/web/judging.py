@@ -11,25 +11,23 @@ from typing import Any
 import numpy as np
 
 from agents.analysis import judged, questions
-from agents.opinion import Opinion
+from agents.opinion import DEFAULT_JUDGE, Opinion
 from helsinki_env.data import one_of, shown
-from helsinki_env.engine.game import BoardGame
 from helsinki_env.play.film import Judgement
+from helsinki_env.web.advice import DEEPER, told
 from helsinki_env.web.records import Study
 from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 
 __all__ = ["JUDGES", "Judges", "Judging"]
 
-JUDGES = ("net", "net+search:25", "net+search:100", "net+search:400")
+JUDGES = (DEFAULT_JUDGE, *(f"net+search:{trials}" for trials in DEEPER))
 """Who may be asked, the quickest first."""
-_AT_ONCE = {"net": 32}
+_AT_ONCE = {DEFAULT_JUDGE: 32}
 """Decisions that a judge is asked for at once; who searches gets a few, so that one sees it come on."""
 _FEW = 4
 _SIDE_BY_SIDE = 2
 """Games that are judged at the same time; others wait."""
 _KEPT = 100
-_MOST_CHOICES = 8
-"""Decisions of a position that are told."""
 _log = logging.getLogger(__name__)
 
 
@@ -163,33 +161,10 @@ def _questions(study: Study) -> tuple[Any, ...]:
 def _verdict(judging: Judging) -> dict[str, Any]:
     """Return what the judge thinks as plain data: of a position's decisions, or of a game."""
     study = judging.study
-    if study.record is None:
-        return advice(study.begin, judging.opinions[0])
-    judging.judgement = judged(study.record, judging.opinions, judging.judge)
-    return judging.judgement.to_dict(study.record)
-
-
-def advice(game: BoardGame, opinion: Opinion) -> dict[str, Any]:
-    """Return what is thought of a position: ``shares`` of the win by seat, and ``choices``, the likeliest first.
-
-    A choice has ``words``, ``probability`` and ``share``, that of the seat to move after it, null if nobody looked.
-    """
-    words = {touch.id: touch.words for touch in game.spec.touches(game, opinion.seat)} if game.spec.touches else {}
-    likeliest = np.argsort(-opinion.probabilities, kind="stable")[:_MOST_CHOICES].tolist()
-    order = sorted(likeliest, key=lambda i: bool(opinion.actions[i] != opinion.best))
-    return {
-        "seat": opinion.seat,
-        "shares": opinion.expected.round(4).tolist(),
-        "choices": [
-            {
-                "words": words.get(action) or game.spec.describe(action, game.config),
-                "probability": round(float(opinion.probabilities[i]), 4),
-                "share": _or_none(opinion.after(action)[opinion.seat]),
-            }
-            for i, action in ((i, int(opinion.actions[i])) for i in order)
-        ],
-    }
-
-
-def _or_none(share: float) -> float | None:
-    return None if np.isnan(share) else round(float(share), 4)
+    if study.record is not None:
+        judging.judgement = judged(study.record, judging.opinions, judging.judge)
+        return judging.judgement.to_dict(study.record)
+    game = study.begin
+    touches = () if game.spec.touches is None else game.spec.touches(game, game.seat)
+    words = {touch.id: touch.words for touch in touches}
+    return told(judging.opinions[0], words, by_share=judging.judge != DEFAULT_JUDGE)

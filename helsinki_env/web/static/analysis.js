@@ -62,7 +62,8 @@ async function keep(content, number) {
 function showGames(content, { count, games }) {
   const items = games.map((one) => {
     const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
-    const about = `${one.game}, ${one.decisions} decisions${one.scores ? "" : ", not played to its end"}`;
+    const game = one.game[0].toUpperCase() + one.game.slice(1);
+    const about = `${game}, ${one.decisions} decisions${one.scores ? "" : ", not played to its end"}`;
     const choose = button("Open", () => keep(content, one.number).catch(complain));
     choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));

@@ -15,7 +15,7 @@ const bar = /** @type {HTMLProgressElement} */ (byId("progress"));
 /** @param {string} judge  as the server calls it */
 function named(judge) {
   const trials = judge.split(":")[1];
-  return trials ? `The network, ${trials} trials` : "The network at once";
+  return trials ? `The network, ${trials} trials` : "The network";
 }
 
 export class Judge {

@@ -2,15 +2,15 @@
 
 import { make } from "./dom.js";
 
-/** @typedef {import("./protocol.js").Advice} Advice */
+/** @typedef {Pick<import("./protocol.js").Opinion, "shares" | "choices">} Thought */
 /** @typedef {import("./protocol.js").Position} Position */
 
-/** @param {number | null} share */
-const percent = (share) => (share === null ? "–" : `${Math.round(100 * share)} %`);
+/** @param {number} share */
+const percent = (share) => `${Math.round(100 * share)} %`;
 
 export class PositionView {
   #seats = make("ol", { class: "seats" });
-  #advice = make("div", { class: "advice" });
+  #advice = make("div", { class: "act" });
 
   /**
    * @param {HTMLElement} root
@@ -28,32 +28,29 @@ export class PositionView {
     this.judge(null);
   }
 
-  /** @param {Advice | null} advice */
+  /** @param {Thought | null} advice */
   judge(advice) {
     const { scores, seat, done } = this.position;
     const items = scores.map((points, i) => {
-      const words = `Seat ${i}${!done && i === seat ? ", to move" : ""}`;
-      const share = advice ? [make("b", {}, percent(advice.shares[i]))] : [];
       const token = make("span", { class: `token seat-${i}`, "aria-hidden": "true" }, String(i));
-      return make("li", {}, token, make("span", { class: "name" }, words), ...share, make("span", { class: "points" }, `${points} points`));
+      const item = make("li", {}, token, make("span", { class: "name" }, `Seat ${i}`));
+      if (!done && i === seat) item.append(make("span", { class: "pill gold" }, "to move"));
+      if (advice) item.append(make("b", {}, percent(advice.shares[i])));
+      item.append(make("span", { class: "points" }, points === 1 ? "1 point" : `${points} points`));
+      return item;
     });
     this.#seats.replaceChildren(...items);
     this.#advice.replaceChildren(...(advice ? choices(advice) : [make("p", { class: "soft" }, done ? "The game is over." : "Not judged yet.")]));
   }
 }
 
-/** @param {Advice} advice */
+/** @param {Thought} advice */
 function choices({ choices }) {
-  const rows = choices.map(({ words, probability, share }) => {
+  const items = choices.map(({ words, probability, share }) => {
     const bar = make("meter", { min: "0", max: "1", value: String(probability), "aria-label": "How likely it is taken" });
-    return make(
-      "tr",
-      {},
-      make("th", { scope: "row" }, words),
-      make("td", {}, bar, ` ${percent(probability)}`),
-      make("td", {}, make("b", {}, percent(share))),
-    );
+    const wins = make("b", {}, share === null ? "" : `wins ${percent(share)}`);
+    return make("li", {}, make("span", { class: "decision" }, words), wins, bar, make("span", {}, percent(probability)));
   });
-  const titles = ["Decision", "Likely", "Wins"].map((title) => make("th", { scope: "col" }, title));
-  return [make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows))];
+  const says = "Bars: how likely it would be taken. Wins: the share of the win after it, by what the seat to move sees.";
+  return [make("ol", { class: "choices-judged" }, ...items), make("p", { class: "soft" }, says)];
 }

@@ -137,12 +137,7 @@
  * @property {number} done
  * @property {number} total
  * @property {string} problem
- * @property {any} judgement  Of a game for the viewer, of a position as Advice; null until it is there.
- *
- * @typedef {object} Advice
- * @property {number} seat
- * @property {number[]} shares  Of the win, by seat.
- * @property {{words: string, probability: number, share: number | null}[]} choices
+ * @property {any} judgement  Of a game for the viewer, of a position as Opinion; null until it is there.
  */
 
 export {};
