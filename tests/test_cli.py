@@ -141,6 +141,13 @@ def test_version(capsys: Output) -> None:
         (["replay", "GAMES", "--game", "0"], "helsinki replay: --game: found 0, expected a number from 1"),
         (["replay", "GAMES", "--seat", "2"], "helsinki replay: --seat: found 2, expected 0 to 1"),
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png, expected a name ending in .svg or a folder"),
+        (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm, expected a name ending in .html"),
+        (["replay", "GAMES", "--judge", "net"], "--judge: found net, but no --html: a judgement is shown in that page"),
+        (["replay", "GAMES", "--html", "x.html", "--judge", "greedy"], "judge: found 'greedy', expected one that tells"),
+        (
+            ["replay", "GAMES", "--html", "x.html", "--judge", "net", "--seat", "1"],
+            "--judge: found net with --seat 1, expected none: it judges by what every seat saw",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrongly_is_one_line_and_status_2(
@@ -178,6 +185,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ("bench --players nobody", "player 'nobody': there is no such player"),
         ("rate RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
         ("replay GAMES --svg FILE/x", "--svg: found FILE/x, expected a folder that can be written to"),
+        ("replay GAMES --html FILE/x.html", "--html: found FILE/x.html, expected a file that can be written"),
         (
             "replay GAMES --png FOLDER.png",
             "--png: found FOLDER.png, expected a file that can be written: it is a folder",

@@ -59,6 +59,7 @@ README_ROWS = (
 FREE = [
     "helsinki simulate --players random,greedy --games 4 --out games.jsonl",
     "helsinki replay games.jsonl --game 2 --svg game.svg",
+    "helsinki replay games.jsonl --game 2 --html game.html",
     "helsinki arena --players random,greedy --games 40 --processes 1 --format jsonl --out records",
     "helsinki replay records/games.jsonl --game 2 --svg game.svg",
 ]

@@ -20,6 +20,7 @@ import agents.arena.config, agents.heuristic.tune
 from agents.match import play_match
 from helsinki_env import Game, GameConfig
 from helsinki_env.games.helsinki.components import load_components
+from helsinki_env.play.page import page
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
 assert find_spec("tests") is None
 game = Game(GameConfig.from_yaml("first_game"), seed=1)
@@ -27,7 +28,9 @@ while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
 assert (Path(agents.__file__).parent / "rating" / "model.py").exists()  # which needs an extra
-assert len(play_match(["heuristic", "mc:2", "ismcts:2"], games=3)) == 3
+played = play_match(["heuristic", "mc:2", "ismcts:2"], games=3)
+assert len(played) == 3
+assert "class Viewer" in page(next(played.records()))
 print("winner", game.ranking()[0])
 """
 

@@ -36,8 +36,9 @@ def main(
 
     The game is played again from its record, and the result is checked against it.
 
-    Examples: helsinki replay games.jsonl --game 3 --step
-              helsinki replay games.jsonl --game 3 --html game.html
+    Example: helsinki replay games.jsonl --game 3 --step
+
+    Example: helsinki replay games.jsonl --game 3 --html game.html
 
     Args:
         file: a file of records, as helsinki simulate --out writes it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -35,9 +35,9 @@ class Judgement:
     """
 
     judge: str
-    shares: tuple[tuple[float, ...], ...]
-    costs: tuple[float | None, ...]
-    better: tuple[int | None, ...]
+    shares: tuple[tuple[float, ...], ...] = field(repr=False)
+    costs: tuple[float | None, ...] = field(repr=False)
+    better: tuple[int | None, ...] = field(repr=False)
 
     def to_dict(self, record: Record) -> dict[str, Any]:
         """Return the judgement as plain data for a film, with what would have been better in words.
