@@ -22,6 +22,7 @@ from agents.arena.load import records
 from agents.match import play_match
 from helsinki_env.data.places import place_in_json
 from helsinki_env.play.film import film
+from helsinki_env.play.page import page
 from helsinki_env.play.record import Record, deal, positions, replay
 from helsinki_env.web.store import Store
 from tests.games import EACH_GAME, GAMES, TestedGame
@@ -95,8 +96,8 @@ def test_a_record_is_kept_as_a_film(server: Server) -> None:
     assert all(player in study["title"] for player in record.players)
     listed = server.ask("GET", "/api/records")[1][0]
     assert (listed["record"], listed["title"], listed["decisions"]) == (name, study["title"], len(record.decisions))
-    status, page, headers = server.ask("GET", f"/api/records/{name}/page")
-    assert (status, page[:15]) == (200, "<!doctype html>")
+    status, text, headers = server.ask("GET", f"/api/records/{name}/page")
+    assert (status, text[:15]) == (200, "<!doctype html>")
     assert "attachment" in headers["content-disposition"]
 
 
@@ -290,9 +291,10 @@ def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     name = bring(server, record.to_json())
     found = judge(server, name, "net")
     assert (found["state"], found["done"], found["total"]) == ("done", len(record.decisions), len(record.decisions))
-    assert found["judgement"] == analyse(record, "net").judgement.to_dict(record)
-    page = server.ask("GET", f"/api/records/{name}/page?judge=net")[1]
-    assert '"judge":"net"' in page
+    judgement, title = analyse(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
+    assert found["judgement"] == judgement.to_dict(record)
+    assert server.ask("GET", f"/api/records/{name}/page?judge=net")[1] == page(record, judgement, title=title)
+    assert server.ask("GET", f"/api/records/{name}/page")[1] == page(record, title=title)
 
 
 def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
@@ -463,6 +465,9 @@ def test_a_game_of_players_alone_can_be_taken_apart_at_any_time(server: Server) 
         number = until(line, lambda new: new["type"] == "table" and new["paused"])["number"]
     own = record_of(server, server.ask("POST", "/api/records", {"table": table})[1]["record"])
     assert (len(own.decisions), own.finished, own.seed) == (number, False, 4)
+    on = play_on(server, bring(server, own.to_json()), number, "human", "human")
+    with seated(server, on) as (_, view):
+        assert view["number"] == number
 
 
 def test_a_record_is_of_its_deal_and_an_episode_is_dealt_again(tmp_path: Path) -> None:

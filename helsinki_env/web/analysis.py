@@ -172,7 +172,8 @@ def _shown(study: Study) -> bytes:
     if study.record is None:
         about |= {"kind": "position", "position": _position(study.begin)}
     else:
-        about |= {"kind": "record", "film": film(study.record)}
+        end = study.after(len(study.decisions))
+        about |= {"kind": "record", "film": film(study.record), "to_move": None if end.done else end.seat}
     return json.dumps(about, separators=(",", ":")).encode()
 
 

@@ -97,7 +97,8 @@ export class Judge {
     if (total) bar.max = total;
     if (total) bar.value = done;
     else bar.removeAttribute("value");
-    byId("state").textContent = this.#running && total ? `${done} of ${total} decisions` : problem;
+    const far = total ? `${done} of ${total} decisions` : "One moment";
+    byId("state").textContent = this.#running ? far : problem;
     if (this.#running) return;
     this.shown = judgement ? judge : "";
     this.thought(judgement);

@@ -129,7 +129,8 @@
  * @property {boolean} done
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
- *   & ({kind: "position", position: Position} | {kind: "record", film: any})} Study
+ *   & ({kind: "position", position: Position} | {kind: "record", film: any, to_move: number | null})} Study
+ *   A game has a film for the viewer, and the seat that is to move at its end, null if it is over.
  *
  * @typedef {object} Judging  How far a judge is with a game or position.
  * @property {string} judge

@@ -39,12 +39,13 @@ async function show(study) {
 }
 
 /** @param {Extract<Study, {kind: "record"}>} study */
-function showGame({ record, game, film, judges }) {
+function showGame({ record, game, film, judges, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
-  const moved = (/** @type {number} */ number) => (button.disabled = number === film.steps.length);
+  const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
+  const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
   const viewer = new Viewer(byId("shown"), film, { moved });
   const judge = new Judge(record, judges, (judgement) => viewer.judge(judgement), complain);
-  onClick("play-on", () => playOn(record, game, film.players, viewer.number, film.steps[viewer.number].seat));
+  onClick("play-on", () => playOn(record, game, film.players, viewer.number, mover(viewer.number)));
   onClick("save", () => download(`${path}/file`, `${record}.jsonl`));
   onClick("save-page", () => download(`${path}/page?judge=${encodeURIComponent(judge.shown)}`, `${record}.html`));
   return judge;

@@ -149,7 +149,10 @@ function showPlayer(now) {
   row.hidden = now.thinking === null && !now.paused && !now.done;
   if (row.hidden) return row.replaceChildren();
   if (now.done) return row.replaceChildren(takeApart(now.table, complain, "Take this game apart"));
-  if (now.paused) return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }));
+  if (now.paused) {
+    const apart = now.seats.some((chair) => chair.human) ? [] : [takeApart(now.table, complain, "Take apart so far")];
+    return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }), ...apart);
+  }
   const began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   const clock = make("span", { class: "soft" });
   const tick = () => {
