@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -208,6 +209,20 @@ def test_files_may_be_large_but_not_endless_and_nothing_else_may(server: Server)
     for path, size in (("/api/records", 2**24 + 1), ("/api/records/look", 2**40), ("/api/tables", 70_000)):
         status, answer, _ = server.ask("POST", path, b"x", {"content-length": str(size)})
         assert (status, "expected at most" in answer["error"]) == (413, True)
+
+
+def test_there_is_an_end_to_what_is_kept(tmp_path: Path) -> None:
+    line = played(GAMES[0]).to_json()
+    with serving(tmp_path) as running:
+        names = [bring(running, line) for _ in range(2)]
+        with sqlite3.connect(tmp_path / "tables.sqlite") as rows:
+            rows.executemany("INSERT INTO records VALUES (?, '', 0, ?)", [(f"r{i}", line) for i in range(998)])
+        status, answer, _ = running.ask("POST", "/api/records", line.encode())
+        assert (status, "remove some first" in answer["error"]) == (400, True)
+        assert len(kept(running)) == 1000
+        assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 200
+        assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 404
+        assert bring(running, line) in kept(running)
 
 
 # -- positions -----------------------------------------------------------------------------------------------

@@ -22,9 +22,8 @@ __all__ = ["JUDGES", "Judges", "Judging"]
 
 JUDGES = (DEFAULT_JUDGE, *(f"net+search:{trials}" for trials in DEEPER))
 """Who may be asked, the quickest first."""
-_AT_ONCE = {DEFAULT_JUDGE: 32}
-"""Decisions that a judge is asked for at once; who searches gets a few, so that one sees it come on."""
-_FEW = 4
+_MANY, _FEW = 32, 4
+"""Decisions that the network and who searches are asked for at once: so many that one sees it come on."""
 _SIDE_BY_SIDE = 2
 """Games that are judged at the same time; others wait."""
 _KEPT = 100
@@ -38,11 +37,11 @@ class Judging:
     Attributes:
         study: the game or position.
         judge: who judges.
-        total: decisions.
-        done: how many of them were judged.
+        total: how many decisions there are to be judged.
         problem: what went wrong; empty: nothing.
-        opinions: what the judge thinks of them.
+        opinions: what the judge thinks of the first decisions.
         judgement: of the whole game, once that is known; none of a position.
+        told: what pages are told, once all decisions are judged.
         task: what is at work; None: nothing is.
     """
 
@@ -128,16 +127,18 @@ class Judges:
             async with self._turn:
                 asked = await asyncio.to_thread(_questions, study)
                 judging.total = len(asked[0])
-                step = _AT_ONCE.get(judge, _FEW)
+                step = _MANY if judge == DEFAULT_JUDGE else _FEW
                 while (first := len(judging.opinions)) < judging.total:
                     some = [values[first : first + step] for values in asked]
-                    judging.opinions += await self._thinkers.opinions(study.begin.config, judge, *some)
+                    found = await self._thinkers.opinions(study.begin.config, judge, *some)
+                    judging.opinions += found
                 judging.told = await asyncio.to_thread(_verdict, judging)
         except (PlayerFailedError, ValueError) as problem:
             judging.problem = str(problem)
             _log.warning("record %s: %s", study.name, problem)
         finally:
-            judging.task = None
+            if judging.task is asyncio.current_task():  # nobody has stopped it and started another one since
+                judging.task = None
 
 
 async def _end(judging: Judging) -> None:

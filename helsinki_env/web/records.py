@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.play.record import Record, deal, replay
-from helsinki_env.web.store import Store
+from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Table, TableError
 from helsinki_env.web.uploads import is_position, read_position
 
@@ -77,19 +80,29 @@ class Records:
     """
 
     def __init__(self, store: Store) -> None:
-        self._rows = store.rows
+        self._rows, self._path = store.rows, store.path
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write what the block says, all or nothing; StoreError if that cannot be."""
+        try:
+            with self._rows:
+                yield
+        except sqlite3.Error as problem:
+            raise StoreError(f"{self._path}: cannot be written, so nothing has changed: {problem}") from None
 
     def add(self, found: Record | BoardGame) -> str:
         """Keep a game or a position, and return its name.
 
         Raises:
             ValueError: if there are too many already.
+            StoreError: if it cannot be written.
         """
         if self._rows.execute("SELECT count(*) FROM records").fetchone()[0] >= _MOST:
             raise ValueError(f"records: found {_MOST:,}, which is enough; remove some first")
         name = secrets.token_hex(6)
         text = found.to_json() if isinstance(found, Record) else json.dumps(to_dict(found))
-        with self._rows:
+        with self._writing():
             self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (name, _title(found), time.time(), text))
         return name
 
@@ -120,8 +133,8 @@ class Records:
         return Study(name, title, record, deal(record))
 
     def remove(self, name: str) -> None:
-        """Forget what is kept under a name; TableError if there is nothing."""
-        with self._rows:
+        """Forget what is kept under a name; TableError if there is nothing, StoreError if it cannot be written."""
+        with self._writing():
             gone = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not gone.rowcount:
             raise TableError(f"record {name!r:.40}: there is none of that name")
