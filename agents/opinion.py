@@ -1,7 +1,7 @@
 """What a player thinks of decisions: how likely it would take each, and what every seat's chances are after it.
 
-A player that can tell has a method `judge` besides `act` (`Judge`): the network, alone and with search. Like a
-decision, an opinion is made from what the seat to move sees and from nothing else.
+A player that can tell has a method `judge` besides `act` (`Judge`): the network, alone and with search, and
+flat Monte Carlo. Like a decision, an opinion is made from what the seat to move sees and from nothing else.
 
     >>> from agents.registry import make_player
     >>> from helsinki_env import Game
@@ -106,7 +106,7 @@ def opinions(
         ValueError: if the player has no opinions, or the arrays are not of decisions in such games.
     """
     if not isinstance(player, Judge):
-        raise ValueError(f"judge: found {shown(player.name)}, expected one that tells its opinion: net or net+search:N")
+        raise ValueError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
     spec, rows = spec_of(config), len(observation)
     for name, found, shape in (
         ("observation", observation.shape, (rows, spec.features(config))),

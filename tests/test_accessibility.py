@@ -71,6 +71,17 @@ def test_what_the_network_thinks(server: Server, browser: Any) -> None:
     assert problems(player.page) == []
 
 
+def test_tournaments(server: Server, browser: Any) -> None:
+    made = server.ask("POST", "/api/tournaments", {"players": ["random", "greedy", "heuristic"], "games": 12})[1]
+    page = Player(browser, f"{server.address}/tournaments/{made['tournament']}").page
+    page.wait_for_selector("#chart circle")
+    assert problems(page) == []
+    page.goto(f"{server.address}/tournaments")
+    page.wait_for_selector("#tournaments a")
+    page.click("summary")
+    assert problems(page) == []
+
+
 def test_a_problem_would_be_found(server: Server, browser: Any) -> None:
     player = Player(browser, server.address)
     player.page.wait_for_selector("#chairs li")

@@ -143,7 +143,7 @@ def test_version(capsys: Output) -> None:
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png, expected a name ending in .svg or a folder"),
         (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm, expected a name ending in .html"),
         (["replay", "GAMES", "--judge", "net"], "--judge: found net, but no --html: a judgement is shown in that page"),
-        (["replay", "GAMES", "--html", "x.html", "--judge", "greedy"], "judge: found 'greedy', expected one that tells"),
+        (["replay", "GAMES", "--html", "x.html", "--judge", "greedy"], "judge: found 'greedy', expected one that"),
         (
             ["replay", "GAMES", "--html", "x.html", "--judge", "net", "--seat", "1"],
             "--judge: found net with --seat 1, expected none: it judges by what every seat saw",

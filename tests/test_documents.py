@@ -41,7 +41,7 @@ INTERNAL = re.compile(
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
     r"|helsinki_env\.play\.record\."
     r"|agents\.(drawing|arena\.(checks|chunk)|helsinki\.balance\.(parts|played|tables|written)|heuristic\.playouts"
-    r"|net\.(choices|description|inputs|parts)|search\.(desk|flat|playout|tree))$"
+    r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
     r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
     r"|training\.(board|checks|progress)$"
 )

@@ -17,7 +17,6 @@ from helsinki_env.play.film import Judgement, film, pictures
 from helsinki_env.play.page import page
 from helsinki_env.play.record import Record, RecordError, positions
 from tests.games import EACH_GAME, GAMES, TestedGame
-from tests.support.tictactoe import TicTacToeConfig
 
 MOST_BYTES = 1_500_000
 
@@ -125,8 +124,6 @@ def test_what_no_film_is_made_of_is_said() -> None:
         film(record, judgement, 1)
     with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
         film(record, seat=2)
-    with pytest.raises(ValueError, match=r"found a game of tictactoe, which has no drawings"):
-        film(Record(TicTacToeConfig(), seed=0, players=("a", "b"), decisions=(0,)))
     with pytest.raises(RecordError, match=r"decisions\[1\]: .* is not legal"):
         film(Record(GameConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
 

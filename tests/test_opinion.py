@@ -20,7 +20,7 @@ from helsinki_env.web.tables import HUMAN, Chair, Table
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
-JUDGES = ("net", "net+search:20")
+JUDGES = ("net", "net+search:20", "mc:20")
 EACH_JUDGE = pytest.mark.parametrize("judge", JUDGES)
 EACH_NUMBER = pytest.mark.parametrize("players", [2, 3, 4])
 
@@ -90,7 +90,7 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
     record = played(game, 2)
     observation, mask, words, _, _ = questions_of(record)
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
-    for judge, step in (("net", 1), ("net+search:20", 9)):
+    for judge, step in (("net", 1), ("net+search:20", 9), ("mc:20", 9)):
         player = make_player(judge, record.config)
         arrays: tuple[Any, ...] = some((observation, mask, words), step)
         plain = opinions(player, record.config, *arrays)
@@ -107,7 +107,7 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
 
 
 @EACH_GAME
-@EACH_JUDGE
+@pytest.mark.parametrize("judge", ["net", "net+search:20"])
 @EACH_NUMBER
 def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, players: int) -> None:
     """The last decision of a game is judged by its result, by the number of the seat, whoever is to move."""
@@ -178,7 +178,7 @@ def test_what_cannot_be_judged_is_named() -> None:
     config = GameConfig()
     game = Game(config, seed=1)
     seen: tuple[Any, ...] = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
-    with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells its opinion: net or net"):
+    with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
         opinions(make_player("greedy"), config, *seen)
     net = make_player("net")
     with pytest.raises(ValueError, match=r"mask: found shape \(1, 3\), expected \(1, \d+\)"):

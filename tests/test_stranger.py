@@ -29,6 +29,8 @@ from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_name
 from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.play.film import film
+from helsinki_env.play.record import Record
 from tests.support import tictactoe
 from tests.support.tictactoe import TICTACTOE, TicTacToeConfig
 
@@ -84,6 +86,13 @@ def test_one_game() -> None:
         assert over.done
         assert not over.legal_mask().any()
         assert over.places().tolist() == list(places)
+
+
+def test_a_record_of_it_shows_itself_in_no_picture() -> None:
+    record = Record(CONFIG, seed=0, players=("a", "b"), decisions=(0,))
+    with pytest.raises(ValueError, match=r"found a game of tictactoe, which has no drawings"):
+        film(record)
+    assert record._repr_html_() is None
 
 
 def test_pettingzoo_plays_it() -> None:

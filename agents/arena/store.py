@@ -40,7 +40,7 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.play.record import Record, RecordWriter
 
-__all__ = ["RunFolder", "has_games"]
+__all__ = ["RunFolder", "has_games", "records_of"]
 
 _NETWORKS = "networks.json"
 _CHUNKS = "chunks"
@@ -228,7 +228,7 @@ class RunFolder:
 
     def records(self) -> Iterator[Record]:
         """Yield the record of every game that has been played, in the order of the plan."""
-        return _records(self.plan, self.games())
+        return records_of(self.plan, self.games())
 
     def join(self, form: str) -> Path:
         """Write all games to one file, and the times to another; return the path of the former.
@@ -243,7 +243,7 @@ class RunFolder:
         path = self.path / f"games.{form}"
         if form == "jsonl":
             with RecordWriter(path) as writer:
-                for record in _records(self.plan, self._games_of_chunks()):
+                for record in records_of(self.plan, self._games_of_chunks()):
                     writer.write(record)
         else:
             from agents.arena.parquet import rows_of, write_parquet
@@ -282,7 +282,8 @@ def _joined(parts: Sequence[Outcome]) -> Outcome:
     return Outcome(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
 
 
-def _records(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
+def records_of(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
+    """Yield the record of every game of some chunks of a plan."""
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
         denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places.tolist()

@@ -16,7 +16,7 @@ from functools import partial
 from agents.arena.chunk import ChunkGames, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
 
-__all__ = ["ChunkError", "Finished", "in_processes", "one_thread", "processors"]
+__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors"]
 
 Finished = Generator[tuple[Chunk, ChunkGames], None, None]
 """Chunks with their games, in the order in which they are done."""
@@ -65,7 +65,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     """
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
-    pool = ProcessPoolExecutor(processes, context, initializer=_begin)
+    pool = ProcessPoolExecutor(processes, context, initializer=begin)
     waiting = iter(chunks)
     running: dict[Future[ChunkGames], Chunk] = {}
     done = False
@@ -116,7 +116,7 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
+def begin() -> None:
     """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
     one_thread()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -20,7 +20,7 @@ from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["flat_batch"]
+__all__ = ["flat_batch", "try_alone"]
 
 
 @kernel
@@ -58,7 +58,22 @@ def _enter(desk, g, legal, budget):
 
 
 @kernel
-def _choose(desk, g, legal, word, budget):
+def _try(desk, g, word, count, won, trials):
+    """Try the first `count` decisions on the desk in the same deal."""
+    deal_anew(desk, g, word)
+    for i in range(count):
+        arm = desk.arms[i]
+        desk.trial[0] = desk.deal[0]
+        apply(desk.tables[0], desk.trial[0], arm)
+        play_and_judge(desk, g.seat)
+        desk.totals[arm] += desk.shares[g.seat]
+        trials[arm] += 1
+        for seat in range(g.players):
+            won[arm, seat] += desk.shares[seat]
+
+
+@kernel
+def _choose(desk, g, legal, word, budget, won, trials):
     """Return the decision of the seat to move in `g`, a game restored from its observation."""
     count = _enter(desk, g, legal, budget)
     halvings = np.int64(math.ceil(math.log2(max(1, count))))
@@ -68,13 +83,8 @@ def _choose(desk, g, legal, word, budget):
         halvings = max(1, halvings - 1)
         for _ in range(deals):
             word = word + GOLDEN
-            deal_anew(desk, g, word)
-            for i in range(count):
-                desk.trial[0] = desk.deal[0]
-                apply(desk.tables[0], desk.trial[0], desk.arms[i])
-                play_and_judge(desk, g.seat)
-                desk.totals[desk.arms[i]] += desk.shares[g.seat]
-                left -= 1
+            _try(desk, g, word, count, won, trials)
+            left -= count
         for i in range(count):
             desk.worths[i] = desk.totals[desk.arms[i]]
         _rank(desk.arms, desk.worths, count)
@@ -83,11 +93,23 @@ def _choose(desk, g, legal, word, budget):
 
 
 @kernel
-def flat_batch(desk, states, masks, words, budget, actions):
+def flat_batch(desk, states, masks, words, budget, actions, won, trials):
     """Write the decision for every game into `actions`, int64 (B,); `states` are restored from observations.
 
     `masks` int8 (B, ids): legal decisions; `words` uint64 (B,): random numbers; `budget`: playouts for each decision.
+    How often decisions were tried is added to `trials`, int64 (ids,), and every seat's shares of the win after them to
+    `won`, float64 (ids, 4).
     """
     for b in range(len(states)):
         clear(desk, words[b])
-        actions[b] = _choose(desk, states[b], masks[b], words[b], budget)
+        actions[b] = _choose(desk, states[b], masks[b], words[b], budget, won, trials)
+
+
+@kernel
+def try_alone(desk, g, action, word, deals, won, trials):
+    """Try one decision in the deals that the race begins with; `won` and `trials` as in `flat_batch`."""
+    clear(desk, word)
+    desk.arms[0] = action
+    for _ in range(deals):
+        word = word + GOLDEN
+        _try(desk, g, word, 1, won, trials)

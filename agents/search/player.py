@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.opinion import Opinion
 from agents.search.desk import new_desk
-from agents.search.flat import flat_batch
+from agents.search.flat import flat_batch, try_alone
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
+from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.hidden import restore
 
 __all__ = ["FlatPlayer", "TreePlayer"]
@@ -67,8 +69,42 @@ class FlatPlayer(_Searcher):
         desk = new_desk(self.config, self.weights, self.settings)
         words = np.ascontiguousarray(words)
         states = restore(self.config, observation)
-        flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions)
+        flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions, *_tallies(mask.shape[1]))
         return actions
+
+    def judge(
+        self,
+        observation: npt.NDArray[np.int8],
+        mask: npt.NDArray[np.int8],
+        words: npt.NDArray[np.uint64],
+        also: npt.NDArray[np.int64] | None = None,
+    ) -> list[Opinion]:
+        """Return an opinion for each row, sure of the decision it takes; see `agents.opinion.opinions`."""
+        desk = new_desk(self.config, self.weights, self.settings)
+        states, best = restore(self.config, observation), np.zeros(1, np.int64)
+        mask, words = np.ascontiguousarray(mask), np.ascontiguousarray(words)
+        found = []
+        for b in range(len(states)):
+            won, trials = _tallies(mask.shape[1])
+            row = slice(b, b + 1)
+            flat_batch(desk, states[row], mask[row], words[row], self.budget, best, won, trials)
+            for action in best if also is None else (best[0], also[b]):
+                if not trials[action]:  # it was not in the race, or had no rival there
+                    try_alone(desk, states[b], action, words[b], trials[best[0]] or self.budget, won, trials)
+            actions = np.flatnonzero(mask[b])
+            shares = np.full((len(actions), SEATS), np.nan)
+            tried = trials[actions] > 0
+            shares[tried] = won[actions[tried]] / trials[actions[tried], None]
+            seat, players = int(states["seat"][b]), int(states["players"][b])
+            found.append(
+                Opinion(seat, actions, (actions == best[0]).astype(np.float64), shares[:, :players], int(best[0]))
+            )
+        return found
+
+
+def _tallies(ids: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return empty sums of the shares of the win by decision and seat, and of trials by decision."""
+    return np.zeros((ids, SEATS)), np.zeros(ids, np.int64)
 
 
 class TreePlayer(_Searcher):

@@ -24,6 +24,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba.core import event
 
 from helsinki_env import GameConfig
@@ -69,13 +70,34 @@ def _seats(config: Any) -> None:
     env.step(obs["action_mask"].argmax(axis=1))
 
 
-def _player(name: str, config: Any) -> None:
+def _first(config: Any) -> tuple[Any, Any, Any]:
+    """Return what the player of the first decision of a game gets."""
     from agents.base import first_words
-    from agents.registry import make_player
     from helsinki_env.envs.vector import GameVectorEnv
 
     obs, _ = GameVectorEnv(1, config).reset(seed=0)
-    make_player(name, config).act(obs["observation"], obs["action_mask"], first_words(0, [0], 0))
+    return obs["observation"], obs["action_mask"], first_words(0, [0], 0)
+
+
+def _player(name: str, config: Any) -> None:
+    from agents.registry import make_player
+
+    make_player(name, config).act(*_first(config))
+
+
+def _flat(config: Any) -> None:
+    from agents.search.player import FlatPlayer
+
+    observation, mask, words = _first(config)
+    FlatPlayer(1, config).judge(observation, np.eye(mask.shape[1], dtype=np.int8)[mask.argmax(axis=1)], words)
+
+
+def _network(config: Any) -> None:
+    from agents.net.inputs import Writer
+
+    _player("net", config)
+    observation, mask, _ = _first(config)
+    Writer(config).ends(observation, mask.argmax(axis=1))
 
 
 def _training(config: Any) -> None:
@@ -128,9 +150,9 @@ PARTS = {
         partial(_player, "heuristic"),
         ("agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_restore"),
     ),
-    "mc": Part("mc", partial(_player, "mc:1"), ("agents.search.flat:flat_batch",)),
+    "mc": Part("mc", _flat, ("agents.search.flat:flat_batch", "agents.search.flat:try_alone")),
     "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("agents.search.tree:tree_batch",)),
-    "net": Part("net", partial(_player, "net"), ("agents.net.inputs:_write",)),
+    "net": Part("net", _network, ("agents.net.inputs:_write", "agents.net.inputs:_end")),
     "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",)),
     "training": Part("lessons", _training, ("training.warm:_play",)),
 }

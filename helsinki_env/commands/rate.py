@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,12 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 import helsinki_env
-from helsinki_env.commands.options import out_folder
+from helsinki_env.commands.options import game_text, out_folder
+from helsinki_env.play.record import read_records
 from helsinki_env.terminal import plain_console
 
 if TYPE_CHECKING:
-    from agents.arena.load import Table as Played
-    from agents.rating.ratings import Ratings
+    from agents.rating.ratings import Games, Ratings
     from agents.rating.sequential import Hypotheses
 
 __all__ = ["main", "rate_run", "show", "write_report"]
@@ -43,7 +44,7 @@ def main(
     Example: helsinki rate runs/arena --out runs/arena/report
 
     Args:
-        run: the folder of a run, as helsinki arena makes it.
+        run: the folder of a run, as helsinki arena makes it, or a file of records.
         out: write the report to this folder: ladder.md, ladder.json and figures.
         seed: of the resampling that intervals come from.
         resamples: how many.
@@ -57,7 +58,9 @@ def main(
         beta: largest probability of a wrong no.
         cap: give up after so many decks.
     """
-    console = plain_console()
+    console, of_records = plain_console(), run.is_file()
+    if of_records and out is not None:
+        raise ValueError(f"--out: found the file {run}, expected the folder of a run: a report says how it was played")
     if better is not None:
         if out is not None:
             raise ValueError("--out: found together with --better, which writes no report; run the two one by one")
@@ -65,6 +68,11 @@ def main(
         return
     if out is not None:
         out_folder(out)
+    if of_records:
+        from agents.rating.ratings import rate
+
+        show(console, [rate(table, reference=reference, resamples=resamples, seed=seed) for table in _played(run)])
+        return
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     show(console, tables)
     if provenance["missing_games"]:
@@ -114,6 +122,14 @@ def rate_run(
         "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
     }
     return rated, provenance
+
+
+def _played(path: Path) -> Sequence[Games]:
+    """Return the tables of a run or of a file of records."""
+    from agents.arena.load import load_run
+    from agents.arena.recorded import recorded_tables
+
+    return recorded_tables(read_records(path), game_text) if path.is_file() else load_run(path)
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
@@ -179,12 +195,10 @@ def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: 
 
 def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> None:
     """Print what the sequential test says of each table in which both players sat."""
-    from agents.arena.load import load_run
-
     names = [name.strip() for name in better.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"--better: found {better!r}, expected two players, A,B")
-    played = load_run(run)
+    played = _played(run)
     chosen = [table for table in played if set(names) <= set(table.players)]
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
@@ -194,7 +208,7 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
             console.print(line, highlight=False, soft_wrap=True)
 
 
-def _verdict(table: Played, names: list[str], hypotheses: Hypotheses) -> list[str]:
+def _verdict(table: Games, names: list[str], hypotheses: Hypotheses) -> list[str]:
     from agents.rating.sequential import evaluate, expected_blocks
     from agents.rating.shares import ahead_by_unit
 

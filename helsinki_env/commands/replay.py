@@ -50,7 +50,7 @@ def main(
         png: the same as PNG.
         html: write one file for a browser instead, which needs nothing else: the game to step through, with a graph of
             its course and the decisions that cost the most.
-        judge: who says in that page what decisions cost: net, net+search:N or none; default: net, if it can be had.
+        judge: who says there what decisions cost: net, net+search:N, mc:N or none; default: net, if there is one.
         color: colours in the terminal.
     """
     record = _find(file, game)

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -25,9 +25,11 @@ from helsinki_env.web.levels import levels_of, offered_players
 from helsinki_env.web.records import Records
 from helsinki_env.web.requests import Beginning, NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
+from helsinki_env.web.setups import chosen_options
 from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
 from helsinki_env.web.thinking import Thinkers
+from helsinki_env.web.tournaments import Tournaments, add_tournaments
 from helsinki_env.web.views import choices, picture
 
 with needs("play"):
@@ -69,6 +71,7 @@ def create_app(settings: Settings) -> Any:
     store = Store(settings.data)
     thinkers = Thinkers()
     rooms, records, judges = Rooms(store, thinkers), Records(store), Judges(thinkers)
+    tournaments = Tournaments(store)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -78,6 +81,7 @@ def create_app(settings: Settings) -> Any:
         await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
         await judges.close()
+        await tournaments.close()
         thinkers.close()
         store.close()
 
@@ -88,6 +92,7 @@ def create_app(settings: Settings) -> Any:
     _add_requests(app, settings, rooms, records)
     _add_socket(app, settings, rooms)
     add_analysis(app, STATIC, rooms, records, judges)
+    add_tournaments(app, tournaments, settings.players)
     return Guard(app, settings.token)
 
 
@@ -217,7 +222,9 @@ def _dealt(wanted: NewTable) -> Begun:
     spec = spec_named(wanted.game or usual_spec().name)
     if spec.touches is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
-    config = config_from_dict(_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)})
+    config = config_from_dict(
+        chosen_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)}
+    )
     return Begun(config, secrets.randbits(63) if wanted.seed is None else wanted.seed)
 
 
@@ -243,17 +250,6 @@ def _chairs(wanted: NewTable, spec: GameSpec, settings: Settings) -> tuple[Chair
         key = secrets.token_urlsafe(16) if human and own_links else ""
         chairs.append(Chair(chair.player, chair.name or (f"Player {seat}" if human else chair.player), key))
     return tuple(chairs)
-
-
-def _options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the configuration was chosen; ValueError for what no page offers."""
-    offered = {setup.name: setup for setup in spec.setups}
-    chosen: dict[str, Any] = {}
-    for key, value in given.items():
-        if key not in offered:
-            raise ValueError(f"options: found {shown(key)}, expected {one_of(list(offered), key) or 'none'}")
-        chosen |= offered[key].chosen(value)
-    return chosen
 
 
 def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:

@@ -157,11 +157,11 @@ class Record:
         """Whether the game was played to its end."""
         return self.scores is not None
 
-    def _repr_html_(self) -> str:
-        """Show the game in a notebook, to step through."""
+    def _repr_html_(self) -> str | None:
+        """Show the game in a notebook, to step through; a game without drawings is shown as text."""
         from helsinki_env.play.page import frame, page  # which import records
 
-        return frame(page(self))
+        return None if self.spec.render is None else frame(page(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data; see the package for the keys."""

@@ -1,9 +1,10 @@
 /** The start page: make a table, or go on with one. */
 
 import { ask } from "./access.js";
-import { Chairs, showLinks } from "./chairs.js";
 import { takeApart } from "./apart.js";
+import { Chairs, showLinks } from "./chairs.js";
 import { button, byId, make } from "./dom.js";
+import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {import("./protocol.js").Listed} Listed */
@@ -32,36 +33,15 @@ function showGame() {
   const before = players.value;
   players.replaceChildren(...numbers.map((n) => make("option", { value: String(n) }, String(n))));
   if (numbers.includes(Number(before))) players.value = before;
-  byId("options").replaceChildren(...options.map((option) => (option.choices.length ? several(option) : flag(option))));
+  byId("options").replaceChildren(...fieldsOf(options));
   showChairs();
 }
 
 const showChairs = () => chairs.show(chosen(), Number(players.value));
 
-/** @param {Game["options"][number]} option */
-function flag(option) {
-  const box = make("input", { type: "checkbox", name: `option ${option.name}` });
-  return make("label", { title: option.says }, box, ` ${option.label} `, make("span", { class: "soft" }, option.says));
-}
-
-/** @param {Game["options"][number]} option */
-function several(option) {
-  const boxes = option.choices.map((choice) => {
-    const box = make("input", { type: "checkbox", name: `option ${option.name}`, value: choice });
-    return make("label", {}, box, ` ${choice.replaceAll("_", " ")}`);
-  });
-  const inside = make("div", { class: "several" }, ...boxes);
-  return make("details", {}, make("summary", {}, `${option.label}: ${option.says}`), inside);
-}
-
 function order() {
   const data = new FormData(form);
-  /** @type {Record<string, boolean | string[]>} */
-  const options = {};
-  for (const option of chosen().options) {
-    const found = data.getAll(`option ${option.name}`).map(String);
-    if (found.length) options[option.name] = option.choices.length ? found : true;
-  }
+  const options = chosenOf(chosen().options, data);
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
   if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a new one");

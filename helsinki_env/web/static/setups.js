@@ -1,0 +1,46 @@
+/** What may be chosen of a game before it begins: fields of a form, and what they say. */
+
+import { make } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Game["options"][number]} Option */
+
+/**
+ * Return the fields of a game's options.
+ *
+ * @param {Option[]} options
+ */
+export function fieldsOf(options) {
+  return options.map((option) => (option.choices.length ? several(option) : flag(option)));
+}
+
+/** @param {Option} option */
+function flag(option) {
+  const box = make("input", { type: "checkbox", name: `option ${option.name}` });
+  return make("label", { title: option.says }, box, ` ${option.label} `, make("span", { class: "soft" }, option.says));
+}
+
+/** @param {Option} option */
+function several(option) {
+  const boxes = option.choices.map((choice) => {
+    const box = make("input", { type: "checkbox", name: `option ${option.name}`, value: choice });
+    return make("label", {}, box, ` ${choice.replaceAll("_", " ")}`);
+  });
+  const inside = make("div", { class: "several" }, ...boxes);
+  return make("details", {}, make("summary", {}, `${option.label}: ${option.says}`), inside);
+}
+
+/**
+ * Return what was chosen, as the server takes it.
+ *
+ * @param {Option[]} options
+ * @param {FormData} data  of the form with the fields
+ */
+export function chosenOf(options, data) {
+  /** @type {Record<string, boolean | string[]>} */
+  const chosen = {};
+  for (const option of options) {
+    const found = data.getAll(`option ${option.name}`).map(String);
+    if (found.length) chosen[option.name] = option.choices.length ? found : true;
+  }
+  return chosen;
+}

@@ -1,0 +1,178 @@
+/** The page of a tournament: asks every second how it stands. */
+
+import { ask } from "./access.js";
+import { button, byId, make } from "./dom.js";
+import { download } from "./download.js";
+import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./standings.js";
+
+/** @typedef {import("./standings.js").Progress} Progress */
+/** @typedef {import("./standings.js").Figures} Figures */
+/** @typedef {import("./standings.js").LatestGame} LatestGame */
+/** @typedef {Progress & {figures: Figures | null, latest: LatestGame[]}} Standing */
+
+/** Milliseconds between two questions: while games come in, and while nothing happens but by somebody else. */
+const SOON = 1000;
+const LATER = 4000;
+
+const name = location.pathname.split("/").at(-1) ?? "";
+const path = `/api/tournaments/${encodeURIComponent(name)}`;
+
+/** @type {Standing | null} */
+let shown = null;
+let timer = 0;
+
+/** @param {unknown} problem */
+function complain(problem) {
+  const text = problem instanceof Error ? problem.message : String(problem ?? "");
+  byId("error").textContent = text;
+  byId("error").hidden = !text;
+}
+
+/**
+ * @param {string} id
+ * @param {string} text
+ */
+function write(id, text) {
+  if (byId(id).textContent !== text) byId(id).textContent = text;
+}
+
+/** @param {Standing} now */
+function showFar(now) {
+  const title = now.title || now.players.join(", ");
+  document.title = title;
+  write("title", title);
+  write("state", stateOf(now));
+  const lineups = now.lineups === 1 ? "one line-up" : `${now.lineups} line-ups`;
+  const options = now.options.length ? `, ${now.options.join(", ")}` : "";
+  write("about", `${now.game}${options}, ${now.seats} players at a table, ${lineups}, ${now.decks} decks, seed ${now.seed}`);
+  const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
+  progress.max = now.games;
+  progress.value = now.done;
+  const left = now.seconds_left === null || now.done === now.games ? "" : `, about ${duration(now.seconds_left)} left`;
+  write("far", `${now.done.toLocaleString("en")} of ${now.games.toLocaleString("en")} games${left}`);
+  write("message", now.message);
+  byId("message").hidden = !now.message;
+  write("toggle", active(now) ? "Stop" : "Go on");
+  byId("toggle").hidden = now.state === "finished";
+  byId("download").hidden = now.done === 0;
+  byId("remove").hidden = false;
+}
+
+/** @param {Standing} now */
+const active = (now) => now.state === "playing" || now.state === "waiting";
+
+/** @param {Standing} now */
+function showFigures(now) {
+  const { figures } = now;
+  const there = figures !== null;
+  byId("ratings").hidden = now.done === 0;
+  byId("cross").hidden = !there || figures.pairs.length === 0;
+  write("without", there ? upper(figures.without ?? "") : "The ratings are being worked out.");
+  byId("without").hidden = there && figures.without === null;
+  if (!there) return;
+  byId("standings").replaceChildren(standingsTable(figures));
+  byId("pairs").replaceChildren(pairsTable(figures));
+  byId("scale").hidden = figures.without !== null;
+  write(
+    "scale",
+    `From ${figures.games.toLocaleString("en")} games, in Elo points: 400 are odds of 10 : 1. Intervals are those of the difference to ${figures.reference ?? ""}, which is at zero.`,
+  );
+  const two = now.seats === 2;
+  write("cross-says", two ? "Share of the games that the row wins against the column." : "How often the row finishes ahead of the column.");
+  showChart();
+}
+
+/** @param {string} text */
+const upper = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+function showChart() {
+  const rated = shown?.figures?.players.filter((one) => one.rating !== null) ?? [];
+  const width = byId("chart").clientWidth;
+  byId("chart").replaceChildren(...(rated.length && width ? [ratingsChart(rated, width)] : []));
+}
+
+/** @param {LatestGame[]} games */
+function showLatest(games) {
+  const list = byId("latest");
+  byId("games").hidden = games.length === 0;
+  // Who is about to choose one must find it where it was.
+  if (list.contains(document.activeElement) || list.matches(":hover")) return;
+  list.replaceChildren(
+    ...games.map(({ number, seats }) => {
+      const who = seats.map(({ player, score, place }, seat) =>
+        make(
+          "span",
+          { class: "seat" },
+          make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)),
+          place === 0 ? make("b", {}, `${player} ${score}`) : `${player} ${score}`,
+          place === 0 ? make("span", { class: "pill gold" }, "won") : "",
+        ),
+      );
+      const look = button("Look at it", () => lookAt(number), { class: "small", "aria-label": `Look at game ${number + 1}` });
+      return make("li", {}, make("span", { class: "soft number" }, `Game ${number + 1}`), make("span", { class: "played" }, ...who), look);
+    }),
+  );
+}
+
+/** @param {number} number */
+async function lookAt(number) {
+  complain("");
+  try {
+    const { record } = await ask("POST", "/api/records", await ask("GET", `${path}/games/${number}`));
+    location.assign(`/analysis/${record}`);
+  } catch (problem) {
+    complain(problem);
+  }
+}
+
+/** @param {Standing} now */
+function show(now) {
+  const before = shown;
+  shown = now;
+  showFar(now);
+  if (JSON.stringify(before?.figures) !== JSON.stringify(now.figures) || before?.done !== now.done) showFigures(now);
+  if (JSON.stringify(before?.latest) !== JSON.stringify(now.latest)) showLatest(now.latest);
+}
+
+/** Ask how it stands, show it, and ask again a little later. */
+async function refresh() {
+  clearTimeout(timer);
+  try {
+    show(await ask("GET", path));
+    write("line", "");
+  } catch (problem) {
+    if (!(problem instanceof TypeError)) return complain(problem);
+    write("line", "The server does not answer; trying again …"); // it was stopped, and may come back
+  }
+  const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
+  timer = setTimeout(refresh, soon ? SOON : LATER);
+}
+
+/**
+ * Ask for something to be done, and show what came of it.
+ *
+ * @param {"go" | "stop"} what
+ */
+async function change(what) {
+  complain("");
+  try {
+    await ask("POST", `${path}/${what}`);
+  } catch (problem) {
+    complain(problem);
+  }
+  await refresh();
+}
+
+byId("toggle").addEventListener("click", () => change(shown && active(shown) ? "stop" : "go"));
+byId("download").addEventListener("click", () => download(`${path}/games`, `tournament-${name}.jsonl`).catch(complain));
+byId("remove").addEventListener("click", async () => {
+  if (!confirm("Forget this tournament with its games?")) return;
+  try {
+    await ask("DELETE", path);
+    location.assign("/tournaments");
+  } catch (problem) {
+    complain(problem);
+  }
+});
+new ResizeObserver(showChart).observe(byId("chart"));
+refresh();

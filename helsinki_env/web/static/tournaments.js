@@ -1,0 +1,140 @@
+/** The start page of tournaments: begin one, or go back to one. */
+
+import { ask } from "./access.js";
+import { button, byId, make } from "./dom.js";
+import { chosenOf, fieldsOf } from "./setups.js";
+import { inWords } from "./standings.js";
+
+/** @typedef {import("./protocol.js").Game} Game */
+/** @typedef {import("./standings.js").Progress} Progress */
+
+/** @type {Game[]} */
+let games = [];
+
+const form = /** @type {HTMLFormElement} */ (byId("new"));
+const game = /** @type {HTMLSelectElement} */ (byId("game"));
+const seats = /** @type {HTMLSelectElement} */ (byId("seats"));
+const wanted = /** @type {HTMLInputElement} */ (byId("games"));
+
+const MOST_PLAYERS = 8;
+/** The server plays at least so many decks: intervals come from how much they differ. */
+const LEAST_DECKS = 2;
+
+const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
+const who = () => [...byId("players").querySelectorAll("input")].filter((one) => one.checked).map((one) => one.value);
+
+/** @param {unknown} problem */
+function complain(problem) {
+  const text = problem instanceof Error ? problem.message : String(problem ?? "");
+  byId("error").textContent = text;
+  byId("error").hidden = !text;
+}
+
+function showGame() {
+  const { players, levels, others, options } = chosen();
+  const before = seats.value;
+  seats.replaceChildren(...players.map((n) => make("option", { value: String(n) }, String(n))));
+  if (players.includes(Number(before))) seats.value = before;
+  byId("players").replaceChildren(
+    ...levels.map((level, i) => player(level.player, `${level.label} (${level.player})`, i < 2)),
+    ...others.map((name) => player(name, name, false)),
+  );
+  byId("options").replaceChildren(...fieldsOf(options));
+  showCount();
+}
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {boolean} checked
+ */
+function player(name, label, checked) {
+  const box = make("input", { type: "checkbox", name: "player", value: name, checked });
+  return make("label", {}, box, ` ${label}`);
+}
+
+/**
+ * Return in how many ways k of n can be chosen.
+ *
+ * @param {number} n
+ * @param {number} k
+ */
+function choose(n, k) {
+  let ways = 1;
+  for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i;
+  return ways;
+}
+
+/** Say how many games it will be: whole rounds, in which everybody meets everybody in each seat. */
+function showCount() {
+  const players = who().length;
+  const there = Number(seats.value);
+  const fits = players >= 2 && players <= MOST_PLAYERS;
+  byId("begin").toggleAttribute("disabled", !fits);
+  if (!fits) {
+    byId("count").textContent = `Choose 2 to ${MOST_PLAYERS} players; ${players} ${players === 1 ? "is" : "are"} chosen.`;
+    return;
+  }
+  // With fewer players than seats some sit in several: what matters is who has the seats beyond one for each.
+  const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
+  const decks = Math.max(LEAST_DECKS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
+  const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
+  byId("count").textContent = Number.isFinite(decks)
+    ? `${(decks * lineups * there).toLocaleString("en")} games: ${decks} decks for ${words} of ${there} players, each deck dealt ${there} times, so that everybody sits in every seat.`
+    : "";
+}
+
+function order() {
+  const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
+  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a new one");
+  return {
+    game: game.value,
+    title: /** @type {HTMLInputElement} */ (byId("title")).value,
+    seats: Number(seats.value),
+    players: who(),
+    games: wanted.valueAsNumber,
+    options: chosenOf(chosen().options, new FormData(form)),
+    seed: seed ? Number(seed) : null,
+  };
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  complain("");
+  try {
+    const { tournament } = await ask("POST", "/api/tournaments", order());
+    location.assign(`/tournaments/${tournament}`);
+  } catch (problem) {
+    complain(problem);
+  }
+});
+
+async function showTournaments() {
+  /** @type {Progress[]} */
+  const found = await ask("GET", "/api/tournaments");
+  const items = found.map((one) => {
+    const closed = one.state === "closed";
+    const name = closed ? one.tournament : one.title || one.players.join(", ");
+    const about = closed ? one.message : `${one.game}, ${one.seats} at a table, ${inWords(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
+    const remove = button("Remove", async () => {
+      if (!confirm(`Forget the tournament "${name}" with its games?`)) return;
+      await ask("DELETE", `/api/tournaments/${one.tournament}`).catch(complain);
+      showTournaments();
+    });
+    remove.setAttribute("aria-label", `Remove the tournament ${name}`);
+    const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
+    return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
+  });
+  byId("tournaments").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
+}
+
+game.addEventListener("change", showGame);
+form.addEventListener("input", showCount);
+try {
+  games = await ask("GET", "/api/games");
+  game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
+  showGame();
+  await showTournaments();
+} catch (problem) {
+  complain(problem);
+}

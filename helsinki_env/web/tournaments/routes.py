@@ -1,0 +1,192 @@
+"""The pages of tournaments, and what they ask the server."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from agents.arena.plan import lineups_of
+from helsinki_env.data import one_of, shown
+from helsinki_env.engine.spec import config_from_dict, spec_named, spec_of, usual_spec
+from helsinki_env.extras import needs
+from helsinki_env.play.record import Record
+from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.setups import chosen_options
+from helsinki_env.web.tournaments.kept import LEAST_DECKS, NoTournamentError, Tournament
+from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournaments
+
+with needs("play"):
+    from fastapi import FastAPI, Request
+    from fastapi import Path as InPath
+    from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+    from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["NewTournament", "add_tournaments"]
+
+_STATIC = Path(str(files("helsinki_env.web") / "static"))
+_MOST = 1000
+_LATEST = 8
+"""Games that a page lists."""
+_Number = Annotated[int, InPath(ge=0, lt=1_000_000)]
+
+
+class NewTournament(BaseModel):
+    """A tournament to be played."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    game: str = Field("", max_length=40, description="which game; empty: the usual one")
+    title: str = Field("", max_length=60, description="what the pages call it")
+    seats: int = Field(2, ge=2, le=4, description="players at a table")
+    players: list[str] = Field(min_length=2, max_length=8, description="who meets, each once")
+    games: int = Field(200, ge=10, le=2000, description="made up to whole rounds of line-ups and seats")
+    options: dict[str, Any] = Field(default_factory=dict, max_length=20, description="of the game's configuration")
+    seed: int | None = Field(None, ge=0, lt=2**53, description="of decks and players; none: a new one")
+
+
+def add_tournaments(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
+    """Add the pages and what they ask.
+
+    Args:
+        app: the application.
+        tournaments: all that there are.
+        players: names of players that may take part besides those that every server offers.
+    """
+
+    @app.exception_handler(NoTournamentError)
+    async def missing(_: Request, problem: NoTournamentError) -> JSONResponse:
+        return JSONResponse({"error": str(problem)}, 404)
+
+    _add_pages(app)
+    _add_reading(app, tournaments)
+    _add_doing(app, tournaments, players)
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.get("/tournaments", include_in_schema=False)
+    async def start() -> FileResponse:
+        return FileResponse(_STATIC / "tournaments.html")
+
+    @app.get("/tournaments/{name}", include_in_schema=False)
+    async def one(name: str) -> FileResponse:
+        return FileResponse(_STATIC / "tournament.html")
+
+
+def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
+    @app.get("/api/tournaments")
+    async def listed() -> list[dict[str, Any]]:
+        """The tournaments that are kept, the newest first."""
+        return [_listed(tournaments, name) for name in tournaments.kept.names()]
+
+    @app.get("/api/tournaments/{name}")
+    async def standing(name: str) -> dict[str, Any]:
+        """How a tournament stands: how far it is, the figures, and its latest games."""
+        tournaments.look(name)
+        found = tournaments.standing(name)
+        latest = [_game(number, line) for number, line in tournaments.kept.latest(name, _LATEST)]
+        return _described(found) | {"figures": found.figures, "latest": latest}
+
+    @app.get("/api/tournaments/{name}/games")
+    async def games(name: str) -> PlainTextResponse:
+        """All games that have ended, one record a line."""
+        tournaments.kept.check(name)
+        lines = "".join(f"{line}\n" for _, line in tournaments.kept.lines(name))
+        named = {"content-disposition": f'attachment; filename="tournament-{name}.jsonl"'}
+        return PlainTextResponse(lines, headers=named, media_type="application/jsonl")
+
+    @app.get("/api/tournaments/{name}/games/{number}")
+    async def game(name: str, number: _Number) -> dict[str, Any]:
+        """The record of a game."""
+        return Record.from_json(tournaments.kept.line(name, number)).to_dict()
+
+
+def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
+    @app.post("/api/tournaments", status_code=201)
+    async def make(wanted: NewTournament) -> dict[str, Any]:
+        """Begin a tournament."""
+        if len(tournaments.kept) >= _MOST:
+            raise ValueError(f"tournaments: found {_MOST:,}, which is enough; remove some first")
+        tournament = _new_tournament(wanted, players)
+        tournaments.add(tournament)
+        return {"tournament": tournament.name, "games": tournament.games}
+
+    @app.post("/api/tournaments/{name}/go")
+    async def go_on(name: str) -> dict[str, Any]:
+        """Play what is missing."""
+        tournaments.go_on(name)
+        return {"tournament": name}
+
+    @app.post("/api/tournaments/{name}/stop")
+    async def stop(name: str) -> dict[str, Any]:
+        """Stop; what has been played stays."""
+        await tournaments.stop(name)
+        return {"tournament": name}
+
+    @app.delete("/api/tournaments/{name}")
+    async def remove(name: str) -> dict[str, Any]:
+        """Forget a tournament and its games."""
+        await tournaments.remove(name)
+        return {"tournament": name}
+
+
+def _listed(tournaments: Tournaments, name: str) -> dict[str, Any]:
+    """Return what the list says of a tournament; one that this version cannot play must not hide the others."""
+    try:
+        return _described(tournaments.standing(name))
+    except ValueError as problem:
+        return {"tournament": name, "state": "closed", "message": str(problem)}
+
+
+def _described(standing: Standing) -> dict[str, Any]:
+    """Return how far a tournament is, as plain data for pages."""
+    tournament, left = standing.tournament, standing.seconds_left
+    spec, table = spec_of(tournament.config), tournament.plan.tables[0]
+    return {
+        "tournament": tournament.name,
+        "title": tournament.title,
+        "made": tournament.made,
+        "game": spec.name.capitalize(),
+        "options": list(tournament.options),
+        "seats": table.seats,
+        "players": list(tournament.players),
+        "lineups": len(table.lineups),
+        "decks": tournament.decks,
+        "seed": tournament.seed,
+        "games": tournament.games,
+        "done": standing.done,
+        "state": standing.state,
+        "at_once": MOST_AT_ONCE,
+        "seconds_left": None if left is None else round(left, 1),
+        "message": standing.message,
+    }
+
+
+def _game(number: int, line: str) -> dict[str, Any]:
+    record = Record.from_json(line)
+    seats = zip(record.players, record.scores or (), record.places or (), strict=True)
+    told = [{"player": player, "score": score, "place": place} for player, score, place in seats]
+    return {"number": number, "seats": told}
+
+
+def _new_tournament(wanted: NewTournament, more: Sequence[str]) -> Tournament:
+    spec = spec_named(wanted.game or usual_spec().name)
+    if spec.touches is None:
+        raise ValueError(f"game: {spec.name} cannot be played in a browser")
+    options = chosen_options(spec, wanted.options)
+    config = config_from_dict(options | {"game": spec.name, "num_players": wanted.seats})
+    offered = (*(level.player for level in levels_of(spec)), *offered_players(spec, more))
+    for number, player in enumerate(wanted.players):
+        if player not in offered:
+            raise ValueError(f"players.{number}: found {shown(player)}, expected {one_of(offered, player)}")
+        if player in wanted.players[:number]:
+            raise ValueError(f"players.{number}: found {shown(player)} again, expected each player once")
+    in_a_round = len(lineups_of(len(wanted.players), wanted.seats)) * wanted.seats
+    decks = max(LEAST_DECKS, -(-wanted.games // in_a_round))
+    seed = secrets.randbits(31) if wanted.seed is None else wanted.seed
+    chosen = tuple(setup.label for setup in spec.setups if wanted.options.get(setup.name))
+    name, who = secrets.token_hex(6), tuple(wanted.players)
+    return Tournament(name, wanted.title, time.time(), config, who, decks, seed, chosen)

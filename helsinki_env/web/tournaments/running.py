@@ -1,0 +1,204 @@
+"""Tournaments that go on: a process for each, a few at a time, what they send written before it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from helsinki_env.web.store import Store, StoreError
+from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
+from helsinki_env.web.tournaments.work import work
+
+__all__ = ["MOST_AT_ONCE", "Standing", "Tournaments"]
+
+MOST_AT_ONCE = 2
+"""Tournaments that are played at a time; others wait."""
+#: Processes that only work out figures, of tournaments that are not played at the moment.
+_FIGURING = 1
+
+
+@dataclass
+class _Run:
+    """A process that plays a tournament, or only works out its figures, or waits for its turn to.
+
+    Attributes:
+        playing: whether it plays.
+        before: games that had ended when it began.
+        task: listens to it.
+        began: when it began, by the monotonic clock; None while it waits.
+    """
+
+    playing: bool
+    before: int
+    task: asyncio.Task[None] | None = None
+    began: float | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a tournament stands.
+
+    Attributes:
+        tournament: which one.
+        state: "waiting" for others to end, "playing", "stopped" or "finished".
+        done: games that have ended.
+        seconds_left: about how long the others will take; None if nobody knows.
+        figures: see `work.figures`; None while they are worked out.
+        message: why it could not go on; empty if it could.
+    """
+
+    tournament: Tournament
+    state: str
+    done: int
+    seconds_left: float | None
+    figures: dict[str, Any] | None
+    message: str
+
+
+class Tournaments:
+    """All tournaments of a database. Used by one thread.
+
+    Args:
+        store: the database.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.kept = KeptTournaments(store)
+        self._runs: dict[str, _Run] = {}
+        self._figures: dict[str, dict[str, Any]] = {}
+        self._messages: dict[str, str] = {}
+        self._places = {True: asyncio.Semaphore(MOST_AT_ONCE), False: asyncio.Semaphore(_FIGURING)}
+        #: Threads that listen, one for each process.
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE + _FIGURING, "tournaments")
+
+    def standing(self, name: str) -> Standing:
+        """Return how a tournament stands.
+
+        Raises:
+            NoTournamentError: if there is none of that name.
+        """
+        tournament, done, run = self.kept.load(name), self.kept.count(name), self._runs.get(name)
+        state, left = "finished" if done == tournament.games else "stopped", None
+        if run is not None and run.playing:
+            state = "waiting" if run.began is None else "playing"
+            if run.began is not None and done > run.before:
+                each = (time.monotonic() - run.began) / (done - run.before)
+                left = each * (tournament.games - done)
+        return Standing(tournament, state, done, left, self._figures.get(name), self._messages.get(name, ""))
+
+    def add(self, tournament: Tournament) -> None:
+        """Keep a new tournament and begin it."""
+        self.kept.add(tournament)
+        self.go_on(tournament.name)
+
+    def go_on(self, name: str) -> None:
+        """Play what is missing of a tournament, at once or when others have ended."""
+        tournament, run = self.kept.load(name), self._runs.get(name)
+        if run is not None and run.playing:
+            return
+        if self.kept.count(name) < tournament.games:
+            self._begin(tournament, playing=True)
+
+    def look(self, name: str) -> None:
+        """Have the figures of a tournament worked out if nobody has them for all its games."""
+        done = self.kept.count(name)
+        known = done == (self._figures[name]["games"] if name in self._figures else 0)
+        if not known and name not in self._runs and name not in self._messages:
+            self._begin(self.kept.load(name), playing=False)
+
+    def _begin(self, tournament: Tournament, playing: bool) -> None:
+        former = self._runs.pop(tournament.name, None)
+        if former is not None and former.task is not None:
+            former.task.cancel()
+        self._messages.pop(tournament.name, None)
+        run = _Run(playing, self.kept.count(tournament.name))
+        self._runs[tournament.name] = run
+        run.task = asyncio.create_task(self._run(tournament, run))
+
+    async def _run(self, tournament: Tournament, run: _Run) -> None:
+        name = tournament.name
+        try:
+            async with self._places[run.playing]:
+                run.began = time.monotonic()
+                await self._listen(tournament, run.playing)
+        except StoreError as problem:
+            self._messages[name] = str(problem)
+        finally:
+            if self._runs.get(name) is run:
+                del self._runs[name]
+
+    async def _listen(self, tournament: Tournament, playing: bool) -> None:
+        """Run a process to its end, and keep what it sends."""
+        context = multiprocessing.get_context("spawn")
+        line, theirs = context.Pipe(duplex=False)
+        arguments = (theirs, tournament, self.kept.lines(tournament.name), playing)
+        process = context.Process(target=work, args=arguments, daemon=True)
+        loop = asyncio.get_running_loop()
+        starting = loop.run_in_executor(self._threads, _start, process, theirs)
+        try:
+            await asyncio.shield(starting)
+            while (message := await loop.run_in_executor(self._threads, _received, line)) is not None:
+                self._heard(tournament.name, *message)
+            await loop.run_in_executor(self._threads, process.join)
+            if process.exitcode:
+                self._messages[tournament.name] = "it cannot go on: its process ended, out of memory perhaps"
+        finally:
+            with suppress(Exception):
+                await starting
+            process.kill()
+            await loop.run_in_executor(self._threads, process.join)
+            line.close()
+
+    def _heard(self, name: str, kind: str, content: Any) -> None:
+        if kind == "games":
+            self.kept.write(name, content)
+        elif kind == "figures":
+            self._figures[name] = content
+        else:
+            self._messages[name] = f"it cannot go on: {content}"
+
+    async def stop(self, name: str) -> None:
+        """Stop a tournament; the games that have ended stay."""
+        self.kept.check(name)
+        await self._stop(name)
+
+    async def _stop(self, name: str) -> None:
+        run = self._runs.pop(name, None)
+        if run is not None and run.task is not None:
+            run.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await run.task
+
+    async def remove(self, name: str) -> None:
+        """Stop a tournament and forget it with its games."""
+        self.kept.check(name)
+        await self._stop(name)
+        self.kept.remove(name)
+        self._figures.pop(name, None)
+        self._messages.pop(name, None)
+
+    async def close(self) -> None:
+        """Stop everything."""
+        for name in list(self._runs):
+            await self._stop(name)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _start(process: Any, theirs: Connection) -> None:
+    process.start()
+    theirs.close()
+
+
+def _received(line: Connection) -> tuple[str, Any] | None:
+    """Return what a process sends; None at its end."""
+    try:
+        message: tuple[str, Any] = line.recv()
+    except (EOFError, OSError):
+        return None
+    return message
