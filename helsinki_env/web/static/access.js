@@ -62,18 +62,3 @@ export async function send(method, path, body = null, type = "application/octet-
   const unsaid = { error: `the server answered ${answer.status}` };
   throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
 }
-
-/**
- * Get a file from the server, for the user to keep.
- *
- * @param {string} path
- * @param {string} name  that it gets
- */
-export async function download(path, name) {
-  const content = await (await send("GET", path)).blob();
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}

@@ -1,8 +1,9 @@
 /** The page of a game or position that is taken apart. */
 
 import { Viewer } from "../viewer/viewer.js";
-import { ask, download } from "./access.js";
+import { ask } from "./access.js";
 import { byId } from "./dom.js";
+import { download } from "./download.js";
 import { Judge } from "./judge.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
