@@ -187,6 +187,15 @@ def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Ser
     assert player.wrong == []
 
 
+def test_a_game_of_a_tournament_is_taken_apart(server: Server, browser: Any) -> None:
+    made = server.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10, "seed": 1})[1]
+    player = Player(browser, f"{server.address}/tournaments/{made['tournament']}")
+    player.page.click("#latest button >> nth=0", timeout=120_000)
+    player.page.wait_for_selector("#tools:not([hidden])")
+    assert {"random", "greedy"} <= set(player.page.inner_text("#title").replace(",", "").split())
+    assert player.wrong == []
+
+
 def test_links_are_shown_where_several_people_play_on(server: Server, browser: Any) -> None:
     player = paste(browser, server, played(GAMES[0]).to_json())
     page = player.page
