@@ -169,7 +169,7 @@ def test_games_that_have_not_ended_are_not_rated(server: Server, small: str) -> 
 
 
 def test_whatever_kills_the_server_a_tournament_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 1200, "seed": 9}
+    asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 600, "seed": 9}
     with serving(tmp_path) as running:
         whole = begin(running, **asked)
         expected, games = finished(running, whole)["figures"], games_of(running, whole)

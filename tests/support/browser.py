@@ -35,7 +35,15 @@ def chromium() -> Iterator[Any]:
 
 
 class Player:
-    """Somebody in front of a browser: what they see, and what the browser complains of."""
+    """Somebody in front of a browser: what they see, and what the browser complains of.
+
+    Attributes:
+        wrong: what the console complained of.
+        frames: all that came by WebSocket, as it came.
+        views: the tables among it, read.
+        opinions: what players thought of the own decisions, likewise.
+        responses: the answers to all requests.
+    """
 
     def __init__(
         self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
@@ -47,17 +55,21 @@ class Player:
         )
         self.page = self.context.new_page()
         self.wrong: list[str] = []
+        self.frames: list[str] = []
         self.views: list[dict[str, Any]] = []
         self.opinions: list[dict[str, Any]] = []
+        self.responses: list[Any] = []
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
         )
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("websocket", lambda line: line.on("framereceived", self._heard))
+        self.page.on("response", lambda response: self.responses.append(response))
         self.page.goto(address)
 
     def _heard(self, text: str) -> None:
         message = json.loads(text)
+        self.frames.append(text)
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)
 

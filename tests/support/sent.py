@@ -1,0 +1,86 @@
+"""Whether what a server sent to a browser tells anything that its seat may not know, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from helsinki_env.engine.hidden import redeal
+from helsinki_env.web.server import STATIC
+from helsinki_env.web.store import Store
+from helsinki_env.web.tables import Table
+from helsinki_env.web.views import choices, picture, table_view
+from tests.support.browser import Player
+
+__all__ = ["assert_nothing_hidden_was_sent"]
+
+
+def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int:
+    """Check all that a browser got while its seat played a game in which nothing was undone.
+
+    Whatever came by HTTP is a file of the package, the same for everybody. Whatever came by WebSocket is, byte for
+    byte, what follows from a table that differs from the real one in all that the seat may not know: the other hands,
+    the order of the pile, chance, the seed and the keys of the seats. So it can hold nothing of them, however hidden.
+    While the curtain is drawn, no hand is the seat's own: it is the same whichever of them is kept.
+
+    Args:
+        player: who sat in front of the browser.
+        data: folder of the server's database.
+        name: of the table.
+
+    Returns:
+        how many messages there were of a game that was not over.
+    """
+    for response in player.responses:
+        path = urlsplit(response.url).path
+        file = STATIC / path.removeprefix("/static/") if path.startswith("/static/") else STATIC / "table.html"
+        assert path.startswith(("/static/", "/tables/")), f"{path}: what it may hold is nowhere said"
+        assert response.body() == file.read_bytes(), path
+    store = Store(data)
+    table, checked, looked, differed = store.load(name), 0, 0, 0
+    store.close()
+    for number, text in enumerate(player.frames):
+        frame = json.loads(text)
+        assert frame["type"] == "table", "what else may be sent is compared in tests/test_advice.py"
+        real = _at(table, frame)
+        if real.game.done:
+            assert _sent(real, frame) == text
+            continue
+        kept = frame["mine"] if frame["curtain"] is not None else [frame["viewer"]]
+        for seat in kept:
+            other = _at(table, frame)
+            other.game = redeal(real.game, seat, seed=number)
+            looked, differed = looked + 1, differed + (other.game != real.game)
+            other.seed, other.chairs = number, tuple(chair._replace(key=f"key {number}") for chair in table.chairs)
+            assert _sent(other, frame) == text, f"message {number} is not the same whatever is hidden"
+        if frame["thinking"] is not None:
+            assert set(frame["thinking"]) == {"seat", "player", "seconds"}
+        checked += 1
+    assert differed > 0.9 * looked, "the other tables are too much like the real one"
+    return checked
+
+
+def _at(table: Table, frame: dict[str, Any]) -> Table:
+    """Return a table as it stood when a message was sent."""
+    told = [(decision.seat, decision.action, decision.said) for decision in table.decisions[: frame["number"]]]
+    then = replace(table, told=told)
+    then.paused = frame["paused"]
+    return then
+
+
+def _sent(table: Table, frame: dict[str, Any]) -> str:
+    """Return what is sent of a table to the browser that got a message: for whom it is, and the time, are the same."""
+    view = table_view(
+        table,
+        tuple(frame["mine"]),
+        frame["viewer"],
+        frame["curtain"],
+        frame["thinking"],
+        frame["message"],
+        lambda viewer: picture(table, viewer),
+        lambda: choices(table.game),
+    )
+    return json.dumps(view, separators=(",", ":"), ensure_ascii=False)
