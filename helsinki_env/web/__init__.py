@@ -2,5 +2,7 @@
 
 `tables` is one table and what may be done at it, `store` keeps tables on the disk, `thinking` asks players, `views`
 says what a browser may know, `rooms` who is told, `guard` who may ask, `requests` what may be asked; `server` puts them
-together. Nothing here knows a game: what a page needs of one stands in its `helsinki_env.engine.spec.GameSpec`.
+together. Games are taken apart by `analysis`: `uploads` reads what is brought, `records` keeps it, `judging` has it
+judged, `beginnings` lets it be played on. Nothing here knows a game: what a page needs of one stands in its
+`helsinki_env.engine.spec.GameSpec`.
 """

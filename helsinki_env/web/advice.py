@@ -19,7 +19,7 @@ from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 if TYPE_CHECKING:
     from helsinki_env.web.rooms import Page
 
-__all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at"]
+__all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at", "told"]
 
 DEEPER = (25, 100, 400)
 """Trials that a page may ask for."""
@@ -79,21 +79,34 @@ def question_at(table: Table, page: Page, message: Mapping[str, Any], words: Map
 
 
 def answer_to(question: Question, opinion: Opinion) -> dict[str, Any]:
-    """Return what a page is told: every seat's share of the win, and the best decisions, the best one first."""
-    own = opinion.shares[:, opinion.seat]
-    merit = np.nan_to_num(own, nan=-1.0) if question.deeper else opinion.probabilities
-    order = np.lexsort((-opinion.probabilities, -merit, opinion.actions != opinion.best))
+    """Return what a page is told: who judged, and what they think (`told`)."""
     return {
         "type": "opinion",
         "number": question.number,
         "judge": question.judge,
         "deeper": question.deeper,
+        **told(opinion, question.words, by_share=question.deeper > 0),
+    }
+
+
+def told(opinion: Opinion, words: Mapping[int, str], *, by_share: bool) -> dict[str, Any]:
+    """Return an opinion as plain data: every seat's share of the win, and the best decisions, the best one first.
+
+    Args:
+        opinion: what somebody thinks.
+        words: every legal decision in words, by id.
+        by_share: whether the better decision is the one after which the own share is larger, not the likelier one.
+    """
+    own = opinion.shares[:, opinion.seat]
+    merit = np.nan_to_num(own, nan=-1.0) if by_share else opinion.probabilities
+    order = np.lexsort((-opinion.probabilities, -merit, opinion.actions != opinion.best))
+    return {
         "seat": opinion.seat,
         "shares": _rounded(opinion.expected),
         "choices": [
             {
                 "id": (action := int(opinion.actions[i])),
-                "words": question.words.get(action, ""),
+                "words": words.get(action, ""),
                 "probability": _rounded(opinion.probabilities[i]),
                 "share": None if np.isnan(own[i]) else _rounded(own[i]),
             }

@@ -20,10 +20,12 @@ with needs("play"):
     from fastapi import HTTPException
     from fastapi.responses import JSONResponse
 
-__all__ = ["HEADERS", "MOST_BYTES", "Guard", "is_loopback"]
+__all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "Guard", "is_loopback"]
 
 MOST_BYTES = 64 * 1024
 """Longest body of a request, and longest message."""
+MOST_RECORD_BYTES = 16 * 1024 * 1024
+"""Longest body of a request that brings records: files of some thousand games."""
 
 HEADERS = {
     "content-security-policy": (
@@ -81,9 +83,9 @@ class Guard:
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return 403, f"origin: found {origin!r:.60}, expected pages of this server alone"
         if scope["type"] == "http":
-            length = headers.get("content-length", "0")
-            if not (length.isascii() and length.isdigit()) or int(length[:12]) > MOST_BYTES:
-                return 413, f"body: found {length:.20} bytes, expected at most {MOST_BYTES:,}"
+            length, most = headers.get("content-length", "0"), _most_bytes(scope["path"])
+            if not (length.isascii() and length.isdigit()) or int(length[:12]) > most:
+                return 413, f"body: found {length:.20} bytes, expected at most {most:,}"
             if self.token and scope["path"].startswith("/api/"):
                 kind, _, token = headers.get("authorization", "").partition(" ")
                 if kind.lower() != "bearer" or not hmac.compare_digest(token.encode(), self.token.encode()):
@@ -97,17 +99,21 @@ def _name_of(host: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
+def _most_bytes(path: str) -> int:
+    return MOST_RECORD_BYTES if path in ("/api/records", "/api/records/look") else MOST_BYTES
+
+
 def _measured(receive: Receive, scope: Scope) -> Receive:
     """Return a `receive` that ends the request once a body without a length has become too long."""
-    taken = 0
+    taken, most = 0, _most_bytes(scope.get("path", ""))
 
     async def measured() -> MutableMapping[str, Any]:
         nonlocal taken
         message = await receive()
         if scope["type"] == "http" and message["type"] == "http.request":
             taken += len(message.get("body", b""))
-            if taken > MOST_BYTES:
-                raise HTTPException(413, f"body: found more than {MOST_BYTES:,} bytes, expected at most so many")
+            if taken > most:
+                raise HTTPException(413, f"body: found more than {most:,} bytes, expected at most so many")
         return message
 
     return measured

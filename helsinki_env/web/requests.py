@@ -11,7 +11,7 @@ from helsinki_env.web.tables import HUMAN, TableError
 with needs("play"):
     from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["MESSAGES", "NewChair", "NewTable", "message_of"]
+__all__ = ["MESSAGES", "Beginning", "NewChair", "NewTable", "message_of"]
 
 
 class NewChair(BaseModel):
@@ -21,6 +21,15 @@ class NewChair(BaseModel):
 
     player: str = Field(HUMAN, min_length=1, max_length=80, description="human, or the name of a player")
     name: str = Field("", max_length=40, description="what the pages call them")
+
+
+class Beginning(BaseModel):
+    """Where a game begins that goes on from one that is kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    record: str = Field(min_length=1, max_length=40, description="name of a game or position that is taken apart")
+    decisions: int = Field(0, ge=0, le=10**6, description="how many decisions of it were taken before")
 
 
 class NewTable(BaseModel):
@@ -35,6 +44,9 @@ class NewTable(BaseModel):
     seed: int | None = Field(None, ge=0, lt=2**64, description="of the deck; none: a new one")
     sharing: Literal["device", "links"] = Field(
         "device", description="whether humans share this device or each has a link"
+    )
+    begin: Beginning | None = Field(
+        None, alias="from", description="where the game begins, in place of game, options and seed"
     )
 
 

@@ -14,11 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.data import one_of, shown
-from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, usual_spec
+from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, spec_of, usual_spec
 from helsinki_env.extras import needs
+from helsinki_env.web.analysis import add_analysis
+from helsinki_env.web.beginnings import Begun, begun_from
+from helsinki_env.web.finished import Finished
 from helsinki_env.web.guard import MOST_BYTES, Guard
+from helsinki_env.web.judging import Judges
 from helsinki_env.web.levels import levels_of, offered_players
-from helsinki_env.web.requests import NewTable, message_of
+from helsinki_env.web.records import Records
+from helsinki_env.web.requests import Beginning, NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.setups import chosen_options
 from helsinki_env.web.store import Kept, Store, StoreError
@@ -65,7 +70,7 @@ def create_app(settings: Settings) -> Any:
     """
     store = Store(settings.data)
     thinkers = Thinkers()
-    rooms = Rooms(store, thinkers)
+    rooms, records, judges = Rooms(store, thinkers), Records(store), Judges(thinkers)
     tournaments = Tournaments(store)
 
     @asynccontextmanager
@@ -75,6 +80,7 @@ def create_app(settings: Settings) -> Any:
         yield
         await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
+        await judges.close()
         await tournaments.close()
         thinkers.close()
         store.close()
@@ -83,8 +89,9 @@ def create_app(settings: Settings) -> Any:
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     _answer_errors(app)
     _add_pages(app)
-    _add_requests(app, settings, rooms)
+    _add_requests(app, settings, rooms, records)
     _add_socket(app, settings, rooms)
+    add_analysis(app, STATIC, rooms, records, judges)
     add_tournaments(app, tournaments, settings.players)
     return Guard(app, settings.token)
 
@@ -139,7 +146,9 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 
-def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
+def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Records) -> None:
+    finished = Finished(rooms.store)
+
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Which games there are, and what a table of each may be."""
@@ -149,14 +158,16 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
     @app.get("/api/tables")
     async def tables() -> list[dict[str, Any]]:
         """The tables that are kept, the newest first."""
-        return [_listed(kept) for kept in rooms.store.all()]
+        kept = rooms.store.all()
+        over = await finished.among(kept)
+        return [_listed(one, one.name in over) for one in kept]
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Make a table; `links` has the address of each human's seat if everybody gets one."""
         if len(rooms.store.all()) >= _MOST_TABLES:
             raise ValueError(f"tables: found {_MOST_TABLES:,}, which is enough; remove some first")
-        table = _new_table(wanted, settings)
+        table = _new_table(wanted, settings, records)
         rooms.store.add(table)
         links = [
             {"seat": seat, "name": table.chairs[seat].name, "link": _link(table, seat)}
@@ -183,7 +194,7 @@ def _described(spec: GameSpec, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _listed(kept: Kept) -> dict[str, Any]:
+def _listed(kept: Kept, over: bool) -> dict[str, Any]:
     return {
         "table": kept.name,
         "title": kept.title,
@@ -192,6 +203,7 @@ def _listed(kept: Kept) -> dict[str, Any]:
         "seats": [{"name": chair.name, "player": chair.player} for chair in kept.chairs],
         "decisions": kept.decisions,
         "links": any(chair.key for chair in kept.chairs),
+        "over": over,
     }
 
 
@@ -200,13 +212,33 @@ def _link(table: Table, seat: int) -> str:
     return f"/tables/{table.name}#key={table.chairs[seat].key}"
 
 
-def _new_table(wanted: NewTable, settings: Settings) -> Table:
+def _new_table(wanted: NewTable, settings: Settings, records: Records) -> Table:
+    begun = _dealt(wanted) if wanted.begin is None else _begun(wanted, wanted.begin, records)
+    chairs = _chairs(wanted, spec_of(begun.config), settings)
+    return Table(secrets.token_hex(6), wanted.title, begun.config, begun.seed, chairs, begun.told, begun.start)
+
+
+def _dealt(wanted: NewTable) -> Begun:
     spec = spec_named(wanted.game or usual_spec().name)
     if spec.touches is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
     config = config_from_dict(
         chosen_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)}
     )
+    return Begun(config, secrets.randbits(63) if wanted.seed is None else wanted.seed)
+
+
+def _begun(wanted: NewTable, begin: Beginning, records: Records) -> Begun:
+    for key in ("game", "options", "seed"):
+        if key in wanted.model_fields_set:
+            raise ValueError(f"{key}: found {shown(getattr(wanted, key))}, expected no such key beside from")
+    begun = begun_from(records.load(begin.record), begin.decisions)
+    if len(wanted.chairs) != begun.config.num_players:
+        raise ValueError(f"chairs: found {len(wanted.chairs)}, expected {begun.config.num_players}, as in the record")
+    return begun
+
+
+def _chairs(wanted: NewTable, spec: GameSpec, settings: Settings) -> tuple[Chair, ...]:
     allowed = (HUMAN, *(level.player for level in levels_of(spec)), *offered_players(spec, settings.players))
     chairs, own_links = [], wanted.sharing == "links"
     for seat, chair in enumerate(wanted.chairs):
@@ -217,8 +249,7 @@ def _new_table(wanted: NewTable, settings: Settings) -> Table:
         human = chair.player == HUMAN
         key = secrets.token_urlsafe(16) if human and own_links else ""
         chairs.append(Chair(chair.player, chair.name or (f"Player {seat}" if human else chair.player), key))
-    seed = secrets.randbits(63) if wanted.seed is None else wanted.seed
-    return Table(secrets.token_hex(6), wanted.title, config, seed, tuple(chairs))
+    return tuple(chairs)
 
 
 def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:

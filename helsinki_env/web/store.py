@@ -133,14 +133,16 @@ class Store:
         self.rows.close()
 
     def add(self, table: Table) -> None:
-        """Keep a new table."""
+        """Keep a new table, with the decisions that it begins with."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
         with self.rows:
             self.rows.execute(
-                "INSERT INTO tables (name, title, made, config, seed, chairs) VALUES (?, ?, ?, ?, ?, ?)",
-                (table.name, table.title, time.time(), config, str(table.seed), chairs),
+                "INSERT INTO tables (name, title, made, config, seed, chairs, start) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (table.name, table.title, time.time(), config, str(table.seed), chairs, table.start),
             )
+            for decision in table.decisions:
+                self._insert(table.name, decision)
 
     def remove(self, name: str) -> None:
         """Forget a table."""
@@ -151,10 +153,13 @@ class Store:
     def write(self, name: str, decision: Decision) -> None:
         """Keep a decision."""
         with self.rows:
-            self.rows.execute(
-                "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)",
-                (name, decision.number, decision.seat, decision.action, decision.said, time.time()),
-            )
+            self._insert(name, decision)
+
+    def _insert(self, name: str, decision: Decision) -> None:
+        self.rows.execute(
+            "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)",
+            (name, decision.number, decision.seat, decision.action, decision.said, time.time()),
+        )
 
     def go_back(self, name: str, to: int, taken_back: Sequence[Decision] = ()) -> None:
         """Forget the decisions of a table from a number on; keep which of them were taken back."""
@@ -187,16 +192,18 @@ class Store:
         Raises:
             TableError: if there is none of that name, or it cannot be played any more.
         """
-        row = self.rows.execute("SELECT title, config, seed, chairs FROM tables WHERE name = ?", (name,)).fetchone()
+        row = self.rows.execute(
+            "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
+        ).fetchone()
         if row is None:
             raise TableError(f"table {name!r:.40}: there is none of that name")
         told = self.rows.execute(
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
-        title, config, seed, chairs = row
+        title, config, seed, chairs, start = row
         seats = tuple(Chair(*chair) for chair in json.loads(chairs))
         try:
-            return Table(name, title, _config(config), int(seed), seats, told)
+            return Table(name, title, _config(config), int(seed), seats, told, start)
         except ValueError as problem:
             raise TableError(f"table {name}: cannot be played on: {problem}") from None
 

@@ -1,7 +1,8 @@
-"""One table: who sits there, what was decided, and what may be taken back. All follows from seed and decisions."""
+"""One table: who sits there, what was decided, and what may be taken back. All follows from beginning and decisions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -66,6 +67,7 @@ class Table:
         seed: of the deck and of the players' chance.
         chairs: who sits where, one for each seat.
         decisions: what was decided so far, (seat, action, words) each.
+        start: JSON of the position that it began with; empty: the game that the seed deals.
 
     Attributes:
         game: as it stands.
@@ -79,6 +81,7 @@ class Table:
     seed: int
     chairs: tuple[Chair, ...]
     told: Sequence[tuple[int, int, str]] = ()
+    start: str = ""
     game: BoardGame = field(init=False, repr=False)
     decisions: list[Decision] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
@@ -87,12 +90,20 @@ class Table:
 
     def __post_init__(self) -> None:
         """Deal the game and carry out what was decided."""
-        self.game = spec_of(self.config).game(self.config, seed=self.seed)
+        self.game = self._beginning()
         for seat, action, said in self.told:
             if self.game.done or seat != self.game.seat:
                 raise TableError(f"table {self.name}: decision {self.number} is of seat {seat}, whose turn it is not")
             self.decide(self.number, action, said)
         self.told = ()
+
+    def _beginning(self) -> BoardGame:
+        """Return the game before its first decision."""
+        spec = spec_of(self.config)
+        if not self.start or spec.from_dict is None:
+            return spec.game(self.config, seed=self.seed)
+        began: BoardGame = spec.from_dict(json.loads(self.start))
+        return began
 
     @property
     def number(self) -> int:
@@ -200,7 +211,7 @@ class Table:
     def _go_back(self, to: int) -> None:
         kept = self.decisions[:to]
         del self.decisions[to:], self._revealing[to:]
-        self.game = spec_of(self.config).game(self.config, seed=self.seed)
+        self.game = self._beginning()
         for decision in kept:
             self.game.step(decision.action)
 

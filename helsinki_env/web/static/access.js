@@ -20,6 +20,15 @@ export function addressOf(link) {
   return location.origin + link + (token ? `&${TOKEN}=${encodeURIComponent(token)}` : "");
 }
 
+/** What the server would not do: its sentence, and all else that it said. */
+export class Refused extends Error {
+  /** @param {{error?: string, place?: import("./protocol.js").Place | null}} answer */
+  constructor(answer) {
+    super(answer.error);
+    this.place = answer.place ?? null;
+  }
+}
+
 /**
  * Ask the server for something.
  *
@@ -27,14 +36,29 @@ export function addressOf(link) {
  * @param {string} path
  * @param {object} [body]
  * @returns {Promise<any>}
- * @throws {Error} with the sentence in which the server says what is wrong
+ * @throws {Refused} with the sentence in which the server says what is wrong
  */
 export async function ask(method, path, body) {
+  const answer = await send(method, path, body === undefined ? null : JSON.stringify(body), "application/json");
+  return answer.json();
+}
+
+/**
+ * Send the server something as it is.
+ *
+ * @param {"GET" | "POST" | "DELETE"} method
+ * @param {string} path
+ * @param {BodyInit | null} body
+ * @param {string} type  of the body
+ * @returns {Promise<Response>}
+ * @throws {Refused} with the sentence in which the server says what is wrong
+ */
+export async function send(method, path, body = null, type = "application/octet-stream") {
   /** @type {Record<string, string>} */
-  const headers = body === undefined ? {} : { "content-type": "application/json" };
+  const headers = body === null ? {} : { "content-type": type };
   if (token) headers.authorization = `Bearer ${token}`;
-  const answer = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-  const found = await answer.json().catch(() => ({ error: `the server answered ${answer.status}` }));
-  if (!answer.ok) throw new Error(found.error ?? `the server answered ${answer.status}`);
-  return found;
+  const answer = await fetch(path, { method, headers, body });
+  if (answer.ok) return answer;
+  const unsaid = { error: `the server answered ${answer.status}` };
+  throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
 }

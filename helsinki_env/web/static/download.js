@@ -1,6 +1,6 @@
 /** Files that need the token of the server: a link alone cannot bring it. */
 
-import { token } from "./access.js";
+import { send } from "./access.js";
 
 /**
  * Ask the server for a text, and have the browser save it.
@@ -10,9 +10,7 @@ import { token } from "./access.js";
  * @throws {Error} if the server has none
  */
 export async function download(path, file) {
-  const answer = await fetch(path, { headers: token ? { authorization: `Bearer ${token}` } : {} });
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-  const address = URL.createObjectURL(await answer.blob());
+  const address = URL.createObjectURL(await (await send("GET", path)).blob());
   const link = document.createElement("a");
   link.href = address;
   link.download = file;

@@ -96,6 +96,49 @@
  * @property {{name: string, player: string}[]} seats
  * @property {number} decisions
  * @property {boolean} links
+ * @property {boolean} over  The game is over.
+ *
+ * @typedef {object} Place  A piece of a text that was sent.
+ * @property {number} start  Its first character, from 0.
+ * @property {number} end
+ * @property {number} line  From 1.
+ * @property {number} column
+ *
+ * @typedef {{kind: "position", game: string, players: number}
+ *   | {kind: "records", count: number, games: Brought[]}} Found  What is in a file or a text.
+ *
+ * @typedef {object} Brought  A game in a file.
+ * @property {number} number  From 1.
+ * @property {string} game
+ * @property {string[]} players
+ * @property {number[] | null} scores
+ * @property {number} decisions
+ *
+ * @typedef {object} Kept  A game or a position that is kept to be taken apart.
+ * @property {string} record
+ * @property {string} title
+ * @property {number} made  Seconds since 1970.
+ * @property {number | null} decisions  null: it is a position.
+ *
+ * @typedef {object} Position
+ * @property {string} svg
+ * @property {number[]} scores
+ * @property {number} seat  Who is to move.
+ * @property {string} phase
+ * @property {number} round
+ * @property {boolean} done
+ *
+ * @typedef {{record: string, title: string, game: string, judges: string[]}
+ *   & ({kind: "position", position: Position} | {kind: "record", film: any, to_move: number | null})} Study
+ *   A game has a film for the viewer, and the seat that is to move at its end, null if it is over.
+ *
+ * @typedef {object} Judging  How far a judge is with a game or position.
+ * @property {string} judge
+ * @property {"running" | "failed" | "done" | "stopped"} state
+ * @property {number} done
+ * @property {number} total
+ * @property {string} problem
+ * @property {any} judgement  Of a game for the viewer, of a position as Opinion; null until it is there.
  */
 
 export {};

@@ -1,6 +1,7 @@
 /** A table: shows what the server says of it, and sends what is decided. */
 
 import { Advice } from "./advice.js";
+import { takeApart } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
 import { button, byId, make, makeSvg } from "./dom.js";
@@ -142,12 +143,16 @@ function headline(text) {
   document.title = view?.decisions.length ? `● ${text}` : text;
 }
 
-/** @param {View} now  Stop and go on, for players that think. */
+/** @param {View} now  Stop and go on, for players that think; at the end what can be done with the game. */
 function showPlayer(now) {
   const row = byId("player");
-  row.hidden = now.thinking === null && !now.paused;
+  row.hidden = now.thinking === null && !now.paused && !now.done;
   if (row.hidden) return row.replaceChildren();
-  if (now.paused) return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }));
+  if (now.done) return row.replaceChildren(takeApart(now.table, complain, "Take this game apart"));
+  if (now.paused) {
+    const apart = now.seats.some((chair) => chair.human) ? [] : [takeApart(now.table, complain, "Take apart so far")];
+    return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }), ...apart);
+  }
   const began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   const clock = make("span", { class: "soft" });
   const tick = () => {

@@ -1,0 +1,105 @@
+"""Where a value stands in a text in JSON, so that what is wrong with it can be shown there."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+__all__ = ["Place", "place_in_json", "place_of"]
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_DECODER = json.JSONDecoder()
+#: A value longer than that is not marked as a whole: its key is enough.
+_MOST_MARKED = 120
+
+
+class Place(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        start: its first letter, from 0.
+        end: the first letter after it.
+        line: the line in which it begins, from 1.
+        column: the letter of that line with which it begins, from 1.
+    """
+
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+def place_of(text: str, start: int, end: int) -> Place:
+    """Return a piece of a text as a place."""
+    return Place(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+
+
+def place_in_json(text: str, path: str) -> Place | None:
+    """Return where the value at a path stands, together with its key if it has one.
+
+    What is missing is shown where it is missing: by the list or mapping that it should stand in.
+
+    Args:
+        text: the text, which can be read as JSON.
+        path: keys as `Entry.path` writes them, such as ``tables[3].name``.
+
+    Returns:
+        the place; None if the path is empty.
+    """
+    at, found = _after_space(text, 0), None
+    for index, key in _STEP.findall(path):
+        below = _element(text, at, int(index)) if index else _value(text, at, key)
+        if below is None:
+            found = found or (at, at)
+            break
+        found = below
+        at = found[1]
+    if found is None:
+        return None
+    start, value = found
+    end = _end(text, value)
+    if end - start > _MOST_MARKED:
+        end = value if start < value else value + 1
+    return place_of(text, start, len(text[:end].rstrip(": \t\r\n")))
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _end(text: str, at: int) -> int:
+    return _DECODER.raw_decode(text, at)[1]
+
+
+def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
+    """Return where a key of the mapping that begins at `at` stands, and its value."""
+    if text[at] != "{":
+        return None
+    while text[at] in "{,":
+        start = _after_space(text, at + 1)
+        if text[start] != '"':
+            return None
+        key, end = _DECODER.raw_decode(text, start)
+        value = _after_space(text, _after_space(text, end) + 1)
+        if key == wanted:
+            return start, value
+        at = _after_space(text, _end(text, value))
+    return None
+
+
+def _element(text: str, at: int, number: int) -> tuple[int, int] | None:
+    """Return where an element of the list that begins at `at` stands, twice."""
+    if text[at] != "[":
+        return None
+    while text[at] in "[,":
+        start = _after_space(text, at + 1)
+        if text[start] == "]":
+            return None
+        if number == 0:
+            return start, start
+        number -= 1
+        at = _after_space(text, _end(text, start))
+    return None

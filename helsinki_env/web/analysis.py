@@ -1,0 +1,206 @@
+"""Requests about games that are taken apart: bringing and keeping them, their pictures, and what judges think."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data import Entry
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.extras import MissingExtraError, needs
+from helsinki_env.play.film import film
+from helsinki_env.play.page import VIEWER, page
+from helsinki_env.web.judging import JUDGES, Judges
+from helsinki_env.web.records import Records, Study, record_of, to_dict
+from helsinki_env.web.rooms import Rooms
+from helsinki_env.web.uploads import UploadError, chosen, games_in, told
+
+with needs("play"):
+    from fastapi import FastAPI, Request
+    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.staticfiles import StaticFiles
+
+__all__ = ["add_analysis"]
+
+_MOST_LISTED = 300
+_FILMS = 8
+
+
+def add_analysis(app: FastAPI, static: Path, rooms: Rooms, records: Records, judges: Judges) -> None:
+    """Add pages and requests to the application.
+
+    Args:
+        app: the application.
+        static: folder of the pages.
+        rooms: the tables, for games that were played here.
+        records: where games and positions are kept.
+        judges: who judges them.
+    """
+    _add_pages(app, static)
+    _add_uploads(app, rooms, records)
+    _add_records(app, records, judges)
+    _add_judgements(app, records, judges)
+
+    @app.exception_handler(UploadError)
+    async def unusable(_: Request, problem: UploadError) -> JSONResponse:
+        place = problem.place and problem.place._asdict()
+        return JSONResponse({"error": str(problem), "place": place}, 400)
+
+
+def _add_pages(app: FastAPI, static: Path) -> None:
+    @app.get("/analysis", include_in_schema=False)
+    async def analysis() -> FileResponse:
+        return FileResponse(static / "analysis.html")
+
+    @app.get("/analysis/{name}", include_in_schema=False)
+    async def study(name: str) -> FileResponse:
+        return FileResponse(static / "study.html")
+
+    app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
+
+
+def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
+    @app.post("/api/records/look")
+    async def look(request: Request) -> dict[str, Any]:
+        """What is in a file or a text: a position, or records, of which the first are listed. Nothing is kept."""
+        content = await request.body()
+        return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
+
+    @app.post("/api/records", status_code=201)
+    async def bring(request: Request, game: int = 1) -> dict[str, str]:
+        """Keep a position or a game: of a file or a text, or, by `{"table": name}`, of a table."""
+        content = await request.body()
+        if (table := _table_in(content)) is not None:
+            record = record_of(rooms.store.load(table), rooms.store.taken_back(table))
+            return {"record": records.add(record)}
+        return {"record": records.add(await asyncio.to_thread(_opened, content, lambda found: chosen(found, game)))}
+
+
+def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
+    """Return what is made of an upload; UploadError if what reads it is not installed."""
+    try:
+        return what(games_in(content))
+    except MissingExtraError as problem:
+        raise UploadError(f"file: cannot be read here: {problem}") from None
+
+
+def _table_in(content: bytes) -> str | None:
+    """Return the name of the table whose game is meant, None if the content is something else."""
+    if len(content) > 1000:
+        return None
+    try:
+        data = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or [*data] != ["table"]:
+        return None
+    return Entry(data["table"], UploadError, "table").text()
+
+
+def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
+    films = _Films()
+
+    @app.get("/api/records")
+    async def kept() -> list[dict[str, Any]]:
+        """The games and positions that are kept, the newest first."""
+        return [{"record": one.name, **one._asdict()} for one in records.all()]
+
+    @app.get("/api/records/{name}")
+    async def one(name: str) -> Response:
+        """A game as a film, a position as a picture."""
+        return Response(await films.of(records.load(name)), media_type="application/json")
+
+    @app.delete("/api/records/{name}")
+    async def remove(name: str) -> dict[str, str]:
+        """Forget a game or a position."""
+        records.remove(name)
+        await judges.remove(name)
+        return {"record": name}
+
+    @app.get("/api/records/{name}/file")
+    async def file(name: str) -> Response:
+        """The record as a line, or the position, in JSON."""
+        study = records.load(name)
+        text = json.dumps(to_dict(study.begin)) if study.record is None else study.record.to_json()
+        return _download(text + "\n", "application/json", f"{name}.json{'l' if study.record else ''}")
+
+    @app.get("/api/records/{name}/page")
+    async def whole_page(name: str, judge: str = "") -> Response:
+        """The game as one page that needs no server; with what a judge thinks, if that is known."""
+        study = records.load(name)
+        if study.record is None:
+            raise ValueError(f"record {name}: is a position, and pages are made of games")
+        judgement = judges.of(study, judge).judgement if judge else None
+        text = await asyncio.to_thread(page, study.record, judgement, title=study.title)
+        return _download(text, "text/html", f"{name}.html")
+
+
+def _download(text: str, kind: str, name: str) -> Response:
+    """Return a file to be kept; names of ours need no quoting."""
+    return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+class _Films:
+    """What pages show of the games that were looked at last: drawing all pictures of a game takes seconds."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._drawing = asyncio.Lock()
+
+    async def of(self, study: Study) -> bytes:
+        """Return the JSON of a game or position."""
+        async with self._drawing:
+            if study.name not in self._kept:
+                self._kept[study.name] = await asyncio.to_thread(_shown, study)
+            self._kept.move_to_end(study.name)
+            while len(self._kept) > _FILMS:
+                self._kept.popitem(last=False)
+            return self._kept[study.name]
+
+
+def _shown(study: Study) -> bytes:
+    about: dict[str, Any] = {
+        "record": study.name,
+        "title": study.title,
+        "game": study.begin.spec.name,
+        "judges": JUDGES,
+    }
+    if study.record is None:
+        about |= {"kind": "position", "position": _position(study.begin)}
+    else:
+        end = study.after(len(study.decisions))
+        about |= {"kind": "record", "film": film(study.record), "to_move": None if end.done else end.seat}
+    return json.dumps(about, separators=(",", ":")).encode()
+
+
+def _position(game: BoardGame) -> dict[str, Any]:
+    """Return what is shown of a position: its picture, points by seat, and who is to move."""
+    return {
+        "svg": game.spec.draw(game, "svg"),
+        "scores": game.scores().tolist(),
+        "seat": game.seat,
+        "phase": str(game.phase),
+        "round": game.round,
+        "done": game.done,
+    }
+
+
+def _add_judgements(app: FastAPI, records: Records, judges: Judges) -> None:
+    @app.get("/api/records/{name}/judgement")
+    async def judgement(name: str, judge: str) -> dict[str, Any]:
+        """How far a judge is with a game, and what they think of it once they are done."""
+        return judges.of(records.load(name), judge).to_dict()
+
+    @app.post("/api/records/{name}/judgement", status_code=202)
+    async def start(name: str, judge: str) -> dict[str, Any]:
+        """Let a game be judged."""
+        return judges.start(records.load(name), judge).to_dict()
+
+    @app.delete("/api/records/{name}/judgement")
+    async def stop(name: str, judge: str) -> dict[str, Any]:
+        """Stop a judge."""
+        return (await judges.stop(records.load(name), judge)).to_dict()

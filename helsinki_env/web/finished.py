@@ -1,0 +1,45 @@
+"""Which tables' games are over: found out by playing them again, and remembered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from helsinki_env.web.store import Kept, Store
+from helsinki_env.web.tables import TableError
+
+__all__ = ["Finished"]
+
+_MOST = 200
+"""Tables that are looked at, the newest: a list of thousands shall not wait for the others."""
+
+
+class Finished:
+    """Tables whose games are over.
+
+    Args:
+        store: where they are kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._over: dict[str, tuple[int, bool]] = {}
+
+    async def among(self, kept: Sequence[Kept]) -> set[str]:
+        """Return the names of those tables, of the newest few hundred, whose games are over."""
+        over = set()
+        for one in kept[:_MOST]:
+            number, done = self._over.get(one.name, (-1, False))
+            if number != one.decisions:
+                await asyncio.sleep(0)  # others have their turn between two tables
+                done = self._is_over(one.name)
+                self._over[one.name] = one.decisions, done
+            if done:
+                over.add(one.name)
+        return over
+
+    def _is_over(self, name: str) -> bool:
+        with suppress(TableError):  # removed meanwhile, or of another version
+            return self._store.load(name).game.done
+        return False

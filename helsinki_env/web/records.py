@@ -1,0 +1,181 @@
+"""Games and positions that are kept to be taken apart, in the database of the tables."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.play.record import Record, deal, replay
+from helsinki_env.web.store import Store, StoreError
+from helsinki_env.web.tables import HUMAN, Table, TableError
+from helsinki_env.web.uploads import is_position, read_position
+
+__all__ = ["Kept", "Records", "Study", "record_of"]
+
+_MOST = 1000
+_MOST_TITLE = 120
+
+
+class Kept(NamedTuple):
+    """What the list says of a game or position.
+
+    Attributes:
+        name: part of its address.
+        title: what the pages call it.
+        made: when it was brought, in seconds since 1970.
+        decisions: how many there are; None: it is a position.
+    """
+
+    name: str
+    title: str
+    made: float
+    decisions: int | None
+
+
+class Study(NamedTuple):
+    """A game or a position that is taken apart.
+
+    Attributes:
+        name: part of its address.
+        title: what the pages call it.
+        record: the game; None: it is a position.
+        begin: the game before its first decision, or the position.
+    """
+
+    name: str
+    title: str
+    record: Record | None
+    begin: BoardGame
+
+    @property
+    def decisions(self) -> tuple[int, ...]:
+        """The decisions that were taken; none in a position."""
+        return () if self.record is None else self.record.decisions
+
+    def after(self, number: int) -> BoardGame:
+        """Return the game after so many decisions.
+
+        Raises:
+            ValueError: if there are not so many.
+        """
+        if not 0 <= number <= len(self.decisions):
+            raise ValueError(f"decisions: found {number}, expected 0 to {len(self.decisions)}")
+        game = self.begin.clone()
+        for action in self.decisions[:number]:
+            game.step(action)
+        return game
+
+
+class Records:
+    """What is kept.
+
+    Args:
+        store: whose database it is.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._rows, self._path = store.rows, store.path
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write what the block says, all or nothing; StoreError if that cannot be."""
+        try:
+            with self._rows:
+                yield
+        except sqlite3.Error as problem:
+            raise StoreError(f"{self._path}: cannot be written, so nothing has changed: {problem}") from None
+
+    def add(self, found: Record | BoardGame) -> str:
+        """Keep a game or a position, and return its name.
+
+        Raises:
+            ValueError: if there are too many already.
+            StoreError: if it cannot be written.
+        """
+        if self._rows.execute("SELECT count(*) FROM records").fetchone()[0] >= _MOST:
+            raise ValueError(f"records: found {_MOST:,}, which is enough; remove some first")
+        name = secrets.token_hex(6)
+        text = found.to_json() if isinstance(found, Record) else json.dumps(to_dict(found))
+        with self._writing():
+            self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (name, _title(found), time.time(), text))
+        return name
+
+    def all(self) -> list[Kept]:
+        """Return what is kept, the newest first."""
+        rows = self._rows.execute(
+            "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records ORDER BY made DESC"
+        )
+        return [Kept(*row) for row in rows]
+
+    def load(self, name: str) -> Study:
+        """Return what is kept under a name, replayed.
+
+        Raises:
+            TableError: if there is nothing, or it cannot be replayed any more.
+        """
+        row = self._rows.execute("SELECT title, record FROM records WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            raise TableError(f"record {name!r:.40}: there is none of that name")
+        title, text = row
+        try:
+            if is_position(json.loads(text)):
+                return Study(name, title, None, read_position(text))
+            record = Record.from_json(text)
+            replay(record)
+        except ValueError as problem:
+            raise TableError(f"record {name}: cannot be replayed any more: {problem}") from None
+        return Study(name, title, record, deal(record))
+
+    def remove(self, name: str) -> None:
+        """Forget what is kept under a name; TableError if there is nothing, StoreError if it cannot be written."""
+        with self._writing():
+            gone = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
+        if not gone.rowcount:
+            raise TableError(f"record {name!r:.40}: there is none of that name")
+
+
+def to_dict(game: BoardGame) -> dict[str, Any]:
+    """Return a position as plain data; ValueError if its game has no such form."""
+    if game.spec.to_dict is None:
+        raise ValueError(f"game: {game.spec.name} has no positions as data")
+    return game.spec.to_dict(game)
+
+
+def _title(found: Record | BoardGame) -> str:
+    """Return what the pages call a game or a position."""
+    game = found.spec.name.capitalize()
+    if isinstance(found, BoardGame):
+        return f"{game}: a position of {found.num_players} players, round {found.round}"
+    scores = found.scores or [None] * len(found.players)
+    who = [name if score is None else f"{name} {score}" for name, score in zip(found.players, scores, strict=True)]
+    title = f"{game}: {', '.join(who)}"
+    return title if len(title) <= _MOST_TITLE else f"{title[: _MOST_TITLE - 1]}…"
+
+
+def record_of(table: Table, taken_back: int) -> Record:
+    """Return the game at a table.
+
+    Args:
+        table: over, or one where players sit alone: the record of any other game would show what is hidden.
+        taken_back: how many decisions the human there took back; the name of that seat says so.
+
+    Raises:
+        ValueError: if a record would show what is hidden, or cannot say how the game began.
+    """
+    if table.humans and not table.game.done:
+        raise ValueError(f"table {table.name}: the game is not over, and its record would show cards that are hidden")
+    if table.start:
+        raise ValueError(
+            f"table {table.name}: the game began from a position, and a record can only say which deck was dealt"
+        )
+    names = [chair.name if chair.player == HUMAN else chair.player for chair in table.chairs]
+    if taken_back:
+        seat = table.humans[0]
+        names[seat] += f" (took back {taken_back} decision{'s' if taken_back > 1 else ''})"
+    return Record.of(table.game, table.seed, names, [decision.action for decision in table.decisions])

@@ -1,0 +1,168 @@
+/** The page on which games and positions are brought to be taken apart, and found again. */
+
+import { Refused, ask, send } from "./access.js";
+import { button, byId, make } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Brought} Brought */
+/** @typedef {import("./protocol.js").Found} Found */
+/** @typedef {import("./protocol.js").Kept} Kept */
+/** @typedef {import("./protocol.js").Place} Place */
+
+/** Bytes of a file whose text is shown, so that a mistake in it can be. */
+const MOST_SHOWN = 200_000;
+/** Letters of a line that are shown on each side of a mistake. */
+const AROUND = 60;
+
+const form = /** @type {HTMLFormElement} */ (byId("bring"));
+const file = /** @type {HTMLInputElement} */ (byId("file"));
+const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
+
+/** @type {File | null} A file that is not shown as text. */
+let large = null;
+
+// what is brought
+
+/** @param {File} brought */
+async function take(brought) {
+  clear();
+  const head = new Uint8Array(await brought.slice(0, 4).arrayBuffer());
+  const shown = brought.size <= MOST_SHOWN && new TextDecoder().decode(head) !== "PAR1";
+  large = shown ? null : brought;
+  text.value = shown ? await brought.text() : "";
+  text.placeholder = shown ? "" : `${brought.name}, ${brought.size.toLocaleString()} bytes`;
+  await open();
+}
+
+async function open() {
+  clear();
+  const content = large ?? text.value;
+  try {
+    /** @type {Found} */
+    const found = await (await send("POST", "/api/records/look", content)).json();
+    if (found.kind === "position" || found.count === 1) await keep(content, 1);
+    else showGames(content, found);
+  } catch (problem) {
+    complain(problem);
+  }
+}
+
+/**
+ * @param {BodyInit} content
+ * @param {number} number
+ */
+async function keep(content, number) {
+  const { record } = await (await send("POST", `/api/records?game=${number}`, content)).json();
+  location.assign(`/analysis/${record}`);
+}
+
+/**
+ * @param {BodyInit} content
+ * @param {{count: number, games: Brought[]}} found
+ */
+function showGames(content, { count, games }) {
+  const items = games.map((one) => {
+    const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
+    const game = one.game[0].toUpperCase() + one.game.slice(1);
+    const about = `${game}, ${one.decisions} decisions${one.scores ? "" : ", not played to its end"}`;
+    const choose = button("Open", () => keep(content, one.number).catch(complain));
+    choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
+    const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
+    return make("li", {}, words, choose);
+  });
+  const more = count > games.length ? `, the first ${games.length} of them` : "";
+  byId("found-title").textContent = `${count.toLocaleString()} games${more}`;
+  byId("games").replaceChildren(...items);
+  byId("found").hidden = false;
+  byId("found-title").focus();
+}
+
+// what is wrong with it
+
+function clear() {
+  byId("error").hidden = true;
+  byId("found").hidden = true;
+}
+
+/** @param {unknown} problem */
+function complain(problem) {
+  const said = problem instanceof Error ? problem.message : String(problem);
+  const place = problem instanceof Refused && !large ? problem.place : null;
+  byId("error").replaceChildren(make("p", {}, said), ...(place ? [excerpt(place)] : []));
+  byId("error").hidden = false;
+  if (place) mark(place);
+}
+
+/**
+ * The line of the text with the mistake in it.
+ *
+ * @param {Place} place
+ */
+function excerpt({ start, end, line }) {
+  const letters = [...text.value];
+  const from = Math.max(letters.lastIndexOf("\n", start - 1) + 1, start - AROUND);
+  const over = letters.indexOf("\n", start);
+  const to = Math.min(over < 0 ? letters.length : over, end + AROUND);
+  const [before, wrong, after] = [
+    letters.slice(from, start),
+    letters.slice(start, Math.min(end, to)),
+    letters.slice(Math.min(end, to), to),
+  ].map((part) => part.join(""));
+  const found = make("mark", {}, wrong || " ");
+  return make("pre", { "aria-label": `Line ${line}` }, `${line}: `, before, found, after);
+}
+
+/**
+ * Select the mistake in the text and scroll to it.
+ *
+ * @param {Place} place
+ */
+function mark({ start, end }) {
+  const letters = [...text.value];
+  const [first, last] = [start, end].map((n) => letters.slice(0, n).join("").length);
+  text.setSelectionRange(first, first);
+  text.blur(); // browsers scroll to where one writes when the text gets the focus
+  text.focus();
+  text.setSelectionRange(first, last);
+}
+
+// what is kept
+
+async function showKept() {
+  /** @type {Kept[]} */
+  const kept = await ask("GET", "/api/records");
+  const items = kept.map(({ record, title, made, decisions }) => {
+    const about = decisions === null ? "a position" : `${decisions} decisions`;
+    const remove = button("Remove", async () => {
+      if (!confirm(`Forget "${title}"?`)) return;
+      await ask("DELETE", `/api/records/${record}`).catch(complain);
+      showKept();
+    });
+    remove.setAttribute("aria-label", `Remove ${title}`);
+    const date = new Date(1000 * made).toLocaleString();
+    const link = make("a", { href: `/analysis/${record}` }, title);
+    return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date}`)), remove);
+  });
+  byId("kept").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  open();
+});
+text.addEventListener("input", () => {
+  large = null;
+  file.value = "";
+});
+file.addEventListener("change", () => file.files?.[0] && take(file.files[0]));
+form.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  form.classList.add("over");
+});
+form.addEventListener("dragleave", () => form.classList.remove("over"));
+form.addEventListener("drop", (event) => {
+  event.preventDefault();
+  form.classList.remove("over");
+  const dropped = event.dataTransfer?.files[0];
+  if (dropped) take(dropped);
+});
+showKept().catch(complain);

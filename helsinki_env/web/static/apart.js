@@ -1,0 +1,20 @@
+/** From a table to the page on which its game is taken apart. */
+
+import { ask } from "./access.js";
+import { button } from "./dom.js";
+
+/**
+ * Make the button that leads there.
+ *
+ * @param {string} table
+ * @param {(text: string) => void} complain
+ * @param {string} text
+ * @param {string} [label]  the text for those who cannot see where the button stands
+ */
+export function takeApart(table, complain, text, label = text) {
+  const leads = async () => {
+    const { record } = await ask("POST", "/api/records", { table });
+    location.assign(`/analysis/${record}`);
+  };
+  return button(text, () => leads().catch((problem) => complain(problem.message)), { "aria-label": label });
+}

@@ -1,0 +1,126 @@
+/** Who is to sit at a table: the seats of a form, and the links for people who each use a browser of their own. */
+
+import { addressOf } from "./access.js";
+import { button, make } from "./dom.js";
+import { keep, recall } from "./kept.js";
+
+/** @typedef {import("./protocol.js").Game} Game */
+/** @typedef {{player: string, name: string}} Sitting */
+
+const HUMAN = "human";
+
+export class Chairs {
+  /** @type {Game | null} */
+  #game = null;
+
+  /**
+   * @param {HTMLElement} list  gets an item for each seat
+   * @param {HTMLElement} levels  gets what the levels mean
+   * @param {HTMLElement} sharing  the question whether people share this device; shown where there are several
+   */
+  constructor(list, levels, sharing) {
+    this.list = list;
+    this.levels = levels;
+    this.sharing = sharing;
+  }
+
+  /**
+   * Show the seats of a game; who was chosen stays.
+   *
+   * @param {Game} game
+   * @param {number} count
+   * @param {Sitting[]} before  who sits there already
+   */
+  show(game, count, before = this.#sitting()) {
+    this.#game = game;
+    const usual = game.levels[Math.min(1, game.levels.length - 1)].player;
+    const seats = Array.from({ length: count }, (_, seat) => {
+      const player = before[seat]?.player ?? (seat ? usual : HUMAN);
+      return this.#chair(game, seat, player, before[seat]?.name ?? recall(`name.${seat}`, ""));
+    });
+    this.list.replaceChildren(...seats);
+    this.levels.textContent = game.levels.map((level) => `${level.label}: ${level.says}`).join(". ") + ".";
+    this.#showNames();
+  }
+
+  /** Return who sits where, as the server takes it; people's names are remembered. */
+  order() {
+    /** @type {Map<string, number>} How many of each player sit there so far. */
+    const there = new Map();
+    const chairs = this.#sitting().map(({ player, name }, seat) => {
+      if (player === HUMAN) {
+        keep(`name.${seat}`, name);
+        return { player, name };
+      }
+      const count = (there.get(player) ?? 0) + 1;
+      there.set(player, count);
+      const called = this.#game?.levels.find((level) => level.player === player)?.label ?? player;
+      return { player, name: count > 1 ? `${called} ${count}` : called };
+    });
+    const way = this.sharing.querySelector("input:checked")?.getAttribute("value");
+    return { chairs, sharing: this.sharing.hidden || !way ? "device" : way };
+  }
+
+  /** @returns {Sitting[]} */
+  #sitting() {
+    return [...this.list.children].map((item) => ({
+      player: item.querySelector("select")?.value ?? HUMAN,
+      name: item.querySelector("input")?.value ?? "",
+    }));
+  }
+
+  /**
+   * @param {Game} game
+   * @param {number} seat
+   * @param {string} player
+   * @param {string} name
+   */
+  #chair({ levels, others }, seat, player, name) {
+    const who = make(
+      "select",
+      { "aria-label": `Who plays seat ${seat}` },
+      make("option", { value: HUMAN }, "A person"),
+      make("optgroup", { label: "Players of ours" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
+      make("optgroup", { label: "Others" }, ...others.map((one) => make("option", { value: one }, one))),
+    );
+    who.value = player;
+    if (who.selectedIndex < 0) who.value = levels[0].player;
+    who.addEventListener("change", () => this.#showNames());
+    const called = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: "40", placeholder: "Name" });
+    called.value = name;
+    return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)), who, called);
+  }
+
+  #showNames() {
+    let people = 0;
+    for (const item of this.list.children) {
+      const human = item.querySelector("select")?.value === HUMAN;
+      people += Number(human);
+      item.querySelector("input")?.toggleAttribute("hidden", !human);
+    }
+    this.sharing.hidden = people < 2;
+  }
+}
+
+/**
+ * Show the links of a table's seats.
+ *
+ * @param {HTMLElement} section
+ * @param {{seat: number, name: string, link: string}[]} links
+ */
+export function showLinks(section, links) {
+  const items = links.map(({ name, link }) => {
+    const address = addressOf(link);
+    const copy = button("Copy", async () => {
+      await navigator.clipboard.writeText(address);
+      copy.textContent = "Copied";
+    });
+    const open = make("a", { href: address, target: "_blank" }, address);
+    return make("li", {}, make("div", {}, make("b", {}, name), make("div", {}, open)), copy);
+  });
+  const title = make("h2", { id: "links-title", tabindex: "-1" }, "A link for each person");
+  const says = make("p", {}, "Whoever opens a link plays that seat. Keep them: they are not shown again.");
+  section.replaceChildren(title, says, make("ul", { class: "tables" }, ...items));
+  section.hidden = false;
+  title.focus();
+}

@@ -1,0 +1,59 @@
+/** Playing on from a decision of a game that is taken apart, or from a position: who sits where, and a new table. */
+
+import { ask } from "./access.js";
+import { Chairs, showLinks } from "./chairs.js";
+import { byId } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Game} Game */
+
+const dialog = /** @type {HTMLDialogElement} */ (byId("seats"));
+const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
+
+/** @param {unknown} problem */
+function refuse(problem) {
+  byId("refused").textContent = problem instanceof Error ? problem.message : String(problem ?? "");
+  byId("refused").hidden = !problem;
+}
+
+/**
+ * Ask who plays on.
+ *
+ * @param {string} record
+ * @param {string} game
+ * @param {string[]} players  who sat there
+ * @param {number} decisions  after which it goes on
+ * @param {number} seat  who is to move
+ */
+export async function playOn(record, game, players, decisions, seat) {
+  /** @type {Game[]} */
+  const games = await ask("GET", "/api/games");
+  const played = games.find((one) => one.name === game);
+  if (!played) throw new Error(`${game} cannot be played in a browser`);
+  const { levels, others } = played;
+  const known = [...levels.map((level) => level.player), ...others];
+  const usual = levels[Math.min(1, levels.length - 1)].player;
+  const sitting = players.map((player, i) => ({
+    player: i === seat ? "human" : known.includes(player) ? player : usual,
+    name: "",
+  }));
+  byId("seats-title").textContent = decisions ? `Play on after ${decisions} decisions` : "Play on from here";
+  chairs.show(played, players.length, sitting);
+  refuse(null);
+  byId("new").hidden = false;
+  byId("links").hidden = true;
+  byId("new").onsubmit = (event) => {
+    event.preventDefault();
+    begin({ record, decisions }).catch(refuse);
+  };
+  dialog.showModal();
+}
+
+/** @param {{record: string, decisions: number}} from */
+async function begin(from) {
+  const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
+  if (!links.length) return location.assign(`/tables/${table}`);
+  byId("new").hidden = true;
+  showLinks(byId("links"), links);
+}
+
+byId("cancel").addEventListener("click", () => dialog.close());

@@ -1,0 +1,56 @@
+/** A position that is taken apart: its picture, and what a judge thinks of the decisions there. */
+
+import { make } from "./dom.js";
+
+/** @typedef {Pick<import("./protocol.js").Opinion, "shares" | "choices">} Thought */
+/** @typedef {import("./protocol.js").Position} Position */
+
+/** @param {number} share */
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+export class PositionView {
+  #seats = make("ol", { class: "seats" });
+  #advice = make("div", { class: "act" });
+
+  /**
+   * @param {HTMLElement} root
+   * @param {Position} position
+   */
+  constructor(root, position) {
+    this.position = position;
+    const read = new DOMParser().parseFromString(position.svg, "image/svg+xml").documentElement;
+    for (const name of ["width", "height"]) read.removeAttribute(name);
+    for (const part of read.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    const picture = make("div", { class: "picture" }, document.importNode(read, true));
+    const players = make("section", { class: "sheet", "aria-label": "Seats" }, this.#seats);
+    const thought = make("section", { class: "sheet", "aria-label": "Decisions" }, this.#advice);
+    root.replaceChildren(make("div", { class: "desk" }, picture, make("aside", { class: "side" }, players, thought)));
+    this.judge(null);
+  }
+
+  /** @param {Thought | null} advice */
+  judge(advice) {
+    const { scores, seat, done } = this.position;
+    const items = scores.map((points, i) => {
+      const token = make("span", { class: `token seat-${i}`, "aria-hidden": "true" }, String(i));
+      const item = make("li", {}, token, make("span", { class: "name" }, `Seat ${i}`));
+      if (!done && i === seat) item.append(make("span", { class: "pill gold" }, "to move"));
+      if (advice) item.append(make("b", {}, percent(advice.shares[i])));
+      item.append(make("span", { class: "points" }, points === 1 ? "1 point" : `${points} points`));
+      return item;
+    });
+    this.#seats.replaceChildren(...items);
+    this.#advice.replaceChildren(...(advice ? choices(advice) : [make("p", { class: "soft" }, done ? "The game is over." : "Not judged yet.")]));
+  }
+}
+
+/** @param {Thought} advice */
+function choices({ choices }) {
+  const items = choices.map(({ words, probability, share }) => {
+    const bar = make("meter", { min: "0", max: "1", value: String(probability), "aria-label": "How likely it is taken" });
+    const wins = make("b", {}, share === null ? "" : `wins ${percent(share)}`);
+    return make("li", {}, make("span", { class: "decision" }, words), wins, bar, make("span", {}, percent(probability)));
+  });
+  const says = "Bars: how likely it would be taken. Wins: the share of the win after it, by what the seat to move sees.";
+  return [make("ol", { class: "choices-judged" }, ...items), make("p", { class: "soft" }, says)];
+}

@@ -1,0 +1,75 @@
+/** The page of a game or position that is taken apart. */
+
+import { Viewer } from "../viewer/viewer.js";
+import { ask } from "./access.js";
+import { byId } from "./dom.js";
+import { download } from "./download.js";
+import { Judge } from "./judge.js";
+import { playOn } from "./playon.js";
+import { PositionView } from "./position.js";
+
+/** @typedef {import("./protocol.js").Study} Study */
+
+const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
+const path = `/api/records/${encodeURIComponent(name)}`;
+
+/** @param {unknown} problem */
+function complain(problem) {
+  byId("error").textContent = problem instanceof Error ? problem.message : String(problem);
+  byId("error").hidden = false;
+}
+
+/**
+ * @param {string} id
+ * @param {() => Promise<unknown>} does
+ */
+function onClick(id, does) {
+  byId(id).addEventListener("click", () => {
+    byId("error").hidden = true;
+    does().catch(complain);
+  });
+}
+
+/** @param {Study} study */
+async function show(study) {
+  document.title = byId("title").textContent = study.title;
+  byId("wait").hidden = true;
+  byId("tools").hidden = false;
+  const judge = study.kind === "record" ? showGame(study) : showPosition(study);
+  await judge?.begin();
+}
+
+/** @param {Extract<Study, {kind: "record"}>} study */
+function showGame({ record, game, film, judges, to_move: last }) {
+  const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
+  const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
+  const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
+  const viewer = new Viewer(byId("shown"), film, { moved });
+  const judge = new Judge(record, judges, (judgement) => viewer.judge(judgement), complain);
+  onClick("play-on", () => playOn(record, game, film.players, viewer.number, mover(viewer.number)));
+  onClick("save", () => download(`${path}/file`, `${record}.jsonl`));
+  onClick("save-page", () => download(`${path}/page?judge=${encodeURIComponent(judge.shown)}`, `${record}.html`));
+  return judge;
+}
+
+/** @param {Extract<Study, {kind: "position"}>} study */
+function showPosition({ record, game, position, judges }) {
+  const view = new PositionView(byId("shown"), position);
+  const seats = position.scores.map(() => "");
+  byId("save").textContent = "Save the position";
+  byId("save-page").hidden = true;
+  onClick("save", () => download(`${path}/file`, `${record}.json`));
+  if (position.done) {
+    for (const id of ["play-on", "start", "judge"]) byId(id).toggleAttribute("disabled", true);
+    return null;
+  }
+  onClick("play-on", () => playOn(record, game, seats, 0, position.seat));
+  return new Judge(record, judges, (advice) => view.judge(advice), complain);
+}
+
+try {
+  await show(await ask("GET", path));
+} catch (problem) {
+  byId("wait").hidden = true;
+  complain(problem);
+}

@@ -1,0 +1,225 @@
+"""The pages of `helsinki play` on which games are taken apart, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.match import play_match
+from helsinki_env.play.record import Record, positions
+from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.support.browser import Player
+from tests.support.server import Server, serving
+from tests.test_accessibility import problems
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("analysis")) as running:
+        yield running
+
+
+def played(game: TestedGame, seed: int = 5) -> Record:
+    return next(play_match(["greedy", "random"], game.spec.config(num_players=2), games=2, seed=seed).records())
+
+
+def position_of(record: Record, number: int) -> str:
+    """The position after so many decisions, over many lines."""
+    game = next(game for i, (game, _) in enumerate(positions(record)) if i == number)
+    return json.dumps(game.spec.to_dict(game), indent=1)
+
+
+def paste(browser: Any, server: Server, text: str, **more: Any) -> Player:
+    """Somebody who pastes a text and opens it."""
+    player = Player(browser, f"{server.address}/analysis", **more)
+    player.page.fill("#text", text)
+    player.page.click("#open")
+    return player
+
+
+def shown(player: Player) -> str:
+    """Where the viewer is in the game."""
+    return str(player.page.inner_text(".where"))
+
+
+def ask_who_plays_on(page: Any) -> None:
+    page.click("#play-on")
+    page.wait_for_selector("#seats[open]")
+
+
+@EACH_GAME
+def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame, server: Server, browser: Any) -> None:
+    record = played(game)
+    count = len(record.decisions)
+    player = paste(browser, server, record.to_json())
+    page = player.page
+    page.wait_for_selector("#tools:not([hidden])")
+    assert "/analysis/" in page.url
+    assert shown(player).startswith(f"0 of {count}")
+    player.press("ArrowRight", "ArrowRight")
+    assert shown(player).startswith(f"2 of {count}")
+    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    assert page.get_attribute(".graph", "aria-label").startswith("Shares of the win")
+    assert page.is_hidden("#start")
+    player.press("End")
+    assert page.is_disabled("#play-on")
+    page.click(".costliest button")
+    number = int(shown(player).split()[0])
+    assert 0 < number <= count
+    player.press("ArrowLeft")
+    ask_who_plays_on(page)
+    before = next(one for i, (one, _) in enumerate(positions(record)) if i == number - 1)
+    choices = [one.input_value() for one in page.locator("#chairs select").all()]
+    assert choices == ["human" if seat == before.seat else record.players[seat] for seat in (0, 1)]
+    page.click("#new button.main")
+    view = player.wait(lambda view: view["number"] >= number - 1)
+    assert (view["number"], view["mine"], view["seat"]) == (number - 1, [before.seat], before.seat)
+    assert {one["id"] for one in view["decisions"]} == set(before.legal_actions().tolist())
+    assert player.wrong == []
+
+
+def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any) -> None:
+    player = paste(browser, server, played(GAMES[0], seed=9).to_json())
+    page = player.page
+    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    page.select_option("#judge", "net+search:400")
+    page.wait_for_selector("#start:not([hidden])")
+    page.click("#start")
+    page.wait_for_selector("#progress:not([hidden])")
+    assert page.inner_text("#start") == "Stop"
+    page.click("#start")
+    page.wait_for_selector("#progress", state="hidden")
+    assert page.inner_text("#start") in ("Judge", "Go on judging")
+    page.select_option("#judge", "net")
+    page.wait_for_selector(".costliest:not([hidden])")
+    page.reload()
+    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    assert page.input_value("#judge") == "net"
+    assert player.wrong == []
+
+
+def test_what_is_wrong_is_marked_in_the_text(server: Server, browser: Any) -> None:
+    text = position_of(played(GAMES[0]), 40)
+    mistake = text.replace('"round": ', '"round": -')
+    player = paste(browser, server, mistake)
+    page = player.page
+    page.wait_for_selector("#error mark")
+    marked = page.inner_text("#error mark")
+    assert marked.startswith('"round": -')
+    assert "round: found -" in page.inner_text("#error")
+    chosen = page.evaluate(
+        "(() => { const t = document.querySelector('#text');"
+        " return t.value.slice(t.selectionStart, t.selectionEnd) })()"
+    )
+    assert chosen == marked
+    assert page.evaluate("document.activeElement.id") == "text"
+    page.fill("#text", text)
+    page.click("#open")
+    page.wait_for_selector("#tools:not([hidden])")
+    assert [said for said in player.wrong if "400" not in said] == []
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "{", '{"a": "<img src=x onerror=alert(1)>"}', "[1, 2"])
+def test_what_is_no_game_is_said_so(text: str, server: Server, browser: Any) -> None:
+    player = paste(browser, server, text)
+    player.page.wait_for_selector("#error:not([hidden])")
+    assert player.page.inner_text("#error p")
+    assert player.page.url.endswith("/analysis")
+    assert player.page.locator("#error img").count() == 0
+    assert [said for said in player.wrong if "400" not in said] == []
+
+
+@EACH_GAME
+def test_a_position_is_judged_and_played_on(game: TestedGame, server: Server, browser: Any) -> None:
+    record = played(game)
+    begin = next(one for i, (one, _) in enumerate(positions(record)) if i == 50)
+    player = paste(browser, server, position_of(record, 50), width=390)
+    page = player.page
+    page.wait_for_selector(".choices-judged li", timeout=120_000)
+    assert page.locator(".picture svg").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    ask_who_plays_on(page)
+    page.click("#new button.main")
+    view = player.wait(lambda view: True)
+    assert (view["number"], view["seat"], view["mine"]) == (0, begin.seat, [begin.seat])
+    assert player.wrong == []
+
+
+def test_a_file_of_games_is_chosen_from_and_found_again(tmp_path: Path, server: Server, browser: Any) -> None:
+    games = [played(GAMES[0], seed) for seed in (1, 2, 3)]
+    (tmp_path / "games.jsonl").write_text("".join(game.to_json() + "\n" for game in games))
+    player = Player(browser, f"{server.address}/analysis")
+    page = player.page
+    page.set_input_files("#file", tmp_path / "games.jsonl")
+    page.wait_for_selector("#games li")
+    assert page.locator("#games li").count() == 3
+    assert page.evaluate("document.activeElement.id") == "found-title"
+    page.click("#games li:nth-child(3) button")
+    page.wait_for_selector("#tools:not([hidden])")
+    assert shown(player).startswith(f"0 of {len(games[2].decisions)}")
+    title = page.inner_text("#title")
+    with page.expect_download() as saving:
+        page.click("#save")
+    assert Record.from_json(Path(saving.value.path()).read_text()) == games[2]
+    with page.expect_download() as saving:
+        page.click("#save-page")
+    assert Path(saving.value.path()).read_text().startswith("<!doctype html>")
+    page.goto(f"{server.address}/analysis")
+    page.click("#kept a")
+    page.wait_for_selector("#tools:not([hidden])")
+    assert page.inner_text("#title") == title
+    assert player.wrong == []
+
+
+def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Server, browser: Any) -> None:
+    made = server.make("greedy", "random", game="copenhagen", seed=2)
+    player = Player(browser, f"{server.address}/tables/{made['table']}")
+    player.wait(lambda view: view["done"])
+    for leave in ("#player button", "#tables li:first-child button:has-text('Take apart')"):
+        player.page.click(leave)
+        player.page.wait_for_selector("#tools:not([hidden])")
+        assert "greedy" in player.page.inner_text("#title")
+        player.page.goto(server.address)
+    assert player.wrong == []
+
+
+def test_a_game_of_a_tournament_is_taken_apart(server: Server, browser: Any) -> None:
+    made = server.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10, "seed": 1})[1]
+    player = Player(browser, f"{server.address}/tournaments/{made['tournament']}")
+    player.page.click("#latest button >> nth=0", timeout=120_000)
+    player.page.wait_for_selector("#tools:not([hidden])")
+    assert {"random", "greedy"} <= set(player.page.inner_text("#title").replace(",", "").split())
+    assert player.wrong == []
+
+
+def test_links_are_shown_where_several_people_play_on(server: Server, browser: Any) -> None:
+    player = paste(browser, server, played(GAMES[0]).to_json())
+    page = player.page
+    page.wait_for_selector("#tools:not([hidden])")
+    ask_who_plays_on(page)
+    for chair in page.locator("#chairs select").all():
+        chair.select_option("human")
+    page.check("#sharing input[value=links]")
+    page.click("#new button.main")
+    page.wait_for_selector("#links a")
+    assert page.locator("#links a").count() == 2
+    player.press("Escape")
+    assert page.is_hidden("#seats")
+
+
+def test_pages_can_be_used_by_everybody(server: Server, browser: Any) -> None:
+    player = paste(browser, server, position_of(played(GAMES[0]), 40).replace('"round": ', '"round": -'))
+    player.page.wait_for_selector("#error mark")
+    assert problems(player.page) == []
+    for text in (played(GAMES[0]).to_json(), position_of(played(GAMES[1]), 40)):
+        player = paste(browser, server, text)
+        player.page.wait_for_selector("#tools:not([hidden])")
+        player.page.wait_for_selector("#start", state="hidden", timeout=120_000)
+        player.page.wait_for_selector("#progress", state="hidden")
+        assert problems(player.page) == []
+        ask_who_plays_on(player.page)
+        assert problems(player.page) == []
