@@ -105,6 +105,16 @@ def test_an_opinion_is_for_the_page_alone_that_asks_at_its_turn(server: Server) 
         assert "ask when it is yours" in refused["message"]
 
 
+def test_who_asks_too_late_is_told_of_nothing(server: Server) -> None:
+    made = server.make("human", "greedy", game="copenhagen", seed=5)
+    with seated(server, made["table"]) as (line, view):
+        view = decide_first(line, view)
+        assert view["number"] > 0
+        ask(line, 0)
+        line.send(json.dumps({"type": "look", "seat": 1}))
+        assert "expected one of yours" in told(line)["message"]
+
+
 def test_a_game_that_is_over_is_not_judged(server: Server) -> None:
     made = server.make("random", "random", game="copenhagen", seed=1)
     with seated(server, made["table"]) as (line, view):

@@ -32,7 +32,7 @@ def told(player: Player, deeper: int = 0) -> dict[str, Any]:
 
 
 def shown(player: Player) -> list[str]:
-    found: list[str] = player.page.locator("ol.thought .words").all_inner_texts()
+    found: list[str] = player.page.locator(".thoughts .words").all_inner_texts()
     return found
 
 

@@ -106,7 +106,7 @@ export class Advice {
   #think(row, trials) {
     this.#ask(trials);
     const began = Date.now();
-    const clock = make("span", { class: "soft", "aria-live": "off" });
+    const clock = make("span", { class: "soft" });
     const tick = () => {
       clock.textContent = `${trials} trials: ${((Date.now() - began) / 1000).toFixed(1)} s`;
       if (clock.isConnected) setTimeout(tick, 100);
@@ -128,7 +128,7 @@ export class Advice {
    * @param {boolean} own  whether they can be shown in the picture
    */
   #choices(opinion, own) {
-    const list = make("ol", { class: "thought" });
+    const list = make("ol", { class: "thoughts" });
     for (const one of opinion.choices.slice(0, MOST)) {
       const part = opinion.deeper ? one.share : one.probability;
       const inside = [make("span", { class: "words" }, one.words), figure(part), bar(part)];
