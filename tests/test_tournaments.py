@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from helsinki_env.play.record import Record, RecordError, read_records, replay
 from helsinki_env.web.store import Store
 from helsinki_env.web.tournaments import Tournaments
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
-from helsinki_env.web.tournaments.work import next_chunk
+from helsinki_env.web.tournaments.work import figures, next_chunk
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import ROOT, Server, serving
 
@@ -163,6 +164,19 @@ def test_games_that_have_not_ended_are_not_rated(server: Server, small: str) -> 
     broken = Record(record.config, record.seed, record.players, record.decisions[:5])
     with pytest.raises(RecordError, match="game 2: found one that was not played to its end"):
         recorded_tables([record, broken], lambda _: "")
+
+
+def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: str) -> None:
+    played = [Record.from_json(line) for line in games_of(server, small).splitlines()]
+    tournament = Tournament("t", "", 0.0, played[0].config, ("random", "greedy"), 5, 1)
+    found = figures(tournament, dict(enumerate(played[:2])))
+    assert (found["games"], found["decks"], found["reference"]) == (2, 1, None)
+    assert "second deck" in found["without"]
+    won = Counter(record.players[(record.ranking or ())[0]] for record in played[:2])
+    assert {row["player"]: 2 * row["win_share"] for row in found["players"]} == {"greedy": 0, "random": 0} | won
+    assert [row["rating"] for row in found["players"]] == [None, None]
+    assert json.dumps(found, allow_nan=False)
+    assert figures(tournament, dict(enumerate(played)))["without"] is None
 
 
 # -- stopping and going on -----------------------------------------------------------------------------------

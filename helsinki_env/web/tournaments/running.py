@@ -127,8 +127,8 @@ class Tournaments:
             async with self._places[run.playing]:
                 run.began = time.monotonic()
                 await self._listen(tournament, run.playing)
-        except StoreError as problem:
-            self._messages[name] = str(problem)
+        except (StoreError, OSError) as problem:
+            self._messages[name] = f"it cannot go on: {problem}"
         finally:
             if self._runs.get(name) is run:
                 del self._runs[name]
@@ -151,8 +151,9 @@ class Tournaments:
         finally:
             with suppress(Exception):
                 await starting
-            process.kill()
-            await loop.run_in_executor(self._threads, process.join)
+            if process.pid is not None:
+                process.kill()
+                await loop.run_in_executor(self._threads, process.join)
             line.close()
 
     def _heard(self, name: str, kind: str, content: Any) -> None:
