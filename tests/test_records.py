@@ -314,7 +314,7 @@ def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
 
 def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
     name = bring(server, played(GAMES[0], seed=8).to_json())
-    path = f"/api/records/{name}/judgement?judge={quote('net+search:25')}"
+    path = f"/api/records/{name}/judgement?judge={quote('net+search:400')}"
     assert server.ask("GET", path)[1]["state"] == "stopped"
     server.ask("POST", path)
     while (running := server.ask("GET", path)[1])["done"] == 0:
