@@ -1,4 +1,4 @@
-"""Start a command that opens pages, look at the first of them, and stop it by Ctrl-C: ``python -m tests.support.opened``.
+"""Start a command that opens pages, look at the first one, and stop it by Ctrl-C: ``python -m tests.support.opened``.
 
 For an environment that holds what the command needs and nothing else; so this needs nothing either.
 """

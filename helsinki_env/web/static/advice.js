@@ -49,6 +49,7 @@ export class Advice {
   /** @param {View} view */
   show(view) {
     this.#view = view;
+    /** @type {HTMLElement} */ (this.wanted.closest("section")).hidden = view.done; // there is nothing left to decide
     const asks = this.wanted.checked && !view.done && (view.decisions.length > 0 || view.mine.length === 0);
     if (!asks) {
       this.forget();
