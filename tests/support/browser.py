@@ -34,6 +34,17 @@ def chromium() -> Iterator[Any]:
         yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
+#: Notes in a page what it heard last, once the page's own scripts are done with it.
+_NOTES = """
+WebSocket = class extends WebSocket {
+  constructor(...address) {
+    super(...address);
+    this.addEventListener("message", (event) => setTimeout(() => (window.heard = event.data)));
+  }
+};
+"""
+
+
 class Player:
     """Somebody in front of a browser: what they see, and what the browser complains of.
 
@@ -53,6 +64,7 @@ class Player:
         self.context.add_init_script(
             f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
         )
+        self.context.add_init_script(_NOTES)
         self.page = self.context.new_page()
         self.wrong: list[str] = []
         self.frames: list[str] = []
@@ -80,11 +92,13 @@ class Player:
     def wait(self, wanted: Any) -> dict[str, Any]:
         """Wait until the newest view is as wanted, and shown."""
         for _ in range(3000):
-            if self.views and wanted(self.view):
-                self.page.wait_for_timeout(10)
+            if self.views and wanted(self.view) and self._has_shown_all():
                 return self.view
             self.page.wait_for_timeout(10)
         raise AssertionError(f"not seen within 30 seconds; wrong: {self.wrong}")
+
+    def _has_shown_all(self) -> bool:
+        return bool(self.page.evaluate("text => window.heard === text", self.frames[-1]))
 
     def turn(self) -> dict[str, Any]:
         return self.wait(lambda view: view["decisions"] or view["done"])
