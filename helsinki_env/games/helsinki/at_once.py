@@ -1,4 +1,4 @@
-"""What `draw`, `build` and `legal` say of hands, once more for the 51 card types of the box: 51 bytes are one vector."""
+"""What `draw`, `build` and `legal` say of hands, once more for the 51 card types of the box: a hand is one vector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = np.int64((1 << NARROW) - 1)
 _COLOURED = np.int64((1 << _WILD) - 1)
 _COLOURS, _VARIANTS = 5, _WILD // 5
 #: The most cards that a tile needs, and with them the last column of `up_to`.
-_MOST = np.int64(7)
+_MOST = np.int64(8)
 
 _sum_of_cards, _sum_of_colour = summer(NARROW, 64), summer(_VARIANTS, 16)
 _types_held, _kinds_left = gatherer(64), gatherer(32)

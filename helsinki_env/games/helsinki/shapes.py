@@ -105,7 +105,8 @@ def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> An
     """Like `lanes`, for the eight orientations of a tile at once: bit 7 * orientation + lane; int64.
 
     Args:
-        low, high: int8, read as (.., 5, 8).
+        low: int8, read as (.., 5, 8).
+        high: the same.
         lanes_within: int8, read as (.., 8).
         row: which of them.
         packed: the board.
@@ -152,9 +153,7 @@ def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> An
     return builder.call(function, [legal])
 
 
-slides_of = word_of(
-    _slides, lambda low, high, lanes_within, row, packed: types.int64(low, high, lanes_within, row, packed), _slides_code
-)
+slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides_code)
 
 
 @kernel

@@ -57,7 +57,7 @@ TABLES = np.dtype(
             ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
             ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
             ("lanes_of_kind", np.int8, (20, 4, 8)),
-            ("up_to", np.int64, (5, 8)),  # card types of a colour that need so many cards at most; up to 51 types
+            ("up_to", np.int64, (5, 9)),  # card types of a colour that need so many cards at most; up to 51 types
             ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
             ("deck", np.int8, (5, WIDE)),  # by number of players
             ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
