@@ -27,7 +27,6 @@ __all__ = [
     "Word",
     "clearer",
     "copier",
-    "copy_all",
     "gatherer",
     "leading_zeros",
     "prefetcher",
@@ -168,19 +167,6 @@ def copier(width: int, plus: int = 0) -> Word:
         _store(builder, builder.add(value, _all(kind, plus)) if plus else value, addressed(0, 1))
 
     return word_of(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code)
-
-
-def _copy_all(out: Any, source: Any) -> None:
-    """Copy all int8 entries of `source` to the front of `out`."""
-    out[: len(source)] = source
-
-
-def _copy_all_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
-    size = builder.extract_value(arguments[1], 2)
-    cgutils.raw_memcpy(builder, addressed(0), addressed(1), size, 1)
-
-
-copy_all = word_of(_copy_all, lambda out, source: types.void(out, source), _copy_all_code)
 
 
 def clearer(width: int) -> Word:

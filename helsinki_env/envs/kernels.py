@@ -20,7 +20,7 @@ from helsinki_env.engine.contract import (
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
 from helsinki_env.engine.rng import first_word
-from helsinki_env.engine.vectors import copy_all, prefetcher
+from helsinki_env.engine.vectors import prefetcher
 from helsinki_env.envs.rewards import reward_of
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -82,7 +82,8 @@ def _view(t, g, kept, legal, mask, obs):
     """
     write_mask(t, g, mask)
     if kept:
-        copy_all(legal, mask)
+        for action in range(len(mask)):
+            legal[action] = mask[action]
     observe(t, g, g.seat, obs)
 
 
