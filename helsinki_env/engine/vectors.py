@@ -37,7 +37,8 @@ __all__ = [
     "word_of",
 ]
 
-Word = Callable[..., Any]
+Word = Any
+"""What kernels call; `plain` is its twin."""
 
 _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 
@@ -52,7 +53,7 @@ def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]
             as a 64-bit integer), arguments.
     """
     if not JIT:
-        plain.plain = plain  # type: ignore[attr-defined]
+        plain.plain = plain
         return plain
     return _compiled(plain, signature, code)  # pragma: no cover  # coverage is measured without the compiler
 
@@ -89,7 +90,7 @@ def _compiled(plain: Word, signature: Callable[..., Any], code: Callable[..., An
     }
     made: Any = intrinsic(shapes[plain.__code__.co_argcount])
     made.plain = plain
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _load(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
@@ -135,7 +136,9 @@ def spreader(width: int, planes: int = 1) -> Word:
             total = value if total is None else builder.or_(total, value)
         _store(builder, total, addressed(0, 1))
 
-    return word_of(spread, lambda out, at, sets: types.void(out, at, types.UniTuple(types.int64, planes)), code)
+    return word_of(
+        spread, lambda out, at, sets: types.void(out, at, types.containers.UniTuple(types.int64, planes)), code
+    )
 
 
 def gatherer(width: int) -> Word:
