@@ -136,9 +136,8 @@ def spreader(width: int, planes: int = 1) -> Word:
             total = value if total is None else builder.or_(total, value)
         _store(builder, total, addressed(0, 1))
 
-    return word_of(
-        spread, lambda out, at, sets: types.void(out, at, types.containers.UniTuple(types.int64, planes)), code
-    )
+    kind = types.containers.UniTuple(types.int64, planes)
+    return word_of(spread, lambda out, at, sets: types.void(out, at, kind), code)
 
 
 def gatherer(width: int) -> Word:
