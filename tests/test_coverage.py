@@ -21,7 +21,6 @@ TESTS = (
     "test_notation",
     "test_rule",
     "test_values",
-    "test_vectors",
 )
 #: The chapters of the rules and what lies under them; what every game shares of that. What makes and keeps machine code
 #: has nothing to do where there is none.
