@@ -13,18 +13,28 @@ import pytest
 from helsinki_env.engine.kernel import JIT
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("test_agreement", "test_golden", "test_kept", "test_kernels", "test_notation", "test_rule", "test_values")
+TESTS = (
+    "test_agreement",
+    "test_golden",
+    "test_kept",
+    "test_kernels",
+    "test_notation",
+    "test_rule",
+    "test_values",
+)
 #: The chapters of the rules and what lies under them; what every game shares of that. What makes and keeps machine code
 #: has nothing to do where there is none.
 RULES = {
     "games/helsinki": [
         "actions",
+        "at_once",
         "bits",
         "build",
         "coats",
         "deal",
         "draw",
         "legal",
+        "observe",
         "score",
         "shapes",
         "state",
@@ -32,7 +42,7 @@ RULES = {
         "tables",
         "turn",
     ],
-    "engine": ["bits", "contract", "draws", "kernel", "loops", "rng", "rule", "states", "values"],
+    "engine": ["bits", "contract", "draws", "kernel", "loops", "rng", "rule", "states", "values", "vectors"],
 }
 LEAST = 98.0
 

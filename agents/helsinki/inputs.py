@@ -22,7 +22,7 @@ from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import observation
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, layout
-from helsinki_env.games.helsinki.state import NARROW, SEATS, WIDE, game_dtype
+from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
 
 __all__ = ["INPUTS", "seat_parts", "table_parts"]
 
@@ -260,9 +260,9 @@ def _interface(types: int) -> dict[str, str]:
     return {"actions": repr((table.sizes, table.offsets)), "observation": observation.layout(types).markdown()}
 
 
-for _capacity in (NARROW, WIDE):
+for _layout in LAYOUTS:
     for _word, _stated in ((parts.carry_out, carry_out), (parts.write_position, write_position), (parts.holds, holds)):
-        _word.belongs_to(game_dtype(_capacity), _stated)
+        _word.belongs_to(_layout, _stated)
 
 INPUTS = NetInputs(
     types=lambda config: int(config.loaded.types),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, redeal, restore, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import first_word
+from helsinki_env.engine.rule import Rule
 
 __all__ = [
     "batch_deal",
@@ -24,17 +25,26 @@ __all__ = [
 
 
 @kernel
-def write_mask(t, g, mask):
-    """Write the legal decisions of a game: 1 for each legal id, else 0; `mask` is int8 of shape (ids,)."""
+def _mark_on_nothing(t, g, mask):
     mask[:] = 0
     mark_legal(t, g, mask)
 
 
 @kernel
-def observe(t, g, viewer, out):
-    """Write what `viewer` may see into `out`, int8 of shape (F,)."""
+def _describe_on_nothing(t, g, viewer, out):
     out[:] = 0
     describe(t, g, viewer, out)
+
+
+write_mask = Rule("write_mask", _mark_on_nothing)
+"""`write_mask(t, g, mask)`: write 1 for each legal id, 0 for all others, into `mask`, int8 (ids,).
+
+A game that has a faster way than to mark on nothing states this too."""
+
+observe = Rule("observe", _describe_on_nothing)
+"""`observe(t, g, viewer, out)`: write what a seat may see into `out`, int8 (F,), every entry of it.
+
+A game that has a faster way than to describe on nothing states this too."""
 
 
 @kernel

@@ -12,40 +12,52 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import Entry
+from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN, first_word, mix
+from helsinki_env.engine.vectors import gatherer
 
 __all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kernel"]
 
 #: What more would need is surely a slip of the keyboard.
 MOST_GAMES = 2**24
 _S32 = np.uint64(32)
-_BLOCK = 32
+_BLOCK = 64
+_gather = gatherer(_BLOCK)
+
+
+@kernel
+def _block(mask, block):
+    """The legal ones of 64 ids, as a set (bit = id less the first of the block)."""
+    first = _BLOCK * block
+    if first + _BLOCK <= len(mask):
+        return np.uint64(_gather(mask, first))
+    if len(mask) >= _BLOCK:  # the last ids, without those that belong to the block before
+        return np.uint64(_gather(mask, len(mask) - _BLOCK)) >> np.uint64(first + _BLOCK - len(mask))
+    legal = np.uint64(0)
+    for action in range(len(mask)):
+        legal |= np.uint64(mask[action] > 0) << np.uint64(action)
+    return legal
 
 
 @kernel
 def pick(mask, word):
     """Return a legal id, each equally likely for a uniform `word`; 0 if none is legal."""
+    blocks = (len(mask) + _BLOCK - 1) // _BLOCK
     legal = np.int64(0)
-    for action in range(len(mask)):
-        legal += mask[action]
+    for block in range(blocks):
+        legal += count(_block(mask, block))
     rank = np.int64(((word >> _S32) * np.uint64(legal)) >> _S32)
-    first = 0
-    while first + _BLOCK <= len(mask):  # whole blocks are counted at once, up to the one that holds it
-        held = np.int64(0)
-        for action in range(first, first + _BLOCK):
-            held += mask[action]
+    for block in range(blocks):
+        ids = _block(mask, block)
+        held = count(ids)
         if rank < held:
-            break
+            for _ in range(rank):
+                ids &= ids - np.uint64(1)
+            return _BLOCK * block + lowest(np.int64(ids))
         rank -= held
-        first += _BLOCK
-    for action in range(first, len(mask)):
-        if mask[action]:
-            if rank == 0:
-                return action
-            rank -= 1
     return 0
 
 
@@ -85,7 +97,7 @@ def choose_uniformly(
         out: where to write; default: a new array.
     """
     actions = np.zeros(len(masks), np.int64) if out is None else out
-    _choose_batch(masks, words, actions)
+    _choose_batch(np.ascontiguousarray(masks, np.int8), words, actions)
     return actions
 
 

@@ -49,13 +49,14 @@ class Rule:
 
     Args:
         name: of the rule, for messages.
+        otherwise: the kernel of games that do not state it; None: every game has to.
     """
 
     #: Numba asks whether a function is being compiled, to find those that call themselves.
     is_compiling = False
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, otherwise: Callable[..., Any] | None = None) -> None:
+        self.name, self.otherwise = name, otherwise
         self._by_dtype: dict[np.dtype[Any], Callable[..., Any]] = {}
         self._by_type: dict[Any, Any] = {}
 
@@ -92,6 +93,8 @@ class Rule:
             kernel = self._by_dtype.get(getattr(argument, "dtype", None))  # type: ignore[arg-type]  # None is in no dict
             if kernel is not None:
                 return kernel(*arguments)
+        if self.otherwise is not None:
+            return self.otherwise(*arguments)
         raise RuleError(f"{self.name}: no argument is a record of a game that has this rule")
 
     # What Numba asks when a kernel calls the rule: it is taken for one of Numba's own functions, and passes on what is
@@ -105,6 +108,8 @@ class Rule:
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
+        if self.otherwise is not None:
+            return self.otherwise
         raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover

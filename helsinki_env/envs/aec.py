@@ -8,11 +8,12 @@ order of calls.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
 from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
@@ -21,6 +22,7 @@ from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import copies_of
@@ -29,6 +31,7 @@ from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import check_mode, render_modes
+from helsinki_env.envs.recycled import RecycledPairs
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
@@ -60,6 +63,9 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         ValueError: for arguments that are none.
     """
 
+    #: `kernels.step_one` for arrays as they are here, once it has been found.
+    _step_one: Callable[..., int] | None = None
+
     def __init__(
         self, config: Any, render_mode: str | None = None, illegal: Literal["raise", "penalise"] = "raise"
     ) -> None:
@@ -80,6 +86,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._tables = config.tables
         self._states = self.game_spec.new_states(config, 1)
         self._legal = np.zeros(self._ids, np.int8)
+        self._arrays = RecycledPairs(self._size, self._ids)
         self._seed = np.uint64(0)
         self._episode: np.uint64 | None = None  # None: nothing dealt yet
         self._over = False
@@ -133,7 +140,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.config = config
         setup = self.game_spec.new_states(config, 1)
         self.game_spec.apply_setup(setup, config)
-        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        obs, mask = self._arrays.take()
         kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
         self._over = False
         self._last_action = None
@@ -162,11 +169,12 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
                 raise ValueError("step: the game is over for every agent; call reset()")
             self._was_dead_step(action)
             return
-        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        obs, mask = self._arrays.take()
         try:
             # A truth value would pass for 0 or 1.
             chosen = -1 if action is True or action is False else index(action)  # type: ignore[arg-type]  # as is None
-            seat = kernels.step_one(self._tables, self._states, chosen, self._legal, mask, obs)
+            step_one = self._step_one or self._find_step_one(mask, obs)
+            seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
             seat = SEATS
         if seat == SEATS:
@@ -183,6 +191,11 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._viewer = agent
         if self.render_mode == "human":
             self._draw("human")
+
+    def _find_step_one(self, mask: npt.NDArray[np.int8], obs: npt.NDArray[np.int8]) -> Callable[..., int]:
+        found: Callable[..., int] = entry_of(kernels.step_one, self._tables, self._states, 0, self._legal, mask, obs)
+        self._step_one = found
+        return found
 
     def _refuse(self, agent: str, action: object) -> None:
         why = self.game_spec.why_illegal(self.game, action)
@@ -209,6 +222,18 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.rewards = rewards
         self._cumulative_rewards = rewards.copy()
         self.terminations = dict.fromkeys(self.agents, True)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward since the last turn, terminated, truncated and info of the agent to move."""
+        agent = self.agent_selection
+        observation = self.observe(agent) if observe else None
+        return (
+            observation,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent may see now and its legal decisions, none unless it is to move; arrays of its own."""
@@ -252,6 +277,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
+        new._arrays = RecycledPairs(self._size, self._ids)
         new._states = copies_of(self._states, 1)
         new._viewer = None  # each hands out arrays of its own
         if self._episode is not None:
@@ -276,6 +302,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Return everything but the tables, which the configuration brings back."""
         state = self.clone().__dict__
         del state["_tables"]
+        state.pop("_step_one", None)  # machine code of this process
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -335,7 +362,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
         """Return observation, reward, terminated, truncated and info of the agent to move."""
         if not self._has_reset:
             return super().last(observe)  # type: ignore[no-any-return]  # it says what is wrong
-        return self.env.last(observe)  # type: ignore[no-any-return]  # an untyped base class
+        return self.env.last(observe)
 
     def step(self, action: int | None) -> None:
         """Take a decision; see `GameAECEnv.step`."""

@@ -47,3 +47,39 @@ class Recycled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Recycled, (self.shape, self.dtype, self.copies)
+
+
+class RecycledPairs:
+    """Pairs of int8 arrays of one dimension, handed out as new and used again once nobody holds either of them.
+
+    Args:
+        first: entries of the first array of each pair.
+        second: entries of the second one.
+    """
+
+    def __init__(self, first: int, second: int) -> None:
+        self.sizes = first, second
+        self.pairs: list[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]] = []
+
+    def take(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Return two arrays that nobody else holds, with anything in them."""
+        for first, second in self.pairs:
+            if sys.getrefcount(first) <= _ONLY_PAIRED and sys.getrefcount(second) <= _ONLY_PAIRED:
+                return first, second
+        pair = np.empty(self.sizes[0], np.int8), np.empty(self.sizes[1], np.int8)
+        if len(self.pairs) < 4:
+            self.pairs.append(pair)
+        return pair
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecycledPairs, self.sizes
+
+
+def _references_of_a_pair() -> int:
+    """How many references an array has that only its pair holds, counted as `RecycledPairs.take` does."""
+    for first, _ in [(np.empty(1), np.empty(1))]:
+        return sys.getrefcount(first)
+    raise AssertionError
+
+
+_ONLY_PAIRED = _references_of_a_pair()

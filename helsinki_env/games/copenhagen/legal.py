@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import spreader
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
-from helsinki_env.games.copenhagen.bits import neighbours, supported
+from helsinki_env.games.copenhagen.bits import BOARD, neighbours, supported
 from helsinki_env.games.copenhagen.build import (
     any_feasible,
     colour_of,
@@ -37,6 +38,12 @@ from helsinki_env.games.copenhagen.state import (
     PHASE_TAKE,
 )
 from helsinki_env.games.copenhagen.take import above, shown
+
+#: Marks corners of an orientation. Ids that follow become 0: those of the next orientation, which comes later, and of
+#: kinds that are not marked in the same phase.
+_mark_corners = spreader(64)
+#: Marks cells in two parts that overlap, and nothing beyond them.
+_mark_lower, _mark_upper = spreader(32), spreader(16)
 
 
 @kernel
@@ -131,8 +138,7 @@ def _mark_places(t, g, mask, first):
         if (can_pay >> (alone - 1)) & 1:
             legal |= meets
         legal &= placements(t, piece, filled, support)
-        if legal:
-            _mark(mask, first + a.CELLS * orientation, a.CELLS, legal)
+        _mark_corners(mask, first + a.CELLS * orientation, (legal & BOARD,))
 
 
 @kernel
@@ -186,7 +192,9 @@ def mark_legal(t, g, mask):
     elif phase == PHASE_PAY:
         _mark(mask, offset[a.KIND_PAY], 5, _pay_colours(g))
     elif phase == PHASE_COAT:
-        _mark(mask, offset[a.KIND_WHITE], a.CELLS, white_cells(g))
+        cells, first = white_cells(g), offset[a.KIND_WHITE]
+        _mark_lower(mask, first, (cells,))
+        _mark_upper(mask, first + a.CELLS - 16, (cells >> (a.CELLS - 16),))
         _mark(mask, offset[a.KIND_ABILITY], 5, new_abilities(g))
         mask[offset[a.KIND_REACTIVATE]] = used_abilities(g) != 0
     _mark(mask, offset[a.KIND_USE], 5, legal_uses(t, g))

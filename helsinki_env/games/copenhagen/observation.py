@@ -20,12 +20,13 @@ import numpy.typing as npt
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import layout_of
+from helsinki_env.engine.vectors import clearer, copier, spreader
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
 from helsinki_env.games.copenhagen.build import colour_of, size_of
 from helsinki_env.games.copenhagen.cards import hand_size
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, SIZES
-from helsinki_env.games.copenhagen.shapes import MOST_CELLS
+from helsinki_env.games.copenhagen.shapes import tile_cells
 from helsinki_env.games.copenhagen.state import PHASES, SEATS
 
 __all__ = ["LAYOUT", "PIECES", "PLANES", "SIZE", "describe", "split"]
@@ -104,33 +105,34 @@ def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     return LAYOUT.split(obs)
 
 
-@kernel
-def _write_cells(cells, value, out, at):
-    """Write a value for each cell of a set."""
-    if cells:
-        for i in range(CELLS):
-            if (cells >> i) & 1:
-                out[at + i] = value
+# What is written beyond the end of a piece belongs to the next one, which comes after it; the last ones are exact.
+_write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
+_write_cells, _write_few = spreader(64), spreader(16)
+_copy_16, _copy_4, _copy_8, _copy_8_codes = copier(16), copier(4), copier(8), copier(8, plus=1)
+_clear_board, _clear_coats, _clear_few = clearer(_PER_BOARD), clearer(16), clearer(8)
 
 
 @kernel
 def _write_board(t, g, seat, out, at):
     """Boards and coats of arms are public.
 
-    Every tile is written as five cells (a smaller one writes its first again), without a branch on its size.
+    A plane of numbers is made of sets, one for each binary digit.
     """
+    n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
-        piece = np.int64(g.tile_piece[seat, tile])
-        corner = at + np.int64(g.tile_cell[seat, tile])
-        colour = piece // 32 + 1
-        for i in range(MOST_CELLS):
-            cell = corner + t.offsets[piece, i]
-            out[cell] = colour
-            out[cell + CELLS] = tile + 1
-    filled = np.int64(g.filled[seat])
-    _write_cells(np.int64(g.white[seat]), 6, out, at)
-    _write_cells(np.int64(g.bricks[seat]), 1, out, at + 2 * CELLS)
-    _write_cells(t.coats & ~filled, 1, out, at + 3 * CELLS)
+        cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
+        number = np.int64(tile) + 1
+        n0 |= cells & -(number & 1)
+        n1 |= cells & -(number >> 1 & 1)
+        n2 |= cells & -(number >> 2 & 1)
+        n3 |= cells & -(number >> 3 & 1)
+        n4 |= cells & -(number >> 4)
+    of = g.coloured[seat]  # 1 to 5
+    white = np.int64(g.white[seat])  # 6
+    _write_tiles(out, at, (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white))
+    _write_numbers(out, at + CELLS, (n0, n1, n2, n3, n4))
+    _write_cells(out, at + 2 * CELLS, (np.int64(g.bricks[seat]),))
+    _write_cells(out, at + 3 * CELLS, (np.int64(t.coats) & ~np.int64(g.filled[seat]),))
 
 
 @kernel
@@ -142,65 +144,91 @@ def _write_row_coats(t, g, seat, out, at):
 
 
 @kernel
-def _write_pending(g, out):
-    """The decision in progress is public."""
-    out[_PENDING] = g.first + 1
-    for ability in range(5):
-        out[_PENDING + 1 + ability] = (np.int64(g.using) >> ability) & 1
-    if g.tile >= 0:
-        out[_PENDING + 6] = colour_of(g.tile) + 1
-        out[_PENDING + 7] = size_of(g.tile)
-    out[_PENDING + 8] = g.recolour + 1
-    if g.place >= 0:
-        place = np.int64(g.place)
-        out[_PENDING + 9] = place // CELLS + 1
-        out[_PENDING + 10] = place % CELLS + 1
-    out[_PENDING + 11] = g.due
-    out[_PENDING + 12] = g.last_discard + 1
-    for colour in range(5):
-        out[_PAID + colour] = g.paid[colour]
-    out[_REWARDS] = g.rewards
+def _next_seat(g, seat):
+    return seat + 1 if seat + 1 < g.players else np.int64(0)
+
+
+@kernel
+def _write_seats(t, g, viewer, out):
+    """What lies in front of everybody is public; a seat that nobody sits on is blank."""
+    players, seat = np.int64(g.players), np.int64(viewer)
+    for turn in range(players):
+        _write_board(t, g, seat, out, _PER_BOARD * turn)
+        seat = _next_seat(g, seat)
+    for turn in range(players, SEATS):
+        _clear_board(out, _PER_BOARD * turn)
+    for turn in range(players):
+        _write_row_coats(t, g, seat, out, _ROW_COATS + ROWS * turn)
+        seat = _next_seat(g, seat)
+    for turn in range(players, SEATS):
+        _clear_coats(out, _ROW_COATS + ROWS * turn)
+    for turn in range(players):
+        facts = _SEATS + _FACTS * turn
+        out[facts] = 1
+        out[facts + 1] = hand_size(g, seat)
+        out[facts + 2] = min(127, np.int64(g.points[seat]))
+        seat = _next_seat(g, seat)
+    for entry in range(_SEATS + _FACTS * players, _SEATS + _FACTS * SEATS):
+        out[entry] = 0
+    for at, sets in ((_OWNED, g.owned), (_USED, g.used), (_DENIED, g.denied)):
+        for turn in range(players):
+            _write_few(out, at + 5 * turn, (np.int64(sets[seat]),))
+            seat = _next_seat(g, seat)
+        for turn in range(players, SEATS):
+            _clear_few(out, at + 5 * turn)
 
 
 @kernel
 def _write_table(g, viewer, out):
     """What lies in the middle of the table is public."""
-    out[_PHASE + np.int64(g.phase)] = 1
+    _write_few(out, _PHASE, (np.int64(1) << np.int64(g.phase),))
     out[_TABLE] = g.players
     out[_TABLE + 1] = viewer
     out[_TABLE + 2] = min(127, np.int64(g.round_number))
     out[_TABLE + 3] = g.pile_size
     out[_TABLE + 4] = g.end_card
     out[_TABLE + 5] = g.white_tiles
-    for kind in range(20):
-        out[_SUPPLY + kind] = g.supply[kind]
-    for slot in range(7):
-        out[_DISPLAY + slot] = g.display[slot] + 1
-    for colour in range(5):
-        out[_DISCARD + colour] = g.discard[colour]
-        out[_RESHUFFLED + colour] = g.reshuffled[colour]
+    _copy_16(out, _SUPPLY, g.supply, 0)
+    _copy_4(out, _SUPPLY + 16, g.supply, 16)
+
+
+@kernel
+def _write_pending(g, out):
+    """The decision in progress is public."""
+    out[_PENDING] = g.first + 1
+    _write_few(out, _PENDING + 1, (np.int64(g.using),))
+    tile, place = np.int64(g.tile), np.int64(g.place)
+    out[_PENDING + 6] = colour_of(tile) + 1 if tile >= 0 else 0
+    out[_PENDING + 7] = size_of(tile) if tile >= 0 else 0
+    out[_PENDING + 8] = g.recolour + 1
+    out[_PENDING + 9] = place // CELLS + 1 if place >= 0 else 0
+    out[_PENDING + 10] = place % CELLS + 1 if place >= 0 else 0
+    out[_PENDING + 11] = g.due
+    out[_PENDING + 12] = g.last_discard + 1
+    _copy_8(out, _PAID, g.paid, 0)
+    out[_REWARDS] = g.rewards
+
+
+@kernel
+def _write_cards(g, viewer, out):
+    """The display and the discard pile are public, hands are not, but for what everybody saw being taken."""
+    players, seat = np.int64(g.players), np.int64(viewer)
+    _copy_8_codes(out, _DISPLAY, g.display, 0)
+    _copy_8(out, _HAND, g.hand[seat], 0)
+    for turn in range(players):
+        _copy_8(out, _KNOWN + 5 * turn, g.known[seat], 0)
+        seat = _next_seat(g, seat)
+    for turn in range(players, SEATS):
+        _clear_few(out, _KNOWN + 5 * turn)
+    _copy_8(out, _DISCARD, g.discard, 0)
+    _copy_4(out, _RESHUFFLED, g.reshuffled, 0)
+    out[_RESHUFFLED + 4] = g.reshuffled[4]
 
 
 @kernel
 def describe(t, g, viewer, out):
-    """Section 5: write what `viewer` may see into `out`, int8 of shape (F,), all zero before."""
-    seat = np.int64(viewer)
-    for turn in range(g.players):
-        _write_board(t, g, seat, out, _PER_BOARD * turn)
-        _write_row_coats(t, g, seat, out, _ROW_COATS + ROWS * turn)
-        facts = _SEATS + _FACTS * turn
-        out[facts] = 1
-        out[facts + 1] = hand_size(g, seat)
-        out[facts + 2] = min(127, np.int64(g.points[seat]))
-        for i in range(5):
-            out[_OWNED + 5 * turn + i] = (np.int64(g.owned[seat]) >> i) & 1
-            out[_USED + 5 * turn + i] = (np.int64(g.used[seat]) >> i) & 1
-            out[_DENIED + 5 * turn + i] = (np.int64(g.denied[seat]) >> i) & 1
-            out[_KNOWN + 5 * turn + i] = g.known[seat, i]
-        seat += 1
-        if seat == g.players:
-            seat = np.int64(0)
-    for colour in range(5):
-        out[_HAND + colour] = g.hand[viewer, colour]
+    """Section 5: write what `viewer` may see into `out`, int8 of shape (F,), every entry of it."""
+    _write_seats(t, g, viewer, out)
     _write_table(g, viewer, out)
     _write_pending(g, out)
+    _write_cards(g, viewer, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helsinki_env.engine import contract
+from helsinki_env.engine import contract, loops
 from helsinki_env.games.copenhagen.deal import deal, set_up
 from helsinki_env.games.copenhagen.legal import mark_legal
 from helsinki_env.games.copenhagen.observation import describe
@@ -14,3 +14,4 @@ __all__ = ["apply", "deal", "describe", "mark_legal", "place_of", "score", "set_
 
 for _rule in (apply, deal, describe, mark_legal, place_of, score, set_up):
     getattr(contract, _rule.__name__).belongs_to(GAME, _rule)
+loops.observe.belongs_to(GAME, describe)  # it leaves no entry as it was

@@ -10,6 +10,7 @@ import numpy as np
 
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rule import Rule
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
     ANY_SIDE,
@@ -105,12 +106,7 @@ def hand_by_colour(t, g, seat, colour):
 
 
 @kernel
-def feasible(t, g, coats, usable, begin):
-    """Section 3: the cards in hand whose BUILD can be carried through with so many coats and these actions.
-
-    Types from `begin` on, `CARDS_AT_ONCE` of them, as a set (bit = type - begin); the wild card is none of them. Hand
-    and board are looked at once for all cards.
-    """
+def _feasible(t, g, coats, usable, begin):
     seat, last = g.seat, t.types - 1
     wild = np.int64(g.hand[seat, last])
     coloured = hand_size(t, g, seat) - wild
@@ -137,6 +133,14 @@ def feasible(t, g, coats, usable, begin):
         if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
             found |= this
     return found
+
+
+feasible = Rule("feasible", _feasible)
+"""`feasible(t, g, coats, usable, begin)`: section 3: the cards in hand whose BUILD can be carried through with so many
+coats and these actions.
+
+Types from `begin` on, `CARDS_AT_ONCE` of them, as a set (bit = type - begin); the wild card is none of them. Hand and
+board are looked at once for all cards."""
 
 
 @kernel

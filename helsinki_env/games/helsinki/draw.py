@@ -6,12 +6,12 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import shuffle
+from helsinki_env.engine.rule import Rule
 from helsinki_env.games.helsinki.state import UNSEEN
 
 
 @kernel
-def hand_size(t, g, seat):
-    """Number of cards in a hand."""
+def _hand_size(t, g, seat):
     cards = np.int64(0)
     for card in range(t.types):
         cards += g.hand[seat, card]
@@ -19,12 +19,18 @@ def hand_size(t, g, seat):
 
 
 @kernel
-def discard_size(t, g):
-    """Number of cards in the discard pile."""
+def _discard_size(t, g):
     cards = np.int64(0)
     for card in range(t.types):
         cards += g.discard[card]
     return cards
+
+
+hand_size = Rule("hand_size", _hand_size)
+"""`hand_size(t, g, seat)`: number of cards in a hand."""
+
+discard_size = Rule("discard_size", _discard_size)
+"""`discard_size(t, g)`: number of cards in the discard pile."""
 
 
 @kernel

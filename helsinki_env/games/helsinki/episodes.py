@@ -17,7 +17,7 @@ from helsinki_env.engine import contract
 from helsinki_env.engine.draws import member, subset
 from helsinki_env.engine.given import player_counts, several, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.state import NARROW, SEATS, WIDE, game_dtype
+from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
 
 __all__ = ["RandomEpisodes"]
 
@@ -119,5 +119,5 @@ def draw_setup(p, g):
         g.dry_roads = member(p, p.dry_roads, 2)
 
 
-for _capacity in (NARROW, WIDE):
-    contract.draw_setup.belongs_to(game_dtype(_capacity), draw_setup)
+for _layout in LAYOUTS:
+    contract.draw_setup.belongs_to(_layout, draw_setup)

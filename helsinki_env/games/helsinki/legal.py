@@ -10,8 +10,9 @@ import numpy as np
 
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.vectors import spreader
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import (
     CARDS_AT_ONCE,
     any_feasible,
@@ -26,7 +27,7 @@ from helsinki_env.games.helsinki.build import (
 )
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
-from helsinki_env.games.helsinki.shapes import lanes, profile
+from helsinki_env.games.helsinki.shapes import profile, slides
 from helsinki_env.games.helsinki.state import (
     PHASE_DISCARD,
     PHASE_END,
@@ -39,6 +40,10 @@ from helsinki_env.games.helsinki.state import (
     PHASE_START,
     PHASE_WILD,
 )
+
+#: Marks the members of a set of up to 64 from an id on. Ids that follow become 0: kinds are marked in their order, and
+#: after each of those that are marked so there are as many ids to come.
+_mark, _mark_uses = spreader(64), spreader(16)
 
 
 @kernel
@@ -126,8 +131,7 @@ def _mask_builds(t, g, mask, first):
 
 
 @kernel
-def _mask_ordered(t, g, mask, first, begin, end, floor, due):
-    """Cards from `begin` to `end` and wild ones of index `floor` or higher, if `due` cards remain from there on."""
+def _mark_ordered(t, g, mask, first, begin, end, floor, due):
     last = t.types - 1
     left = np.int64(g.hand[g.seat, last])
     mask[first + last] = (left >= due) & (left > 0)
@@ -135,6 +139,11 @@ def _mask_ordered(t, g, mask, first, begin, end, floor, due):
         held = np.int64(g.hand[g.seat, card])
         left += held
         mask[first + card] = (card >= floor) & (held > 0) & (left >= due)
+
+
+mark_ordered = Rule("mark_ordered", _mark_ordered)
+"""`mark_ordered(t, g, mask, first, begin, end, floor, due)`: cards from `begin` to `end` and wild ones of index `floor`
+or higher, if `due` cards remain from there on."""
 
 
 @kernel
@@ -154,7 +163,7 @@ def _mask_pay(t, g, mask, first):
             floor = paid
     same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
     if same + wild >= g.to_pay:
-        _mask_ordered(t, g, mask, first, begin, end, floor, np.int64(g.to_pay))
+        mark_ordered(t, g, mask, first, begin, end, floor, np.int64(g.to_pay))
 
 
 @kernel
@@ -165,12 +174,8 @@ def _mask_place(t, g, mask, first):
     for side in range(4):
         if (side == own) == (g.any_side != 0):
             continue
-        packed = profile(g.built[g.seat], side)
-        for orientation in range(t.orientations[kind]):
-            legal = lanes(t, 8 * kind + orientation, side, packed)
-            row = first + (side * a.ORIENTATIONS + orientation) * a.LANES
-            for lane in range(a.LANES):
-                mask[row + lane] = (legal >> lane) & 1
+        legal = slides(t, kind, side, profile(g.built[g.seat], side))
+        _mark(mask, first + side * a.ORIENTATIONS * a.LANES, (legal,))
 
 
 @kernel
@@ -196,18 +201,6 @@ def _highest(cells):
 
 
 @kernel
-def _mask_cells(mask, first, cells):
-    for cell in range(CELLS):
-        mask[first + cell] = (cells >> cell) & 1
-
-
-@kernel
-def _mask_uses(mask, first, legal):
-    for action in range(15):
-        mask[first + action] = (legal >> action) & 1
-
-
-@kernel
 def mark_legal(t, g, mask):
     """Write 1 for each legal id into `mask`, int8 of shape (ids,), zero before."""
     if g.done:
@@ -228,17 +221,16 @@ def mark_legal(t, g, mask):
     elif phase == PHASE_PLACE:
         _mask_place(t, g, mask, offset[a.KIND_PLACE])
     elif phase == PHASE_ROOF:
-        _mask_cells(mask, offset[a.KIND_ROOF], roof_cells(t, g))
+        _mark(mask, offset[a.KIND_ROOF], (roof_cells(t, g),))
     elif phase == PHASE_DISCARD:
         due = hand_size(t, g, g.seat) - t.hand_limit
         floor = np.int64(max(0, g.last_discard))
-        _mask_ordered(t, g, mask, offset[a.KIND_DISCARD], 0, t.types - 1, floor, due)
-    elif phase == PHASE_END:
-        mask[offset[a.KIND_END]] = 1
+        mark_ordered(t, g, mask, offset[a.KIND_DISCARD], 0, t.types - 1, floor, due)
     elif phase == PHASE_WILD:
-        _mask_cells(mask, offset[a.KIND_WILD], wild_cells(t, g, g.seat))
+        _mark(mask, offset[a.KIND_WILD], (wild_cells(t, g, g.seat),))
     elif phase == PHASE_LIFT:
-        _mask_cells(mask, offset[a.KIND_LIFT], g.superstructures[g.seat])
+        _mark(mask, offset[a.KIND_LIFT], (np.int64(g.superstructures[g.seat]),))
     elif phase == PHASE_START:
         mask[offset[a.KIND_START] : offset[a.KIND_START] + 8] = 1
-    _mask_uses(mask, offset[a.KIND_USE], legal_uses(t, g))
+    # END follows the fifteen actions, and is the last id.
+    _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == PHASE_END) << 15,))

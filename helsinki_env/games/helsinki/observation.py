@@ -24,7 +24,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import Layout, Piece, layout_of
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS
-from helsinki_env.games.helsinki.state import NARROW, PAID, PHASES, SEATS, UNSEEN, WIDE, game_dtype
+from helsinki_env.games.helsinki.state import LAYOUTS, PAID, PHASES, SEATS, UNSEEN, WIDE
 
 __all__ = ["PLANES", "Layout", "Piece", "describe", "layout", "split"]
 
@@ -250,5 +250,5 @@ def describe(t, g, viewer, out):
         out[reshuffled + card] = g.reshuffled[card]
 
 
-for _capacity in (NARROW, WIDE):
-    contract.describe.belongs_to(game_dtype(_capacity), describe)
+for _layout in LAYOUTS:
+    contract.describe.belongs_to(_layout, describe)

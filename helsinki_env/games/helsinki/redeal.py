@@ -32,7 +32,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import below
 from helsinki_env.games.helsinki.build import hand_by_colour
-from helsinki_env.games.helsinki.state import DECK, NARROW, PHASE_DISCARD, PHASE_PAY, SEATS, UNSEEN, WIDE, game_dtype
+from helsinki_env.games.helsinki.state import DECK, LAYOUTS, PHASE_DISCARD, PHASE_PAY, SEATS, UNSEEN, WIDE
 
 __all__ = ["SCRATCH", "redeal_game"]
 
@@ -286,5 +286,5 @@ def redeal_game(t, g, viewer, word, s, mask):
     return False
 
 
-for _capacity in (NARROW, WIDE):
-    contract.redeal.belongs_to(game_dtype(_capacity), redeal_game)
+for _layout in LAYOUTS:
+    contract.redeal.belongs_to(_layout, redeal_game)

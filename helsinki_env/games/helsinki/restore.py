@@ -34,15 +34,13 @@ from helsinki_env.games.helsinki.observation import PENDING_FACTS, PLANES, SEAT_
 from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import (
     DECK,
-    NARROW,
+    LAYOUTS,
     PAID,
     PHASE_END,
     SEATS,
     TILES,
     UNSEEN,
-    WIDE,
     States,
-    game_dtype,
     new_states,
 )
 
@@ -287,8 +285,8 @@ def _read_table(obs, g):
     g.phase = phase
 
 
-for _capacity in (NARROW, WIDE):
-    contract.restore.belongs_to(game_dtype(_capacity), restore_game)
+for _layout in LAYOUTS:
+    contract.restore.belongs_to(_layout, restore_game)
 
 
 @lru_cache(maxsize=32)

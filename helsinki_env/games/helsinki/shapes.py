@@ -12,18 +12,27 @@ So all lanes of an orientation are judged at once, by shifting and joining those
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW
+from helsinki_env.engine.vectors import reverse_bytes, word_of
+from helsinki_env.games.helsinki.bits import BOARD, ROW
 
 NORTH, EAST, SOUTH, WEST = range(4)
 MOST_ROOFS = 5
 Drawing = tuple[str, ...]
 
-# Bits 0, 7, .., 42 move together in three steps: to pairs 14 apart, to fours 28 apart, to one row.
-_PAIRS = np.int64(0b11 | 0b11 << 14 | 0b11 << 28 | 0b11 << 42)
-_FOURS = np.int64(0b1111 | 0b1111 << 28)
+#: Rows of seven bits become bytes in three steps, each of which moves the upper half of every part.
+_HALVES = tuple(np.int64(mask) for mask in (0xFFFFFFF, 0x3FFF00003FFF, 0x7F007F007F007F))
+_UPPER = tuple(np.int64(mask) for mask in (0, 0x0FFFC0000FFFC000, 0x3F803F803F803F80))
+#: Eight bytes of eight bits are mirrored at their diagonal by swapping bits, then pairs, then fours (Warren, "Hacker's
+#: Delight", 7-3).
+_SWAPPED = tuple(np.int64(mask) for mask in (0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0))
+_LANES = np.int64(0x7F7F7F7F7F7F7F00)
 
 
 def cells_of(drawing: Drawing) -> tuple[tuple[int, int], ...]:
@@ -47,30 +56,36 @@ def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
 
 
 @kernel
-def _column(built, column):
-    """The seven cells of one column, north first, as a 7-bit set."""
-    cells = (built >> column) & COLUMN
-    cells = (cells | (cells >> 6)) & _PAIRS
-    cells = (cells | (cells >> 12)) & _FOURS
-    return (cells | (cells >> 24)) & ROW
+def _rows(built):
+    """The rows of a board as bytes, the northernmost lowest."""
+    x = (built & _HALVES[0]) | (built >> 28 << 32)
+    x = (x & _HALVES[1]) | ((x & _UPPER[1]) << 2)
+    return (x & _HALVES[2]) | ((x & _UPPER[2]) << 1)
+
+
+@kernel
+def _columns(rows):
+    """The same with rows and columns exchanged."""
+    x = rows
+    swapped = (x ^ (x >> 7)) & _SWAPPED[0]
+    x ^= swapped ^ (swapped << 7)
+    swapped = (x ^ (x >> 14)) & _SWAPPED[1]
+    x ^= swapped ^ (swapped << 14)
+    swapped = (x ^ (x >> 28)) & _SWAPPED[2]
+    return x ^ swapped ^ (swapped << 28)
 
 
 @kernel
 def profile(built, side):
     """Pack a board as seen from a side: byte k = lanes with a built cell among the first k (k = 0..7)."""
-    seen = np.int64(0)
-    packed = np.int64(0)
-    for k in range(7):
-        if side == NORTH:
-            seen |= (built >> (7 * k)) & ROW
-        elif side == SOUTH:
-            seen |= (built >> (42 - 7 * k)) & ROW
-        elif side == WEST:
-            seen |= _column(built, k)
-        else:
-            seen |= _column(built, 6 - k)
-        packed |= seen << (8 * k + 8)
-    return packed
+    rows = _rows(np.int64(built))
+    seen = _columns(rows) if side == EAST or side == WEST else rows
+    # Byte 0 is for nothing: from the far side the last row comes to byte 1, from the near side the first one does.
+    seen = reverse_bytes(seen) if side == EAST or side == SOUTH else seen << 8
+    seen |= seen << 8
+    seen |= seen << 16
+    seen |= seen << 32
+    return seen & _LANES
 
 
 @kernel
@@ -86,19 +101,77 @@ def lanes(t, piece, side, packed):
     return free & stop
 
 
+def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
+    """Like `lanes`, for the eight orientations of a tile at once: bit 7 * orientation + lane; int64.
+
+    Args:
+        low: int8, read as (.., 5, 8).
+        high: the same.
+        lanes_within: int8, read as (.., 8).
+        row: which of them.
+        packed: the board.
+    """
+    low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
+    found = 0
+    for orientation, within in enumerate(lanes_within.reshape(-1, 8)[row]):
+        free, stop = int(within), 0
+        for j in range(MOST_ROOFS):
+            free &= ~((int(packed) >> int(low[j, orientation]) & 127) >> j)
+            stop |= (int(packed) >> int(high[j, orientation]) & 127) >> j
+        found |= (free & stop) << 7 * orientation
+    return np.int64(found)
+
+
+def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
+    number, byte = ir.IntType(64), ir.IntType(8)
+    eight, wide = ir.VectorType(byte, 8), ir.VectorType(number, 8)
+    row, first = whole(3), ir.IntType(32)(0)
+
+    def eight_at(argument: int, at: Any) -> Any:
+        address = builder.gep(addressed(argument), [at])
+        found = builder.load(builder.bitcast(address, eight.as_pointer()))
+        found.align = 1
+        return builder.zext(found, wide)
+
+    def everywhere(value: Any) -> Any:
+        alone = builder.insert_element(ir.Constant(wide, ir.Undefined), value, first)
+        return builder.shuffle_vector(
+            alone, ir.Constant(wide, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+        )
+
+    board, seven = everywhere(whole(4)), ir.Constant(wide, [127] * 8)
+    free, stop = eight_at(2, builder.mul(row, number(8))), None
+    for j in range(MOST_ROOFS):
+        at, shift = builder.add(builder.mul(row, number(8 * MOST_ROOFS)), number(8 * j)), ir.Constant(wide, [j] * 8)
+        met = builder.lshr(builder.and_(builder.lshr(board, eight_at(0, at)), seven), shift)
+        free = builder.and_(free, builder.not_(met))
+        end = builder.lshr(builder.and_(builder.lshr(board, eight_at(1, at)), seven), shift)
+        stop = end if stop is None else builder.or_(stop, end)
+    legal = builder.shl(builder.and_(free, stop), ir.Constant(wide, list(range(0, 56, 7))))
+    name = "llvm.vector.reduce.or.v8i64"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [wide]), name)
+    return builder.call(function, [legal])
+
+
+slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides_code)
+
+
+@kernel
+def slides(t, kind, side, packed):
+    """Where a tile can be pushed in from a side: orientations and lanes as a set, bit = 7 * orientation + lane."""
+    return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
+
+
 @kernel
 def fits(t, kind, side, built):
     """Whether a tile can be pushed in from a side in any orientation and lane."""
-    return fits_in(t, kind, side, profile(built, side))
+    return slides(t, kind, side, profile(built, side)) != 0
 
 
 @kernel
 def fits_in(t, kind, side, packed):
     """Like `fits`, for a board that is packed already."""
-    for orientation in range(t.orientations[kind]):
-        if lanes(t, 8 * kind + orientation, side, packed):
-            return True
-    return False
+    return slides(t, kind, side, packed) != 0
 
 
 @kernel

@@ -4,13 +4,13 @@
 (its random word included) and minimal: no mask, no cached score. It always has four seats; those beyond the
 number of players stay blank. -1 means "none" throughout, and 0 nothing.
 
-The record is 1,024 bytes with up to 51 card types (the default components). A component file with more types
-gets the wide layout, which differs in nothing else.
+The record is 1,024 bytes with 51 card types (those of the box). A component file with fewer types gets one with more
+padding, one with more types the wide layout. They differ in nothing else; but the type of a record says so whether
+kernels that are made for exactly 51 types may be used, and only what is used is compiled.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,10 @@ def game_dtype(types: int) -> np.dtype[Any]:
     - unseen [4, 3]: cards that a seat drew from a reshuffled pile without the others seeing them.
     - players, seat, phase, last_round, done, dry_roads; then the decision in progress (see `notation`).
     """
-    return _layout(NARROW if types <= NARROW else WIDE)
+    return GAME if types == NARROW else LAYOUTS[1] if types < NARROW else LAYOUTS[2]
 
 
-@lru_cache(maxsize=2)  # one object for each: Numba takes ten times as long to recognise one that is merely equal
-def _layout(capacity: int) -> np.dtype[Any]:
+def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
     fields: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
         ("chance", np.uint64),
         ("built", np.int64, (SEATS,)),
@@ -124,13 +123,16 @@ def _layout(capacity: int) -> np.dtype[Any]:
         ("turn_over", np.int8),
     ]
     used = np.dtype(fields).itemsize
-    size = -used % 64
+    size = -used % 64 + more
     if size:
         fields.append(("pad", np.uint8, (size,)))
     return np.dtype((np.record, fields))
 
 
-GAME = game_dtype(NARROW)
+# One object for each: Numba takes ten times as long to recognise one that is merely equal.
+GAME = _layout(NARROW)
+LAYOUTS = (GAME, _layout(NARROW, more=64), _layout(WIDE))
+"""The types of records: with 51 card types, with fewer, with more."""
 
 #: Fields that are -1 when there is nothing in them.
 NONE_FIELDS = ("token", "bonus", "card", "action", "lifted", "last_roof", "last_discard", "display", "unseen")

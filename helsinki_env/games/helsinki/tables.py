@@ -15,7 +15,7 @@ from helsinki_env.engine.box import orientations
 from helsinki_env.games.helsinki.actions import ActionTable
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from
-from helsinki_env.games.helsinki.state import WIDE
+from helsinki_env.games.helsinki.state import NARROW, WIDE
 
 _MOST_IDS = ActionTable(WIDE).size
 _PIECES = 160
@@ -26,6 +26,7 @@ TABLES = np.dtype(
         [
             ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
             ("coat_cells", np.int64, (8,)),  # each as a set
+            ("coat_sets", np.int64, (256,)),  # cells of a set of coats
             ("all_coats", np.int64),
             ("crosswalks", np.int64),
             ("offset", np.int64, (12,)),
@@ -52,6 +53,12 @@ TABLES = np.dtype(
             ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
             ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
             ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
+            # the same three of all orientations of a tile side by side, as `shapes.slides` reads them
+            ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
+            ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
+            ("lanes_of_kind", np.int8, (20, 4, 8)),
+            ("up_to", np.int64, (5, 9)),  # card types of a colour that need so many cards at most; up to 51 types
+            ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
             ("deck", np.int8, (5, WIDE)),  # by number of players
             ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
             ("wild_tiles", np.int8),
@@ -78,6 +85,9 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     t.statue_cell = components.statue
     t.coat_cell[:] = components.coats
     t.coat_cells[:] = [1 << cell for cell in components.coats]
+    t.coat_sets[:] = [
+        sum(1 << cell for coat, cell in enumerate(components.coats) if coats >> coat & 1) for coats in range(256)
+    ]
     t.all_coats = sum(1 << cell for cell in components.coats)
     t.crosswalks = sum(1 << cell for cell in components.crosswalks)
     for name in ("row", "column", "crossing", "line", "two_points"):
@@ -89,6 +99,10 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
         t.number[card] = components.card_number(card)
         t.kind[card] = 4 * colour + components.card_roofs(card) - 2 if colour >= 0 else -1
         t.shows[card] = components.card_superstructures(card)
+    if components.types <= NARROW:
+        for card in range(components.types - 1):
+            t.up_to[t.colour[card], t.number[card] :] |= 1 << card
+            t.cards_of_kind[t.kind[card]] |= 1 << card
     for players in (2, 3, 4):
         t.deck[players, : components.types] = components.deck(players)
     t.removed_number = components.any_removed2_number
@@ -99,7 +113,11 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
         drawings = orientations(components.shapes[components.tiles[kind // 4][kind % 4]])
         t.orientations[kind] = len(drawings)
         for orientation, drawing in enumerate(drawings):
-            _fill_piece(t, 8 * kind + orientation, drawing)
+            piece = 8 * kind + orientation
+            _fill_piece(t, piece, drawing)
+            t.low_of_kind[kind, :, :, orientation] = t.low[piece]
+            t.high_of_kind[kind, :, :, orientation] = t.high[piece]
+            t.lanes_of_kind[kind, :, orientation] = t.lanes[piece]
     array.flags.writeable = False
     return array
 

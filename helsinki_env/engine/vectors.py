@@ -1,0 +1,260 @@
+"""Bytes by the dozen: sets spread over bytes and gathered from them, copies, sums, each a few vector instructions.
+
+Loops over bytes say the same, and are what runs without the compiler: each word here has such a plain twin (`.plain`),
+and a test holds the two equal. Loops are no match when compiled, because the compiler cannot know that what is read and
+what is written lie apart, and so neither widens nor joins them.
+
+Widths are fixed when a word is made, and mostly larger than what is meant: 51 cards are copied as 64 bytes. What is
+read beyond the end of a source may be anything; it must lie within the record that the source is a part of. What is
+written beyond the end of a piece is written over afterwards: pieces are written from the front to the back, the last
+one exactly. Without the compiler an index that is out of range is an error, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from helsinki_env.engine.kernel import JIT
+
+__all__ = [
+    "Word",
+    "clearer",
+    "copier",
+    "gatherer",
+    "leading_zeros",
+    "prefetcher",
+    "reverse_bytes",
+    "spreader",
+    "storer",
+    "summer",
+    "word_of",
+]
+
+Word = Any
+"""What kernels call; `plain` is its twin."""
+
+_BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
+
+
+def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]) -> Word:
+    """Return what kernels call: with the compiler an intrinsic, without it the plain twin.
+
+    Args:
+        plain: the twin.
+        signature: of Numba types, from those of the arguments.
+        code: writes the instructions: builder, addressed (the address of an entry of an argument), whole (an argument
+            as a 64-bit integer), arguments.
+    """
+    if not JIT:
+        plain.plain = plain
+        return plain
+    return _compiled(plain, signature, code)  # pragma: no cover  # coverage is measured without the compiler
+
+
+def _compiled(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]) -> Word:  # pragma: no cover
+    def generate(context: Any, builder: Any, signed: Any, arguments: Sequence[Any]) -> Any:
+        def addressed(number: int, at: int | None = None) -> Any:
+            array = context.make_array(signed.args[number])(context, builder, arguments[number])
+            first = builder.bitcast(array.data, _BYTE.as_pointer())
+            return first if at is None else builder.gep(first, [whole(at)])
+
+        def whole(number: int) -> Any:
+            value, kind = arguments[number], signed.args[number]
+            if value.type.width >= _WORD.width:
+                return value
+            return builder.sext(value, _WORD) if kind.signed else builder.zext(value, _WORD)
+
+        found = code(builder, addressed, whole, arguments)
+        return context.get_dummy_value() if found is None else found
+
+    # Numba reads the names of the arguments from the function, and so each arity needs one of its own.
+    def typed(*kinds: Any) -> Any:
+        for kind in kinds:
+            if isinstance(kind, types.Array) and kind.layout != "C":
+                raise TypingError(f"{plain.__name__}: found an array with gaps, expected entries side by side")
+        return signature(*kinds), generate
+
+    shapes: dict[int, Callable[..., Any]] = {
+        1: lambda typing, a: typed(a),
+        2: lambda typing, a, b: typed(a, b),
+        3: lambda typing, a, b, c: typed(a, b, c),
+        4: lambda typing, a, b, c, d: typed(a, b, c, d),
+        5: lambda typing, a, b, c, d, e: typed(a, b, c, d, e),
+    }
+    made: Any = intrinsic(shapes[plain.__code__.co_argcount])
+    made.plain = plain
+    return made
+
+
+def _load(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
+    found = builder.load(builder.bitcast(address, kind.as_pointer()))
+    found.align = 1
+    return found
+
+
+def _store(builder: Any, value: Any, address: Any) -> None:  # pragma: no cover
+    builder.store(value, builder.bitcast(address, value.type.as_pointer())).align = 1
+
+
+def _all(kind: Any, value: int) -> Any:  # pragma: no cover
+    return ir.Constant(kind, [value] * kind.count)
+
+
+def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
+    element = vector.type.element
+    name = f"llvm.vector.reduce.{how}.v{vector.type.count}i{element.width}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(element, [vector.type]), name)
+    return builder.call(function, [vector])
+
+
+def spreader(width: int, planes: int = 1) -> Word:
+    """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
+
+    Args:
+        width: how many bytes are written, 16, 32 or 64.
+        planes: how many sets there are; `sets` is a tuple of so many int64.
+    """
+
+    def spread(out: Any, at: int, sets: Sequence[int]) -> None:
+        for i in range(width):
+            out[at + i] = sum((int(members) >> i & 1) << k for k, members in enumerate(sets))
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
+        bytes_, flags = ir.VectorType(_BYTE, width), ir.VectorType(_BIT, width)
+        total = None
+        for k in range(planes):
+            members = builder.extract_value(arguments[2], k)
+            members = members if width == _WORD.width else builder.trunc(members, ir.IntType(width))
+            value = builder.select(builder.bitcast(members, flags), _all(bytes_, 1 << k), _all(bytes_, 0))
+            total = value if total is None else builder.or_(total, value)
+        _store(builder, total, addressed(0, 1))
+
+    kind = types.containers.UniTuple(types.int64, planes)
+    return word_of(spread, lambda out, at, sets: types.void(out, at, kind), code)
+
+
+def gatherer(width: int) -> Word:
+    """Return `gather(source, begin)`: the set of those of the next `width` int8 entries that are above 0, int64."""
+
+    def gather(source: Any, begin: int) -> Any:
+        found = sum(1 << i for i, value in enumerate(source[begin : begin + width]) if value > 0)
+        return np.array(found, np.uint64).astype(np.int64)[()]
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
+        kind = ir.VectorType(_BYTE, width)
+        flags = builder.icmp_signed(">", _load(builder, addressed(0, 1), kind), _all(kind, 0))
+        members = builder.bitcast(flags, ir.IntType(width))
+        return members if width == _WORD.width else builder.zext(members, _WORD)
+
+    return word_of(gather, lambda source, begin: types.int64(source, begin), code)
+
+
+def copier(width: int, plus: int = 0) -> Word:
+    """Return `copy(out, at, source, begin)`: the next `width` int8 entries of `source`, with `plus` added to each."""
+
+    def copy(out: Any, at: int, source: Any, begin: int) -> None:
+        for i in range(min(width, len(source) - begin)):
+            out[at + i] = source[begin + i] + plus
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
+        kind = ir.VectorType(_BYTE, width)
+        value = _load(builder, addressed(2, 3), kind)
+        _store(builder, builder.add(value, _all(kind, plus)) if plus else value, addressed(0, 1))
+
+    return word_of(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code)
+
+
+def clearer(width: int) -> Word:
+    """Return `clear(out, at)`: the next `width` entries become 0."""
+
+    def clear(out: Any, at: int) -> None:
+        out[at : at + width] = 0
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
+        first, done = addressed(0, 1), 0
+        while done < width:
+            size = min(64, 1 << (width - done).bit_length() - 1)
+            _store(builder, _all(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
+            done += size
+
+    return word_of(clear, lambda out, at: types.void(out, at), code)
+
+
+def storer(width: int) -> Word:
+    """Return `store(out, at, word)`: the low bytes of an integer, the lowest first, become the next `width` entries."""
+
+    def store(out: Any, at: int, word: int) -> None:
+        for i in range(width):
+            out[at + i] = np.array(int(word) >> 8 * i & 0xFF, np.uint8).astype(np.int8)
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
+        word = whole(2)
+        size = 8 * width
+        _store(builder, word if size == _WORD.width else builder.trunc(word, ir.IntType(size)), addressed(0, 1))
+
+    return word_of(store, lambda out, at, word: types.void(out, at, word), code)
+
+
+def summer(width: int, loaded: int) -> Word:
+    """Return `total(source, begin)`: the sum of the next `width` int8 entries, int64, at most 127.
+
+    Args:
+        width: how many entries are summed up.
+        loaded: how many are read, a power of two.
+    """
+
+    def total(source: Any, begin: int) -> Any:
+        return np.int64(sum(int(value) for value in source[begin : begin + width]))
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
+        kind = ir.VectorType(_BYTE, loaded)
+        value = _load(builder, addressed(0, 1), kind)
+        value = builder.and_(value, ir.Constant(kind, [-1] * width + [0] * (loaded - width)))
+        return builder.zext(_reduced(builder, "add", value), _WORD)
+
+    return word_of(total, lambda source, begin: types.int64(source, begin), code)
+
+
+def _reverse_bytes(word: int) -> Any:
+    """The same eight bytes, the last one first, int64."""
+    return np.array(word, np.int64).byteswap()[()]
+
+
+def _leading_zeros(word: int) -> Any:
+    """How many bits above the highest one are 0, of a word that is not 0, int64."""
+    return np.int64(64 - (int(word) & (1 << 64) - 1).bit_length())
+
+
+reverse_bytes = word_of(
+    _reverse_bytes,
+    lambda word: types.int64(types.int64),
+    lambda builder, addressed, whole, arguments: builder.bswap(arguments[0]),
+)
+leading_zeros = word_of(
+    _leading_zeros,
+    lambda word: types.int64(types.int64),
+    lambda builder, addressed, whole, arguments: builder.ctlz(arguments[0], _BIT(1)),
+)
+
+
+def prefetcher(lines: int) -> Word:
+    """Return `ahead(array, at)`: so many cache lines from byte `at` of an array on will be written soon; any may be."""
+
+    def ahead(array: Any, at: int) -> None:
+        pass
+
+    def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
+        first, number = addressed(0, 1), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        for line in range(lines):
+            builder.call(function, [builder.gep(first, [_WORD(64 * line)]), number(1), number(3), number(1)])
+
+    return word_of(ahead, lambda array, at: types.void(array, at), code)

@@ -1,0 +1,101 @@
+"""What `draw`, `build` and `legal` say of hands, once more for the 51 card types of the box: a hand is one vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.bits import lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import gatherer, leading_zeros, spreader, summer
+from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ANY_SIDE, ONE_CARD_FEWER
+from helsinki_env.games.helsinki.build import feasible, fits_elsewhere, side_of
+from helsinki_env.games.helsinki.draw import discard_size, hand_size
+from helsinki_env.games.helsinki.legal import mark_ordered
+from helsinki_env.games.helsinki.shapes import fits_in, profile
+from helsinki_env.games.helsinki.state import GAME, NARROW
+
+__all__: list[str] = []
+
+_WILD = NARROW - 1
+_TYPES = np.int64((1 << NARROW) - 1)
+_COLOURED = np.int64((1 << _WILD) - 1)
+_COLOURS, _VARIANTS = 5, _WILD // 5
+#: The most cards that a tile needs, and with them the last column of `up_to`.
+_MOST = np.int64(8)
+
+_sum_of_cards, _sum_of_colour = summer(NARROW, 64), summer(_VARIANTS, 16)
+_types_held, _kinds_left = gatherer(64), gatherer(32)
+_mark = spreader(64)
+
+
+@kernel
+def _hand_size(t, g, seat):
+    return _sum_of_cards(g.hand[seat], 0)
+
+
+@kernel
+def _discard_size(t, g):
+    return _sum_of_cards(g.discard, 0)
+
+
+@kernel
+def _feasible(t, g, coats, usable, begin):
+    """As many cards of a colour as its types need: from a table of sets, each colour at once.
+
+    `cheap`: the types for which a coat is left, with which the tile may come from another side.
+    """
+    seat = g.seat
+    hand = g.hand[seat]
+    wild, cards = np.int64(hand[_WILD]), _sum_of_cards(hand, 0)
+    fewer, as_wild = (usable >> ONE_CARD_FEWER) & 1, (usable >> ANY_CARD_AS_WILD) & 1
+    payable, cheap = np.int64(0), np.int64(0)
+    for colour in range(_COLOURS):
+        same = _sum_of_colour(hand, colour * _VARIANTS)
+        other = as_wild & np.int64(cards - wild > same)
+        saved = min(coats, fewer + other)
+        payable |= t.up_to[colour, min(_MOST, same + wild + saved)]
+        if coats > 0:
+            cheap |= t.up_to[colour, min(_MOST, same + wild + min(saved, coats - 1))]
+    payable &= _types_held(hand, 0) & _COLOURED
+    supply = _kinds_left(g.supply, 0)
+    side = side_of(g, seat)
+    packed = profile(g.built[seat], side)
+    if not (usable >> ANY_SIDE) & 1:
+        cheap = np.int64(0)
+    found = np.int64(0)
+    while payable:
+        kind = np.int64(t.kind[lowest(payable)])
+        shown = payable & t.cards_of_kind[kind]
+        payable &= ~shown
+        if (supply >> kind) & 1:
+            if fits_in(t, kind, side, packed):
+                found |= shown
+            elif shown & cheap and fits_elsewhere(t, g, kind):
+                found |= shown & cheap
+    return found >> begin & _COLOURED
+
+
+@kernel
+def _mark_ordered(t, g, mask, first, begin, end, floor, due):
+    """From the last type on, until so many cards are passed: that one and all before it."""
+    hand = g.hand[g.seat]
+    left = np.int64(hand[_WILD])
+    found = np.int64((left >= due) & (left > 0)) << _WILD
+    held = _types_held(hand, 0) & ((np.int64(1) << end) - (np.int64(1) << begin))
+    rest = held if left >= due else np.int64(0)
+    while held and left < due:
+        card = np.int64(63) - leading_zeros(held)
+        left += np.int64(hand[card])
+        if left >= due:
+            rest = held
+        held &= ~(np.int64(1) << card)
+    _mark(mask, first, (found | rest & ~((np.int64(1) << floor) - 1),))
+
+
+for _rule, _kernel in (
+    (hand_size, _hand_size),
+    (discard_size, _discard_size),
+    (feasible, _feasible),
+    (mark_ordered, _mark_ordered),
+):
+    _rule.belongs_to(GAME, _kernel)
