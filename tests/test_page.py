@@ -179,6 +179,7 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     player.page.fill("#chairs input >> nth=0", "Ann <b>")
     player.page.select_option("#chairs select >> nth=2", "random")
     player.page.check("[name='option first_game']")
+    player.page.select_option("[name='option components']", "more_small_tiles")
     player.page.click("text=Begin")
     view = player.wait(lambda view: True)
     assert [chair["player"] for chair in view["seats"]] == ["human", "heuristic", "random"]

@@ -124,13 +124,18 @@ def test_what_a_page_offers_is_what_is_played(server: Server) -> None:
     assert [game["name"] for game in games] == ["helsinki", "copenhagen"]
     assert [level["label"] for level in games[0]["levels"]] == ["Easy", "Medium", "Hard", "Hardest"]
     names = {option["name"] for option in games[0]["options"]}
-    assert names == {"first_game", "dry_roads", "covered"}
+    assert names == {"first_game", "dry_roads", "covered", "components"}
+    (files,) = (option["choices"] for option in games[0]["options"] if option["type"] == "one")
+    assert (files[0], "alternative" in files, "copenhagen" in files) == ("default", True, False)
     plain = server.make("human", "greedy", seed=1)
     made = server.make("human", "greedy", seed=1, options={"first_game": True, "dry_roads": True})
     with seated(server, plain["table"]) as (_, one), seated(server, made["table"]) as (_, other):
         assert one["svg"].count("(covered)") == 0
         assert other["svg"].count("(covered)") == 5
         assert "Dry roads bonus" in other["svg"]
+    file = server.make("human", "greedy", seed=1, options={"components": "more_small_tiles"})
+    with seated(server, file["table"]) as (_, view):
+        assert view["svg"] != one["svg"]
     some = server.make("human", "greedy", seed=1, options={"covered": ["two_points", "any_side"]})
     with seated(server, some["table"]) as (_, view):
         assert view["svg"].count("(covered)") == 2
@@ -257,7 +262,7 @@ _WRONG_TABLES: list[tuple[Any, str]] = [
     ({"chairs": _CHAIRS, "sharing": "all"}, "sharing"),
     ({"chairs": _CHAIRS, "title": "t" * 61}, "title"),
     ({"chairs": _CHAIRS, "title": None}, "title"),
-    ({"chairs": _CHAIRS, "options": {"components": "/etc/passwd"}}, "options: found 'components'"),
+    ({"chairs": _CHAIRS, "options": {"components": "/etc/passwd"}}, "components: found '/etc/passwd'"),
     ({"chairs": _CHAIRS, "options": {"num_players": 4}}, "options: found 'num_players'"),
     ({"chairs": _CHAIRS, "options": {"covered": "all"}}, "covered"),
     ({"chairs": _CHAIRS, "options": {"covered": ["none"]}}, "covered"),

@@ -293,7 +293,7 @@ _WRONG: list[tuple[Any, str]] = [
     ({"players": _TWO, "seed": -1}, "seed"),
     ({"players": _TWO, "seed": 2**53}, "seed"),
     ({"players": _TWO, "title": "t" * 61}, "title"),
-    ({"players": _TWO, "options": {"components": "/etc/passwd"}}, "options: found 'components'"),
+    ({"players": _TWO, "options": {"components": "/etc/passwd"}}, "components: found '/etc/passwd'"),
     ({"players": _TWO, "options": {"covered": "all"}}, "covered"),
     ({"players": _TWO, "more": 1}, "more"),
 ]

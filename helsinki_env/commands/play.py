@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import game_config
+from helsinki_env.engine.spec import game_names, spec_named, spec_of
 from helsinki_env.extras import needs
 from helsinki_env.stopping import kept
 from helsinki_env.terminal import plain_console
@@ -71,7 +72,8 @@ def main(
     if names:
         table = _table(names, chosen, seed)
         page = f"/tables/{table.name}"
-    make_ahead(parts_of(own or ["heuristic"], chosen))
+    others = [spec.config() for spec in map(spec_named, game_names()) if spec.touches and spec is not spec_of(chosen)]
+    make_ahead([*parts_of(own or ["heuristic"], chosen), *(part for other in others for part in parts_of((), other))])
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
     app = create_app(Settings(folder, token, own))
     if names:

@@ -25,7 +25,7 @@ from helsinki_env.web.levels import levels_of, offered_players
 from helsinki_env.web.records import Records
 from helsinki_env.web.requests import Beginning, NewTable, message_of
 from helsinki_env.web.rooms import Page, Rooms
-from helsinki_env.web.setups import chosen_options
+from helsinki_env.web.setups import chosen_options, offered_options
 from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
 from helsinki_env.web.thinking import Thinkers
@@ -190,7 +190,7 @@ def _described(spec: GameSpec, settings: Settings) -> dict[str, Any]:
         "players": [2, 3, 4],
         "levels": [level._asdict() for level in levels_of(spec)],
         "others": list(offered_players(spec, settings.players)),
-        "options": [setup.to_dict() for setup in spec.setups],
+        "options": offered_options(spec),
     }
 
 

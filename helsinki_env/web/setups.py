@@ -1,22 +1,65 @@
-"""What may be chosen before a game on a page: its options."""
+"""What may be chosen before a game on a page: what the game itself says (`GameSpec.setups`), and its component file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from helsinki_env.data import one_of, shown
+from helsinki_env.data import Entry, one_of, shown
+from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.spec import GameSpec
+from helsinki_env.yaml_files import list_yaml
 
-__all__ = ["chosen_options"]
+__all__ = ["chosen_options", "labels_of", "offered_options"]
+
+_COMPONENTS = "components"
+
+
+@lru_cache(maxsize=8)
+def _component_files(spec: GameSpec) -> tuple[str, ...]:
+    """Return the names of the shipped component files that are of a game, that of the box first."""
+    usual = spec.config().components
+    return (usual, *(name for name in list_yaml(_COMPONENTS) if name != usual and _fits(spec, name)))
+
+
+def _fits(spec: GameSpec, name: str) -> bool:
+    try:
+        spec.config(components=name)
+    except ConfigError:
+        return False
+    return True
+
+
+def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
+    """Return what may be chosen, as plain data for a page: yes or no, several of some choices, or one of them."""
+    files = _component_files(spec)
+    offered = [setup.to_dict() for setup in spec.setups]
+    if len(files) > 1:
+        says = "What is printed on tiles, cards and boards."
+        offered.append(
+            {"name": _COMPONENTS, "label": "Component file", "says": says, "type": "one", "choices": list(files)}
+        )
+    return offered
 
 
 def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of the configuration was chosen; ValueError for what no page offers."""
-    offered = {setup.name: setup for setup in spec.setups}
+    setups = {setup.name: setup for setup in spec.setups}
+    known = [option["name"] for option in offered_options(spec)]
     chosen: dict[str, Any] = {}
     for key, value in given.items():
-        if key not in offered:
-            raise ValueError(f"options: found {shown(key)}, expected {one_of(list(offered), key) or 'none'}")
-        chosen |= offered[key].chosen(value)
+        if key not in known:
+            raise ValueError(f"options: found {shown(key)}, expected {one_of(known, key) or 'none'}")
+        if key in setups:
+            chosen |= setups[key].chosen(value)
+        else:
+            chosen[key] = Entry(value, ConfigError, key).choice(_component_files(spec))
     return chosen
+
+
+def labels_of(spec: GameSpec, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return in words what was chosen."""
+    labels = [setup.label for setup in spec.setups if given.get(setup.name)]
+    file = given.get(_COMPONENTS, _component_files(spec)[0])
+    return (*labels, *([f"component file {file}"] if file != _component_files(spec)[0] else []))

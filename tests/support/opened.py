@@ -18,6 +18,8 @@ _STOPPED = 130
 
 def main(command: list[str]) -> int:
     """Return 0 if the command says where its page is, the page is there, and Ctrl-C ends the command."""
+    # A shell that starts this in the background has it ignore Ctrl-C, and all that it starts with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as data:
         options = ["--no-open", "--port", "0", "--data", data]
         running = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)

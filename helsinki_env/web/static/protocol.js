@@ -86,7 +86,7 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
- * @property {{name: string, label: string, says: string, type: "flag" | "several", choices: string[]}[]} options
+ * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A table that is kept.
  * @property {string} table

@@ -10,7 +10,8 @@ import { make } from "./dom.js";
  * @param {Option[]} options
  */
 export function fieldsOf(options) {
-  return options.map((option) => (option.choices.length ? several(option) : flag(option)));
+  const kinds = { flag, several, one };
+  return options.map((option) => kinds[option.type](option));
 }
 
 /** @param {Option} option */
@@ -29,6 +30,12 @@ function several(option) {
   return make("details", {}, make("summary", {}, `${option.label}: ${option.says}`), inside);
 }
 
+/** @param {Option} option */
+function one(option) {
+  const choices = option.choices.map((choice) => make("option", { value: choice }, choice.replaceAll("_", " ")));
+  return make("label", { title: option.says }, `${option.label} `, make("select", { name: `option ${option.name}` }, ...choices));
+}
+
 /**
  * Return what was chosen, as the server takes it.
  *
@@ -36,11 +43,12 @@ function several(option) {
  * @param {FormData} data  of the form with the fields
  */
 export function chosenOf(options, data) {
-  /** @type {Record<string, boolean | string[]>} */
+  /** @type {Record<string, boolean | string | string[]>} */
   const chosen = {};
   for (const option of options) {
     const found = data.getAll(`option ${option.name}`).map(String);
-    if (found.length) chosen[option.name] = option.choices.length ? found : true;
+    if (option.type === "one" && found[0] !== option.choices[0]) chosen[option.name] = found[0];
+    else if (option.type !== "one" && found.length) chosen[option.name] = option.type === "several" ? found : true;
   }
   return chosen;
 }

@@ -15,7 +15,7 @@ from helsinki_env.engine.spec import config_from_dict, spec_named, spec_of, usua
 from helsinki_env.extras import needs
 from helsinki_env.play.record import Record
 from helsinki_env.web.levels import levels_of, offered_players
-from helsinki_env.web.setups import chosen_options
+from helsinki_env.web.setups import chosen_options, labels_of
 from helsinki_env.web.tournaments.kept import LEAST_DECKS, NoTournamentError, Tournament
 from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournaments
 
@@ -187,6 +187,6 @@ def _new_tournament(wanted: NewTournament, more: Sequence[str]) -> Tournament:
     in_a_round = len(lineups_of(len(wanted.players), wanted.seats)) * wanted.seats
     decks = max(LEAST_DECKS, -(-wanted.games // in_a_round))
     seed = secrets.randbits(31) if wanted.seed is None else wanted.seed
-    chosen = tuple(setup.label for setup in spec.setups if wanted.options.get(setup.name))
+    chosen = labels_of(spec, wanted.options)
     name, who = secrets.token_hex(6), tuple(wanted.players)
     return Tournament(name, wanted.title, time.time(), config, who, decks, seed, chosen)
