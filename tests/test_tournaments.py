@@ -183,7 +183,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
 
 
 def test_whatever_kills_the_server_a_tournament_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 600, "seed": 9}
+    asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 400, "seed": 9}
     with serving(tmp_path) as running:
         whole = begin(running, **asked)
         expected, games = finished(running, whole)["figures"], games_of(running, whole)
