@@ -53,6 +53,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(processors, 8) if _asks_for_everything(config) else 0
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server of tables for all tests that leave it as it was, but for tables and records of their own."""
+    from tests.support.server import serving
+
+    with serving(tmp_path_factory.mktemp("tables")) as running:
+        yield running
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A Chromium, see `tests.support.browser`."""

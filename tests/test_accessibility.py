@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, sit, until
-from tests.support.server import Server, serving
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("accessibility")) as running:
-        yield running
+from tests.support.server import Server
 
 
 def problems(page: Any) -> list[str]:

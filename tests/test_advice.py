@@ -21,16 +21,10 @@ from helsinki_env.web.rooms import Page
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.thinking import Thinkers
 from tests.games import EACH_GAME, TestedGame
-from tests.support.server import Server, decide_first, seated, serving, until
+from tests.support.server import Server, decide_first, seated, until
 from tests.support.wide import wide_components
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with serving(tmp_path_factory.mktemp("advice")) as running:
-        yield running
 
 
 def ask(line: ClientConnection, number: int, deeper: int = 0) -> None:

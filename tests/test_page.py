@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,7 @@ import pytest
 
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, decide_by_key, sit, until
-from tests.support.server import Server, serving
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("page")) as running:
-        yield running
+from tests.support.server import Server
 
 
 @EACH_GAME

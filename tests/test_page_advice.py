@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, decide_by_key, sit
-from tests.support.server import Server, serving
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("page_advice")) as running:
-        yield running
+from tests.support.server import Server
 
 
 def told(player: Player, deeper: int = 0) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,8 @@ from agents.match import play_match
 from helsinki_env.play.record import Record, positions
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.browser import Player
-from tests.support.server import Server, serving
+from tests.support.server import Server
 from tests.test_accessibility import problems
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("analysis")) as running:
-        yield running
 
 
 def played(game: TestedGame, seed: int = 5) -> Record:

@@ -17,13 +17,6 @@ from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
 
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with serving(tmp_path_factory.mktemp("play")) as running:
-        yield running
-
-
 # -- whole games ---------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,6 @@ from helsinki_env.play.record import Record, deal, positions, replay
 from helsinki_env.web.store import Store
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("records")) as running:
-        yield running
 
 
 def played(game: TestedGame, players: int = 2, seed: int = 5) -> Record:
