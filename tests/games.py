@@ -26,7 +26,7 @@ from helsinki_env.games.helsinki.config import GameConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
-__all__ = ["EACH_GAME", "GAMES", "TestedGame"]
+__all__ = ["EACH_GAME", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,9 @@ GAMES = (
     ),
 )
 EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+#: For what takes long and is written once for all games: with every run of the tests for the first one.
+ONE_GAME_OR_EACH_NIGHTLY = pytest.mark.parametrize(
+    "game",
+    [pytest.param(game, marks=[pytest.mark.nightly] if number else []) for number, game in enumerate(GAMES)],
+    ids=lambda game: game.name,
+)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.thinking import Thinkers
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Server, decide_first, seated, until
-from tests.support.wide import wide_components
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
@@ -176,9 +174,8 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
     assert differed > 0.9 * looked
 
 
-@pytest.mark.xdist_group("wide")
-def test_without_a_network_that_fits_a_sentence_says_so(tmp_path: Path) -> None:
-    config = spec_named("helsinki").config(components=wide_components(tmp_path))
+def test_without_a_network_that_fits_a_sentence_says_so() -> None:
+    config = spec_named("helsinki").config(components="alternative")
     table = Table("t", "", config, 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
     said = asyncio.run(_said(_asked(table)))
     assert [one["type"] for one in said] == ["unjudged"]

@@ -622,7 +622,7 @@ def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any
 @pytest.mark.xdist_group("processes")
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
-@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+@pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def test_killed_runs_go_on_to_the_same_bytes(game: str, tmp_path: Path) -> None:
     config = tmp_path / "long.yaml"
     table = {"seats": 3, "players": ["pausing", "random"], "games": 300, "game": {"game": game}}

@@ -94,6 +94,7 @@ def _connected() -> Iterator[None]:
         yield
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_connected")
 def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, alone: bytes, tmp_path: Path) -> None:
     assert played_while_one_is_killed(plan, tmp_path / "ray") == alone

@@ -51,7 +51,7 @@ PROMISED = {
 PICTURES = {"01_play_one_game": 2, "02_train_an_agent": 1, "03_benchmark_policies": 2, "04_balance": 1}
 
 #: They train and play tournaments, which tests of their own do as well: run nightly.
-LONG = ("02_train_an_agent", "03_benchmark_policies")
+LONG = ("02_train_an_agent", "03_benchmark_policies", "04_balance")
 
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.games import EACH_GAME, TestedGame
+from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, sit
 from tests.support.server import Server
 
@@ -29,7 +29,7 @@ def shown(player: Player) -> list[str]:
     return found
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_nothing_is_asked_until_it_is_wanted_and_then_at_every_turn(
     game: TestedGame, server: Server, browser: Any
 ) -> None:

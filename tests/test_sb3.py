@@ -247,6 +247,7 @@ def trained() -> MaskablePPO:
 
 
 @slow
+@pytest.mark.nightly
 def test_it_learns_to_beat_random_play(trained: MaskablePPO) -> None:
     untrained = MaskablePPO("MlpPolicy", make(8), seed=0, device="cpu")
     before, after = (measure(SB3Player(model), "random", games=600) for model in (untrained, trained))
@@ -256,6 +257,7 @@ def test_it_learns_to_beat_random_play(trained: MaskablePPO) -> None:
 
 
 @slow
+@pytest.mark.nightly
 def test_evaluate_policy_finds_the_same_strength(trained: MaskablePPO) -> None:
     env = make(100, seed=77, reward="win")
     found: Any = evaluate_policy(trained, env, n_eval_episodes=400, return_episode_rewards=True)

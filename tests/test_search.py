@@ -45,6 +45,7 @@ def test_every_decision_is_legal(kind: str, components: str, budget: int) -> Non
     assert mask[np.arange(len(mask)), actions].all()
 
 
+@pytest.mark.nightly
 @pytest.mark.xdist_group("wide")
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
 def test_a_wide_component_file(kind: str, tmp_path: Path) -> None:

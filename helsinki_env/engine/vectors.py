@@ -7,7 +7,7 @@ what is written lie apart, and so neither widens nor joins them.
 Widths are fixed when a word is made, and mostly larger than what is meant: 51 cards are copied as 64 bytes. What is
 read beyond the end of a source may be anything; it must lie within the record that the source is a part of. What is
 written beyond the end of a piece is written over afterwards: pieces are written from the front to the back, the last
-one exactly. Without the compiler an index that is out of range is an error, as everywhere.
+one exactly. Without the compiler whoever writes beyond the end of an array is told so.
 """
 
 from __future__ import annotations
@@ -114,6 +114,13 @@ def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
     return builder.call(function, [vector])
 
 
+def _part(out: Any, at: int, width: int) -> Any:
+    """So many entries of an array, as what is written to; IndexError if there are not so many."""
+    if not 0 <= at <= len(out) - width:
+        raise IndexError(f"entries {at} to {at + width - 1} of {len(out)}")
+    return out[at : at + width]
+
+
 def spreader(width: int, planes: int = 1) -> Word:
     """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
 
@@ -123,8 +130,8 @@ def spreader(width: int, planes: int = 1) -> Word:
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
-        for i in range(width):
-            out[at + i] = sum((int(members) >> i & 1) << k for k, members in enumerate(sets))
+        bits = np.array(sets, np.int64)[:, None] >> np.arange(width) & 1
+        _part(out, at, width)[:] = bits.T @ (1 << np.arange(planes))
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         bytes_, flags = ir.VectorType(_BYTE, width), ir.VectorType(_BIT, width)
@@ -144,8 +151,10 @@ def gatherer(width: int) -> Word:
     """Return `gather(source, begin)`: the set of those of the next `width` int8 entries that are above 0, int64."""
 
     def gather(source: Any, begin: int) -> Any:
-        found = sum(1 << i for i, value in enumerate(source[begin : begin + width]) if value > 0)
-        return np.array(found, np.uint64).astype(np.int64)[()]
+        bits = np.zeros(_WORD.width, np.uint8)
+        there = source[begin : begin + width] > 0
+        bits[: len(there)] = there
+        return np.packbits(bits, bitorder="little").view(np.int64)[0]
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
@@ -160,8 +169,8 @@ def copier(width: int, plus: int = 0) -> Word:
     """Return `copy(out, at, source, begin)`: the next `width` int8 entries of `source`, with `plus` added to each."""
 
     def copy(out: Any, at: int, source: Any, begin: int) -> None:
-        for i in range(min(width, len(source) - begin)):
-            out[at + i] = source[begin + i] + plus
+        there = source[begin : begin + width]
+        _part(out, at, len(there))[:] = there + np.int8(plus)
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
@@ -175,7 +184,7 @@ def clearer(width: int) -> Word:
     """Return `clear(out, at)`: the next `width` entries become 0."""
 
     def clear(out: Any, at: int) -> None:
-        out[at : at + width] = 0
+        _part(out, at, width)[:] = 0
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         first, done = addressed(0, 1), 0
@@ -191,8 +200,7 @@ def storer(width: int) -> Word:
     """Return `store(out, at, word)`: the low bytes of an integer, the lowest first, become the next `width` entries."""
 
     def store(out: Any, at: int, word: int) -> None:
-        for i in range(width):
-            out[at + i] = np.array(int(word) >> 8 * i & 0xFF, np.uint8).astype(np.int8)
+        _part(out, at, width)[:] = np.array(word, np.int64).reshape(1).view(np.int8)[:width]
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         word = whole(2)
@@ -211,7 +219,7 @@ def summer(width: int, loaded: int) -> Word:
     """
 
     def total(source: Any, begin: int) -> Any:
-        return np.int64(sum(int(value) for value in source[begin : begin + width]))
+        return source[begin : begin + width].sum(dtype=np.int64)
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, loaded)

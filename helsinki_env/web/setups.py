@@ -8,7 +8,7 @@ from typing import Any
 
 from helsinki_env.data import Entry, one_of, shown
 from helsinki_env.engine.configuration import ConfigError
-from helsinki_env.engine.spec import GameSpec
+from helsinki_env.engine.spec import GameSpec, spec_named
 from helsinki_env.yaml_files import list_yaml
 
 __all__ = ["chosen_options", "labels_of", "offered_options"]
@@ -17,16 +17,21 @@ _COMPONENTS = "components"
 
 
 @lru_cache(maxsize=8)
-def _component_files(spec: GameSpec) -> tuple[str, ...]:
-    """Return the names of the shipped component files that are of a game, that of the box first."""
+def _files_of(game: str) -> tuple[str, ...]:
+    spec = spec_named(game)
     usual = spec.config().components
     return (usual, *(name for name in list_yaml(_COMPONENTS) if name != usual and _fits(spec, name)))
+
+
+def _component_files(spec: GameSpec) -> tuple[str, ...]:
+    """Return the names of the shipped component files that are of a game, that of the box first."""
+    return _files_of(spec.name)
 
 
 def _fits(spec: GameSpec, name: str) -> bool:
     try:
         spec.config(components=name)
-    except ConfigError:
+    except ValueError:  # it is of another game
         return False
     return True
 
