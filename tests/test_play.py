@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,14 @@ from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
+
+
+def test_nothing_of_it_is_loaded_with_the_package() -> None:
+    loaded = "import sys, helsinki_env; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "helsinki_env" in found
+    assert not {"fastapi", "pydantic", "starlette", "uvicorn", "websockets", "helsinki_env.web"} & set(found)
+
 
 # -- whole games ---------------------------------------------------------------------------------------------
 
