@@ -14,7 +14,7 @@ from helsinki_env.cli import main
 from helsinki_env.play.film import Judgement, film
 from helsinki_env.play.page import VIEWER, frame, page
 from helsinki_env.play.record import Record, positions, read_records, write_records
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.test_accessibility import problems
 
 MOST_BYTES = 2_000_000
@@ -74,7 +74,7 @@ def test_the_viewer_names_no_game() -> None:
         assert not any(game.name in words for game in GAMES), path.name
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_game_of_four_is_stepped_through_by_keys(game: TestedGame, browser: Any, tmp_path: Path) -> None:
     record, games = game_of(game, 4, tmp_path)
     file = tmp_path / "game.html"

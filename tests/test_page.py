@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
+from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, sit, until
 from tests.support.server import Server
 
@@ -22,7 +22,7 @@ def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: A
     assert player.wrong == []
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)
     rng = random.Random(2)
@@ -87,7 +87,7 @@ def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -
     assert "link" in page.inner_text("#error")
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_what_others_have_built_is_marked_until_the_own_decision(
     game: TestedGame, server: Server, browser: Any
 ) -> None:
@@ -106,7 +106,7 @@ def test_what_others_have_built_is_marked_until_the_own_decision(
         seen += built
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_what_glows_is_clicked(game: TestedGame, server: Server, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "random", game=game.name, seed=5), random.Random(3)
     for _ in range(12):

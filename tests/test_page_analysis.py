@@ -10,7 +10,7 @@ import pytest
 
 from agents.match import play_match
 from helsinki_env.play.record import Record, positions
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server
 from tests.test_accessibility import problems
@@ -44,7 +44,7 @@ def ask_who_plays_on(page: Any) -> None:
     page.wait_for_selector("#seats[open]")
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame, server: Server, browser: Any) -> None:
     record = played(game)
     count = len(record.decisions)
@@ -126,7 +126,7 @@ def test_what_is_no_game_is_said_so(text: str, server: Server, browser: Any) -> 
     assert [said for said in player.wrong if "400" not in said] == []
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_position_is_judged_and_played_on(game: TestedGame, server: Server, browser: Any) -> None:
     record = played(game)
     begin = next(one for i, (one, _) in enumerate(positions(record)) if i == 50)

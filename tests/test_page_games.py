@@ -16,7 +16,7 @@ import pytest
 from helsinki_env.web.store import Store
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
@@ -76,7 +76,7 @@ def test_a_whole_game_by_mouse_alone(game: TestedGame, server: Server, data: Pat
     assert assert_nothing_hidden_was_sent(player, data, player.view["table"]) > 50
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_four_people_hand_on_one_device(game: TestedGame, server: Server, data: Path, browser: Any) -> None:
     player, rng = sit(browser, server, *["human"] * 4, game=game.name, seed=5), random.Random(6)
     curtains: list[int] = []
@@ -98,7 +98,7 @@ def test_four_people_hand_on_one_device(game: TestedGame, server: Server, data: 
     assert assert_nothing_hidden_was_sent(player, data, player.view["table"]) > 20
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_two_browsers_by_the_links_of_their_seats(game: TestedGame, server: Server, data: Path, browser: Any) -> None:
     made, rng = server.make("human", "human", sharing="links", game=game.name, seed=8), random.Random(2)
     players = [Player(browser, server.address + link["link"]) for link in made["links"]]
@@ -139,7 +139,7 @@ def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) 
             assert_nothing_hidden_was_sent(sent(leak), tmp_path, "t")
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_page_is_loaded_again_in_the_middle_of_a_turn(game: TestedGame, server: Server, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=3), random.Random(3)
     while player.turn()["undo"] is None:
@@ -154,7 +154,7 @@ def test_a_page_is_loaded_again_in_the_middle_of_a_turn(game: TestedGame, server
     assert player.wrong == []
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_game_goes_on_by_itself_after_a_crash(game: TestedGame, tmp_path: Path, browser: Any) -> None:
     rng = random.Random(7)
     with serving(tmp_path) as running:

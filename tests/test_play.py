@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from helsinki_env.engine.hidden import redeal
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
 
 
@@ -30,7 +30,7 @@ def test_nothing_of_it_is_loaded_with_the_package() -> None:
 # -- whole games ---------------------------------------------------------------------------------------------
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_against_a_player(game: TestedGame, server: Server) -> None:
     made = server.make("human", "heuristic", game=game.name, seed=11)
     rng = np.random.default_rng(2)
@@ -171,7 +171,7 @@ def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(s
 # -- what is kept --------------------------------------------------------------------------------------------
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: TestedGame, tmp_path: Path) -> None:
     for how in (signal.SIGKILL, signal.SIGINT if game.name == "helsinki" else signal.SIGTERM):
         with serving(tmp_path) as running:
