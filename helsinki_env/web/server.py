@@ -97,9 +97,10 @@ def create_app(settings: Settings) -> Any:
 
 
 def _play_once() -> None:
-    """Take a decision in every game, so that what this loads for the first time keeps nobody at a table waiting."""
+    """Take a decision in every game, and look at its component files, so that nobody waits for what is loaded once."""
     for spec in map(spec_named, game_names()):
         if spec.touches is not None:
+            offered_options(spec)
             table = Table("", "", spec.config(), 0, (Chair(HUMAN, ""),) * spec.config().num_players)
             table.question()
             picture(table, 0)
