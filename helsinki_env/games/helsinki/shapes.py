@@ -27,8 +27,9 @@ MOST_ROOFS = 5
 Drawing = tuple[str, ...]
 
 #: Rows of seven bits become bytes in three steps, each of which moves the upper half of every part.
-_HALVES = tuple(np.int64(mask) for mask in (0xFFFFFFF, 0x3FFF00003FFF, 0x7F007F007F007F))
-_UPPER = tuple(np.int64(mask) for mask in (0, 0x0FFFC0000FFFC000, 0x3F803F803F803F80))
+_FOUR_ROWS = np.int64(0xFFFFFFF)
+_TWO_ROWS, _UPPER_TWO = np.int64(0x3FFF00003FFF), np.int64(0x0FFFC0000FFFC000)
+_ONE_ROW, _UPPER_ONE = np.int64(0x7F007F007F007F), np.int64(0x3F803F803F803F80)
 #: Eight bytes of eight bits are mirrored at their diagonal by swapping bits, then pairs, then fours (Warren, "Hacker's
 #: Delight", 7-3).
 _SWAPPED = tuple(np.int64(mask) for mask in (0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0))
@@ -58,9 +59,9 @@ def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
 @kernel
 def _rows(built):
     """The rows of a board as bytes, the northernmost lowest."""
-    x = (built & _HALVES[0]) | (built >> 28 << 32)
-    x = (x & _HALVES[1]) | ((x & _UPPER[1]) << 2)
-    return (x & _HALVES[2]) | ((x & _UPPER[2]) << 1)
+    x = (built & _FOUR_ROWS) | (built >> 28 << 32)
+    x = (x & _TWO_ROWS) | ((x & _UPPER_TWO) << 2)
+    return (x & _ONE_ROW) | ((x & _UPPER_ONE) << 1)
 
 
 @kernel
