@@ -233,6 +233,7 @@ INPUTS = NetInputs(
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,
+    layout=lambda types: LAYOUT,
     score_unit=4.0,
     score_middle=8.0,
 )

@@ -16,11 +16,12 @@ from agents.helsinki.cards import (
     draw_value,
     hold_pair,
     judge_cards,
-    near,
     release_pair,
     take_cheapest,
 )
-from agents.helsinki.decide import best_of, decide
+from agents.helsinki.cells import near
+from agents.helsinki.choice import best_of, several
+from agents.helsinki.decide import decide
 from agents.helsinki.view import NOTHING, judge, look
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
@@ -55,14 +56,14 @@ def _draw_ahead(t, p, w, g, v, work, space):
     """What drawing beside a space and the best next turn are worth together."""
     work[0] = g
     later = work[0]
-    hold_pair(g, v, space)
+    hold_pair(t, g, v, space)
     later.display[(space + 7) % 8] = -1
     later.display[space] = -1
     now = v.later
     v.later = v.later_drawn
     value = _next_turn(t, p, w, later, v, space) - v.loss_drawn
     v.later = now
-    release_pair(g, v, space)
+    release_pair(t, g, v, space)
     return value
 
 
@@ -218,7 +219,7 @@ def decide_ahead(t, p, w, g, v, u, work, mask, values):
     """
     ahead = w.ahead > 0.0 and not g.last_round
     chosen = decide(t, p, w, g, v, mask, values, ahead)
-    if not ahead or not _several(mask):
+    if not ahead or not several(mask):
         return chosen
     if g.phase == PHASE_MOVE:
         _moves_ahead(t, p, w, g, v, u, work, mask, values)
@@ -231,12 +232,3 @@ def decide_ahead(t, p, w, g, v, u, work, mask, values):
     else:
         return chosen
     return best_of(values, mask, 0, len(mask))
-
-
-@kernel
-def _several(mask):
-    """Whether there is more than one legal decision."""
-    legal = 0
-    for action in range(len(mask)):
-        legal += mask[action] != 0
-    return legal > 1

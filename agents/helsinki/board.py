@@ -5,22 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from agents.helsinki.cells import shadow
-from agents.helsinki.view import BY_DEPTH, BY_LANE, NOTHING, SHOWN, roof_value
+from agents.helsinki.memory import DUE, SHOWN
+from agents.helsinki.view import ABOVE, BY_DEPTH, BY_LANE, NOTHING, roof_value
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.bits import BOARD, connected, neighbours
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS, lanes
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, slides
 
 __all__ = [
     "best_cell",
     "best_placement",
     "best_wilds",
+    "ceiling",
     "cells_gain",
     "corner_of",
     "placement_gain",
+    "put_off",
     "remember_placement",
     "tile_gain",
+    "wilds_gain",
 ]
 
 _SIZE = np.uint64(7)
@@ -107,8 +111,9 @@ def _with_extras(t, w, v, cells, total):
 def corner_of(p, v, piece, side, lane):
     """Where a legal slide ends: the cell of the bounding box's north-west corner."""
     depth = np.int64(7)
+    piece, side, first = np.uint64(piece), np.uint64(side), np.uint64(lane)
     for j in range(MOST_ROOFS):
-        depth = min(depth, v.height[side, lane + j] - p.front[piece, side, j])
+        depth = min(depth, v.height[side, first + np.uint64(j)] - p.front[piece, side, j])
     return p.corner[piece, side] + BY_LANE[side] * lane + BY_DEPTH[side] * depth
 
 
@@ -116,12 +121,13 @@ def corner_of(p, v, piece, side, lane):
 def _hope(t, p, w, v, piece, corner, cells):
     """What a tile adds at most where it comes to rest: before losses."""
     row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `observation`
+    piece = np.uint64(piece)
     total = _extras(t, w, v, cells)
     for i in range(MOST_ROOFS):
         total += v.gain[0, row + np.uint64(i), np.uint64(p.in_row[piece, i])]
     for j in range(MOST_ROOFS):
         total += v.gain[1, column + np.uint64(j), np.uint64(p.in_column[piece, j])]
-    if v.tiles[np.uint64(piece) >> np.uint64(5)] & neighbours(cells):
+    if v.tiles[piece >> np.uint64(5)] & neighbours(cells):
         total += w.bonus_card * v.later
     return total
 
@@ -137,14 +143,15 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
     """Expected points of so many superstructures on the best roofs of a tile."""
     total = 0.0
     left = cells
+    piece, row, column = np.uint64(piece), np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE
     for _ in range(roofs):
         best, chosen = -1.0, np.int64(0)
         rest = left
         while rest:
             cell = lowest(rest)
             rest &= rest - 1
-            more_row = p.in_row[piece, cell // 7 - corner // 7]
-            value = roof_value(t, v, cell, more_row, p.in_column[piece, cell % 7 - corner % 7])
+            more_row = p.in_row[piece, np.uint64(cell) // _SIZE - row]
+            value = roof_value(t, v, cell, more_row, p.in_column[piece, np.uint64(cell) % _SIZE - column])
             if value > best:
                 best, chosen = value, bit(cell)
         if chosen == 0:
@@ -167,23 +174,23 @@ def _plain_gain(t, w, v, kind, cells):
 def best_placement(t, p, w, v, kind, side, roofs):
     """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if there is none."""
     best, chosen = NOTHING, np.int64(0)
-    for orientation in range(t.orientations[kind]):
-        piece = 8 * kind + orientation
-        legal = lanes(t, piece, side, v.packed[side])
-        while legal:
-            lane = lowest(legal)
-            legal &= legal - 1
-            corner = corner_of(p, v, piece, side, lane)
-            cells = np.int64(t.roofs_mask[piece]) << corner
-            gain = _plain_gain(t, w, v, kind, cells) if w.apart == 0.0 else _hope(t, p, w, v, piece, corner, cells)
-            if roofs > 0:
-                gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
-            if gain <= best:
-                continue  # losses make it no better
-            if w.apart != 0.0:
-                gain -= _losses(v, cells)
-            if gain > best:
-                best, chosen = gain, orientation * a.LANES + lane
+    legal = slides(t, kind, side, v.packed[side])  # orientation and lane as in PLACE: bits of a set
+    while legal:
+        place = lowest(legal)
+        legal &= legal - 1
+        turned = np.int64(np.uint64(place) // _SIZE)
+        piece, lane = 8 * kind + turned, place - a.LANES * turned
+        corner = corner_of(p, v, piece, side, lane)
+        cells = np.int64(t.roofs_mask[piece]) << corner
+        gain = _plain_gain(t, w, v, kind, cells) if w.apart == 0.0 else _hope(t, p, w, v, piece, corner, cells)
+        if roofs > 0:
+            gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
+        if gain <= best:
+            continue  # losses make it no better
+        if w.apart != 0.0:
+            gain -= _losses(v, cells)
+        if gain > best:
+            best, chosen = gain, place
     return best, chosen
 
 
@@ -195,17 +202,91 @@ def _cells_of(t, p, v, kind, side, place):
 
 
 @kernel
+def _drawn(v):
+    """Whether two cards are being drawn: 1, or else 0."""
+    return np.int64(v.later == v.later_drawn)
+
+
+@kernel
 def remember_placement(t, p, w, v, kind, side):
     """Find the best placement of a kind of tile from a side without superstructures, once."""
-    if v.known[kind, side]:
+    known = np.int64(v.known[kind, side])
+    if 0 < known <= DUE:
         return
-    gain, place = best_placement(t, p, w, v, kind, side, 0)
-    v.known[kind, side] = 1
-    v.roofs_known[kind, side] = 0
-    v.best[kind, side] = gain
-    v.place[kind, side] = place
-    if gain > NOTHING:
-        v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
+    drawn = known - DUE - 1 if known else _drawn(v)
+    found = v.placements[kind, side, drawn]
+    if not v.kept[kind, side, drawn]:
+        v.kept[kind, side, drawn] = 1
+        later = v.later
+        v.later = v.later_drawn if drawn else v.later_now
+        gain, place = best_placement(t, p, w, v, kind, side, 0)
+        v.later = later
+        found.best, found.place, found.roofs_known = gain, place, 0
+        if gain > NOTHING:
+            found.cells = _cells_of(t, p, v, kind, side, place)
+    if not known:
+        v.roofs_known[kind, side] = 0
+    v.known[kind, side] = 1 + drawn
+    v.best[kind, side], v.place[kind, side], v.cells[kind, side] = found.best, found.place, found.cells
+
+
+@kernel
+def _remember_roofs(t, p, w, v, kind, side, roofs):
+    """Find what so many superstructures on the best placement of a kind of tile from a side add, once."""
+    known = np.int64(v.roofs_known[kind, side, roofs])
+    if known == 1:
+        return
+    drawn = np.int64(v.known[kind, side]) - 1
+    asked = known - DUE if known else _drawn(v)
+    found = v.placements[kind, side, drawn]
+    if asked == drawn and (found.roofs_known >> roofs) & 1:
+        v.roofs[kind, side, roofs] = found.roofs[roofs - 1]
+    else:
+        place = v.place[kind, side]
+        piece = 8 * kind + place // a.LANES
+        corner = corner_of(p, v, piece, side, place % a.LANES)
+        later = v.later
+        v.later = v.later_drawn if asked else v.later_now
+        v.roofs[kind, side, roofs] = roofs_gain(t, p, w, v, piece, corner, v.cells[kind, side], roofs)
+        v.later = later
+        if asked == drawn:
+            found.roofs_known |= 1 << roofs
+            found.roofs[roofs - 1] = v.roofs[kind, side, roofs]
+    v.roofs_known[kind, side, roofs] = 1
+
+
+@kernel
+def _roofs_of(t, g, card):
+    """How many superstructures a card's tile brings."""
+    return min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
+
+
+@kernel
+def put_off(t, g, v, card, side):
+    """Ask for the gain of a card's tile from a side, but let it be worked out only when somebody needs it.
+
+    Then it is what it would be now: who asks first decides whether two cards are being drawn.
+    """
+    kind = np.int64(t.kind[card])
+    if g.supply[kind] == 0:
+        return
+    if v.known[kind, side] == 0:
+        v.known[kind, side] = DUE + 1 + _drawn(v)
+        v.roofs_known[kind, side] = 0
+    roofs = _roofs_of(t, g, card)
+    if roofs > 0 and v.roofs_known[kind, side, roofs] == 0:
+        v.roofs_known[kind, side, roofs] = DUE + _drawn(v)
+
+
+@kernel
+def ceiling(t, w, v, card):
+    """What the tile of a card adds at most, wherever it may lie."""
+    cells = np.int64(t.kind[card]) % 4 + 2
+    most = cells * v.most_cell + min(np.int64(t.shows[card]), SHOWN - 1) * v.most_roof
+    most += w.bonus_card * max(v.later_now, v.later_drawn)
+    if v.road > 0.0:
+        most += v.road * (1.0 + w.crosswalk * cells)
+    return most * ABOVE
 
 
 @kernel
@@ -226,18 +307,13 @@ def tile_gain(t, p, w, g, v, card, side):
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return NOTHING
-    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
+    roofs = _roofs_of(t, g, card)
     if w.apart == 0.0:
         return _whole_gain(t, p, w, v, kind, side, roofs)
     remember_placement(t, p, w, v, kind, side)
     gain = v.best[kind, side]
     if roofs > 0 and gain > NOTHING:
-        if not v.roofs_known[kind, side, roofs]:
-            place = v.place[kind, side]
-            piece = 8 * kind + place // a.LANES
-            corner = corner_of(p, v, piece, side, place % a.LANES)
-            v.roofs[kind, side, roofs] = roofs_gain(t, p, w, v, piece, corner, v.cells[kind, side], roofs)
-            v.roofs_known[kind, side, roofs] = 1
+        _remember_roofs(t, p, w, v, kind, side, roofs)
         gain += v.roofs[kind, side, roofs]
     return gain
 
@@ -271,26 +347,21 @@ def best_wilds(t, w, v):
 
 
 @kernel
-def best_roof(t, v, cells):
-    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) if there are none."""
-    best, chosen = 0.0, np.int64(-1)
-    while cells:
-        cell = lowest(cells)
-        cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value > best or chosen < 0:
-            best, chosen = value, cell
-    return best, chosen
-
-
-@kernel
-def worst_roof(t, v, cells):
-    """Return (value, cell) of the superstructure that is worth least where it stands."""
-    worst, chosen = 1e9, np.int64(-1)
-    while cells:
-        cell = lowest(cells)
-        cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value < worst:
-            worst, chosen = value, cell
-    return worst, chosen
+def wilds_gain(t, w, v, number, one, two):
+    """The gain of so many wild tiles; `best_wilds` says that of one and of two, more are added one by one."""
+    if number <= 2:
+        return one if number == 1 else two
+    built, chosen, gain = v.built & ~t.statue, np.int64(0), 0.0
+    for _ in range(number):
+        cells = neighbours(built | chosen) & ~v.built & ~chosen
+        best, added = NOTHING, np.int64(0)
+        while cells:
+            value = cells_gain(t, w, v, cells & -cells | chosen)
+            if value > best:
+                best, added = value, cells & -cells
+            cells &= cells - 1
+        if added == 0:
+            break
+        chosen |= added
+        gain = best
+    return gain

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import tile_gain
-from agents.helsinki.view import HELD, NOTHING
+from agents.helsinki.board import ceiling, put_off, tile_gain
+from agents.helsinki.cells import near
+from agents.helsinki.memory import HELD
+from agents.helsinki.view import NOTHING
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 
@@ -18,7 +20,6 @@ __all__ = [
     "hold_pair",
     "judge_cards",
     "most_left",
-    "near",
     "release_pair",
     "take_cheapest",
 ]
@@ -28,63 +29,119 @@ _ROUNDING = 1e-9
 
 
 @kernel
-def near(space):
-    """The first of the two neighbouring sides that a token on a space reaches in its next turn."""
-    return (space + 1) // 2 % 4
-
-
-@kernel
 def _plan(t, p, w, g, v, card, first):
     """What building a card in a later turn is expected to add; `first` as `near` returns it."""
     best = 0.0
-    kind = np.int64(t.kind[card])
+    card = np.uint64(card)  # unsigned numbers need no look whether they count from the end
+    kind = np.uint64(t.kind[card])
     for turn in range(4 if w.far > 0.0 else 2):
-        side = (first + turn) % 4
+        side = np.uint64((first + turn) & 3)
         if not (v.asked[card] >> side) & 1:
-            v.adds[card, side] = tile_gain(t, p, w, g, v, card, side)
-            v.asked[card] |= 1 << side
+            v.adds[card, side] = tile_gain(t, p, w, g, v, np.int64(card), np.int64(side))
+            v.asked[card] |= np.uint8(1) << side
         gain = v.adds[card, side]
         if gain > best:
             if turn > 1:
                 gain *= w.far
-            if v.cells[kind, side] & v.taken:
+            if v.taken and v.cells[kind, side] & v.taken:
                 gain *= w.clash
             best = max(best, gain)
     return best
 
 
 @kernel
-def hand_value(t, p, w, g, v, first):
-    """What the hand is worth for later turns: its cards, and the best thing to build in each colour."""
-    if v.later == 0.0:
-        return 0.0
+def _put_off_plan(t, w, g, v, card, first):
+    """Ask for what `_plan` needs, but let it be worked out only when it is needed."""
+    for turn in range(4 if w.far > 0.0 else 2):
+        side = (first + turn) % 4
+        if not (v.asked[card] >> side) & 0x11:
+            v.asked[card] |= 0x10 << side
+            put_off(t, g, v, np.int64(card), side)
+
+
+@kernel
+def _look_at_hand(t, p, w, g, v, first):
+    """Value the plans of the hand by colour; return (cards, wild ones among them)."""
     last = t.types - 1
     wild = np.int64(v.hand[last])
     cards = wild
-    by_colour = np.int64(0)  # cards of each colour, eight bits each
-    for i in range(v.held_count):
-        card = v.held[i]
-        if card != last:
-            held = np.int64(v.hand[card])
-            cards += held
-            by_colour += held << (8 * np.int64(t.colour[card]))
+    colours, i = np.uint64(0), 0
+    while i < v.held_count and v.held[i] != last:  # which is the last
+        colour, begin, held = np.int64(t.colour[np.uint64(v.held[i])]), i, np.int64(0)
+        while i < v.held_count and v.held[i] != last:
+            card = np.uint64(v.held[i])
+            if t.colour[card] != colour:
+                break
+            held += v.hand[card]
+            v.planned[i] = -1.0
+            if w.apart == 0.0 and v.hand[card] > 0:
+                v.planned[i] = _plan(t, p, w, g, v, card, first)
+            i += 1
+        v.begins[colours], v.ends[colours], v.of_colour[colours] = begin, i, held
+        same = w.apart != 0.0 and v.taken == 0 and not (v.changed >> colour) & 1
+        if same and (v.best_known[first] >> colour) & 1:
+            v.plans[colours] = v.best_of_colour[first, colour]
+        else:
+            v.plans[colours] = _best_plan(t, p, w, g, v, begin, i, held + wild, first)
+            if same:
+                v.best_known[first] |= np.int64(1) << colour
+                v.best_of_colour[first, colour] = v.plans[colours]
+        colours += np.uint64(1)
+        cards += held
+    v.colours = colours
+    return cards, wild
+
+
+@kernel
+def _best_plan(t, p, w, g, v, begin, end, cards, first):
+    """What the best plan of a colour is worth, some entries of the hand, with so many cards to pay for it.
+
+    What can be paid for is valued first: plans for which cards are missing are seldom better, and those that cannot be
+    are not valued.
+    """
+    plan, dear = 0.0, False
+    for i in range(begin, end):
+        card = np.uint64(v.held[i])
+        if v.hand[card] > 0:
+            missing = np.int64(t.number[card]) - cards
+            if missing > 0:
+                dear = dear or missing <= w.missing
+                continue
+            if v.planned[i] < 0.0:
+                v.planned[i] = _plan(t, p, w, g, v, card, first)
+            plan = max(plan, v.planned[i])
+    if not dear:
+        return plan
+    for i in range(begin, end):
+        card = np.uint64(v.held[i])
+        missing = np.int64(t.number[card]) - cards
+        if v.hand[card] > 0 and 0 < missing <= w.missing:
+            worth = v.planned[i]
+            if worth < 0.0:
+                if plan > 0.0 and _worth_with(w, ceiling(t, w, v, card), missing) <= plan:
+                    _put_off_plan(t, w, g, v, card, first)
+                    continue
+                worth = v.planned[i] = _plan(t, p, w, g, v, card, first)
+            if worth > plan:
+                plan = max(plan, _worth_with(w, worth, missing))
+    return plan
+
+
+@kernel
+def _worth_with(w, worth, missing):
+    """What a plan is worth for which so many cards are missing."""
+    for _ in range(missing):
+        worth *= w.short
+    return worth
+
+
+@kernel
+def _sum_of_hand(t, w, v, cards, wild):
+    """What a hand is worth with so many cards, the plans of its colours being valued."""
     best, total = 0.0, 0.0
-    plan, colour = 0.0, np.int64(-1)
-    for i in range(v.held_count):
-        card = v.held[i]
-        if card == last or v.hand[card] == 0:
-            continue
-        if t.colour[card] != colour:
-            total += plan
-            best = max(best, plan)
-            plan, colour = 0.0, np.int64(t.colour[card])
-        worth = _plan(t, p, w, g, v, card, first)
-        if worth > plan:
-            for _ in range(np.int64(t.number[card]) - ((by_colour >> (8 * colour)) & 255) - wild):
-                worth *= w.short
-            plan = max(plan, worth)
-    total += plan
-    best = max(best, plan)
+    for colour in range(v.colours):
+        total += v.plans[colour]
+        best = max(best, v.plans[colour])
     value = w.card * min(cards, t.hand_limit) + w.wild_card * wild
     late = 1.0 if w.apart == 0.0 else v.later
     value += w.best_plan * best + w.other_plans * (total - best) * late  # those come later still
@@ -92,14 +149,39 @@ def hand_value(t, p, w, g, v, first):
 
 
 @kernel
+def hand_value(t, p, w, g, v, first):
+    """What the hand is worth for later turns: its cards, and the best thing to build in each colour."""
+    if v.later == 0.0:
+        return 0.0
+    cards, wild = _look_at_hand(t, p, w, g, v, first)
+    return _sum_of_hand(t, w, v, cards, wild)
+
+
+@kernel
 def judge_cards(t, p, w, g, v, first):
-    """What giving away one card of each type in hand costs."""
-    before = hand_value(t, p, w, g, v, first)
-    for i in range(v.held_count):
-        card = v.held[i]
-        v.hand[card] -= 1
-        v.cost[card] = before - hand_value(t, p, w, g, v, first)
-        v.hand[card] += 1
+    """What giving away one card of each type in hand costs. Only plans of its colour change by that."""
+    if v.later == 0.0:
+        for i in range(v.held_count):
+            v.cost[v.held[i]] = 0.0
+        return
+    cards, wild = _look_at_hand(t, p, w, g, v, first)
+    before = _sum_of_hand(t, w, v, cards, wild)
+    _remember_most(v, first, before)
+    for colour in range(v.colours):
+        plan, begin, end = v.plans[colour], v.begins[colour], v.ends[colour]
+        for i in range(begin, end):
+            card = v.held[i]
+            v.hand[card] -= 1
+            v.plans[colour] = _best_plan(t, p, w, g, v, begin, end, v.of_colour[colour] - 1 + wild, first)
+            v.cost[card] = before - _sum_of_hand(t, w, v, cards - 1, wild)
+            v.hand[card] += 1
+        v.plans[colour] = plan
+    if wild > 0:
+        for colour in range(v.colours):
+            v.plans[colour] = _best_plan(
+                t, p, w, g, v, v.begins[colour], v.ends[colour], v.of_colour[colour] + wild - 1, first
+            )
+        v.cost[t.types - 1] = before - _sum_of_hand(t, w, v, cards - 1, wild - 1)
 
 
 @kernel
@@ -108,8 +190,7 @@ def take_cheapest(t, v, begin, end, wild, number):
 
     Return (lowest type taken, cost of the dearest, how many there were).
     """
-    first, dearest, taken = np.int64(t.types), 0.0, np.int64(0)
-    last = t.types - 1
+    first, dearest, taken, last = np.int64(t.types), 0.0, np.int64(0), t.types - 1
     while taken < number:
         best, chosen = 1e9, np.int64(-1)
         for i in range(v.held_count):
@@ -126,6 +207,14 @@ def take_cheapest(t, v, begin, end, wild, number):
 
 
 @kernel
+def _remember_most(v, first, value):
+    """Keep what the hand is worth, unless something is being tried with it."""
+    if v.pairs == 0:
+        v.most[first] = value
+        v.most_known |= 1 << first
+
+
+@kernel
 def most_left(t, p, w, g, v, first):
     """What the hand that a build leaves is worth at most: with fewer cards and fewer cells no plan gets better."""
     if (
@@ -137,44 +226,73 @@ def most_left(t, p, w, g, v, first):
         or w.best_plan < w.other_plans
     ):
         return -NOTHING  # not with such weights
-    return hand_value(t, p, w, g, v, first) + _ROUNDING
+    if v.pairs != 0 or not (v.most_known >> first) & 1:
+        value = hand_value(t, p, w, g, v, first)
+        _remember_most(v, first, value)
+        return value + _ROUNDING
+    return v.most[first] + _ROUNDING
+
+
+@kernel
+def _may_pay(t, v, card, coats):
+    """Whether a hand has enough cards of a colour, and wild ones, to build one of them, with what coats do for that."""
+    price_fewer, price_wild = np.int64(t.costs[a.ONE_CARD_FEWER]), np.int64(t.costs[a.ANY_CARD_AS_WILD])
+    fewer = as_wild = np.int64(0)
+    if (v.usable >> a.ONE_CARD_FEWER) & 1 and coats >= price_fewer:
+        fewer = np.int64(t.strengths[a.ONE_CARD_FEWER])
+    if (v.usable >> a.ANY_CARD_AS_WILD) & 1 and coats >= price_wild:
+        as_wild = np.int64(1)
+    helped = fewer + as_wild if coats >= price_fewer + price_wild else max(fewer, as_wild)
+    return v.owned[t.colour[card]] + v.hand[t.types - 1] + helped >= t.number[card]
 
 
 @kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
     """Return what makes up the value of building a card now, four numbers.
 
-    What the tile adds, NOTHING if it cannot be done; coats for another side; coats for the payment; worth of the hand
-    that is left. `coats` may be spent at most. `least`: NOTHING may also be returned if the tile, less a coat for the
-    side, adds no more. Needs the costs of `judge_cards`.
+    What the tile adds, NOTHING if it cannot be done; whether it comes from another side; coats for the payment; worth
+    of the hand that is left. `coats` may be spent at most. `least`: NOTHING may also be returned if the tile, less the
+    coats for the side, adds no more. Needs the costs of `judge_cards`.
     """
+    elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
+    if w.apart != 0.0 and not _may_pay(t, v, card, coats):
+        put_off(t, g, v, card, side)
+        for turn in range(1, 4 if elsewhere else 1):
+            put_off(t, g, v, card, (side + turn) % 4)
+        return NOTHING, 0, 0, 0.0
     gain = less = tile_gain(t, p, w, g, v, card, side)
     kind = np.int64(t.kind[card])
     cells = v.cells[kind, side]
     turned = 0
-    if (v.usable >> a.ANY_SIDE) & 1 and coats > 0:
+    if elsewhere:
+        toll = t.costs[a.ANY_SIDE] * v.coat
         for turn in range(1, 4):
             other = tile_gain(t, p, w, g, v, card, (side + turn) % 4)
-            if other - v.coat - w.spend * v.later > less:
-                gain, less, turned = other, other - v.coat - w.spend * v.later, 1
+            if other - toll - w.spend * v.later > less:
+                gain, less, turned = other, other - toll - w.spend * v.later, 1
                 cells = v.cells[kind, (side + turn) % 4]
     if less <= NOTHING or less <= least:
         return NOTHING, 0, 0, 0.0
-    number, helped = np.int64(t.number[card]) - 1, 0
+    number, helped = np.int64(t.number[card]) - 1, np.int64(0)
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]
     v.hand[card] -= 1
     begin = np.int64(t.colour[card]) * t.variants
     _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
     if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
-        number -= 1
-        helped += 1
+        number = max(np.int64(0), number - t.strengths[a.ONE_CARD_FEWER])
+        helped += t.costs[a.ONE_CARD_FEWER]
+        if taken > number:  # more cards fewer than are missing
+            for i in range(v.held_count):
+                v.hand[v.held[i]] = v.spare[i]
+            v.hand[card] -= 1
+            _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
     if taken < number and (v.usable >> a.ANY_CARD_AS_WILD) & 1:
         _, _, more = take_cheapest(t, v, 0, t.types - 1, False, 1)
         taken += more
-        helped += 1
+        helped += t.costs[a.ANY_CARD_AS_WILD]
     left = 0.0
-    if taken == number and turned + helped <= coats:
+    if taken == number and turned * t.costs[a.ANY_SIDE] + helped <= coats:
         v.taken = cells
         left = hand_value(t, p, w, g, v, first)
         v.taken = 0
@@ -192,7 +310,7 @@ def build_value(t, p, w, g, v, card, side, first, coats, least):
     if gain <= NOTHING:
         return NOTHING
     if turned:
-        gain = gain - v.coat - w.spend * v.later
+        gain = gain - t.costs[a.ANY_SIDE] * v.coat - w.spend * v.later
     for _ in range(helped):
         gain -= v.coat
     return gain + left
@@ -216,9 +334,13 @@ def best_build(t, p, w, g, v, side, first, coats, least):
 
 
 @kernel
-def _hold(v, card):
+def _hold(t, v, card):
     """Put a card into the hand; cards of a colour stay together."""
     v.hand[card] += 1
+    colour = np.int64(t.colour[card])
+    if colour >= 0:
+        v.owned[colour] += 1
+    v.changed |= np.int64(1) << colour if colour >= 0 else np.int64(-1)  # wild ones go with any
     if v.hand[card] == 1 and v.held_count < HELD:
         at = v.held_count
         for i in range(v.held_count):
@@ -232,9 +354,11 @@ def _hold(v, card):
 
 
 @kernel
-def _release(v, card):
+def _release(t, v, card):
     """Take a card out of the hand that `_hold` put there."""
     v.hand[card] -= 1
+    if t.colour[card] >= 0:
+        v.owned[t.colour[card]] -= 1
     if v.hand[card] == 0:
         at = 0
         while v.held[at] != card:
@@ -245,28 +369,32 @@ def _release(v, card):
 
 
 @kernel
-def hold_pair(g, v, space):
+def hold_pair(t, g, v, space):
     """Put the two cards beside a space into the hand."""
+    v.pairs += 1
     for slot in ((space + 7) % 8, space):
         if g.display[slot] >= 0:
-            _hold(v, np.int64(g.display[slot]))
+            _hold(t, v, np.int64(g.display[slot]))
 
 
 @kernel
-def release_pair(g, v, space):
+def release_pair(t, g, v, space):
     """Take the cards that `hold_pair` put there out of the hand again."""
+    v.pairs -= 1
+    if v.pairs == 0:
+        v.changed = 0
     for slot in (space, (space + 7) % 8):
         if g.display[slot] >= 0:
-            _release(v, np.int64(g.display[slot]))
+            _release(t, v, np.int64(g.display[slot]))
 
 
 @kernel
 def draw_value(t, p, w, g, v, space):
     """What the hand is worth after taking the two cards beside a space, less what the board loses by it."""
-    hold_pair(g, v, space)
+    hold_pair(t, g, v, space)
     later = v.later
     v.later = v.later_drawn
     value = hand_value(t, p, w, g, v, near(space)) - v.loss_drawn
     v.later = later
-    release_pair(g, v, space)
+    release_pair(t, g, v, space)
     return value

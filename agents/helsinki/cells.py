@@ -1,4 +1,4 @@
-"""How far one sees onto a board."""
+"""How far one sees onto a board, and from where."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN
 from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, WEST
 
-__all__ = ["shadow"]
+__all__ = ["near", "shadow"]
 
 _MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
 _TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
@@ -36,3 +36,9 @@ def shadow(cells, side):
     cells |= (cells >> 1) & _MIDDLE_EAST
     cells |= (cells >> 2) & _TWO_EAST
     return cells | (cells >> 4) & _FOUR_EAST
+
+
+@kernel
+def near(space):
+    """The first of the two neighbouring sides that a token on a space reaches in its next turn."""
+    return (space + 1) // 2 % 4

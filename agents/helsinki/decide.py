@@ -10,14 +10,13 @@ import numpy as np
 
 from agents.helsinki.board import (
     best_placement,
-    best_roof,
     best_wilds,
     cells_gain,
     corner_of,
     placement_gain,
     remember_placement,
     roofs_gain,
-    worst_roof,
+    wilds_gain,
 )
 from agents.helsinki.cards import (
     best_build,
@@ -25,11 +24,14 @@ from agents.helsinki.cards import (
     draw_value,
     hand_value,
     judge_cards,
-    near,
     take_cheapest,
 )
+from agents.helsinki.cells import near
+from agents.helsinki.choice import begin, best_of
+from agents.helsinki.memory import SHOWN
+from agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
 from agents.helsinki.turns import draw_and_build, price, second_build, turn_value
-from agents.helsinki.view import NOTHING, SHOWN, judge, look, roof_value
+from agents.helsinki.view import NOTHING, judge, look, roof_value
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
@@ -46,7 +48,7 @@ from helsinki_env.games.helsinki.state import (
     PHASE_WILD,
 )
 
-__all__ = ["best_of", "decide"]
+__all__ = ["decide"]
 
 #: What an action of the action board loses that is only considered at the end of the turn.
 _TOO_EARLY = 1.0
@@ -63,7 +65,7 @@ def _value_start(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
-    """The space with the best rest of the turn; a coat is spent on the move if it gains more than it is worth."""
+    """The space with the best rest of the turn; coats are spent on the move if it gains more than they are worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     judge_cards(t, p, w, g, v, near((token + 2) % 8))
@@ -74,17 +76,20 @@ def _value_moves(t, p, w, g, v, mask, values):
             best = max(best, values[move + steps - 1])
     if not mask[move]:
         return
-    coats = v.meadow - 1
     for steps in range(4, 7):
-        if mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5]):
-            value = turn_value(t, p, w, g, v, (token + steps) % 8, coats) - price(v, w.spend)
-            if steps < 6 and mask[use + a.MOVE_1_TO_5]:
-                values[use + a.MOVE_1_TO_5] = max(values[use + a.MOVE_1_TO_5], value)
-                value -= 0.01  # 1 to 6 can do more later
-            if mask[use + a.MOVE_1_TO_6]:
-                values[use + a.MOVE_1_TO_6] = max(values[use + a.MOVE_1_TO_6], value)
+        paid, value = np.int64(-1), NOTHING
+        for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
+            if mask[use + action] and steps <= t.strengths[action]:
+                if paid == t.costs[action]:
+                    value -= 0.01  # 1 to 6 can do more later
+                else:
+                    paid = t.costs[action]
+                    value = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow - paid)
+                    value -= price(t, v, action, w.spend)
+                values[use + action] = max(values[use + action], value)
     if mask[use + a.MOVE_BACK]:
-        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, (token + 7) % 8, coats) - price(v, w.spend)
+        space, coats = (token + 8 - t.strengths[a.MOVE_BACK]) % 8, v.meadow - t.costs[a.MOVE_BACK]
+        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, space, coats) - price(t, v, a.MOVE_BACK, w.spend)
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -107,16 +112,18 @@ def _value_main(t, p, w, g, v, mask, values):
     judge_cards(t, p, w, g, v, first)
     if mask[draw]:
         best = draw_value(t, p, w, g, v, token)
-        if v.meadow > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
+        if v.meadow >= t.costs[a.DRAW_AND_BUILD] and (v.usable >> a.DRAW_AND_BUILD) & 1:
             best = max(best, draw_and_build(t, p, w, g, v, token, v.meadow))
         values[draw] = best
         if mask[use + a.EXTRA_CARD]:
-            values[use + a.EXTRA_CARD] = best + w.extra_card * v.later - price(v, w.spend)
+            cards = t.strengths[a.EXTRA_CARD] * w.extra_card * v.later
+            values[use + a.EXTRA_CARD] = best + cards - price(t, v, a.EXTRA_CARD, w.spend)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
             value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
-            if value > NOTHING and v.meadow > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
+            twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
+            if value > NOTHING and twice:
                 value += max(0.0, second_build(t, p, w, g, v, card, token // 2, v.meadow))
             values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
             best = max(best, values[build + card])
@@ -151,14 +158,15 @@ def _value_payment(t, p, w, g, v, mask, values):
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
-        values[fewer] = dearest - price(v, w.spend)
+        saved = dearest * min(np.int64(g.to_pay), t.strengths[a.ONE_CARD_FEWER])
+        values[fewer] = saved - price(t, v, a.ONE_CARD_FEWER, w.spend)
     if mask[as_wild]:
-        values[as_wild] = dearest - price(v, w.spend) - 0.5
+        values[as_wild] = dearest - price(t, v, a.ANY_CARD_AS_WILD, w.spend) - 0.5
 
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """The best placement; from another side if that is worth a coat. Not `every` one: only the best of a side."""
+    """The best placement; from another side if that is worth its price. Not `every` one: only the best of a side."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind = np.int64(t.kind[g.card])
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply), SHOWN - 1)
@@ -190,7 +198,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
         for turn in range(1, 4):
             gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
             best = max(best, gain)
-        values[use] = best - price(v, w.spend)
+        values[use] = best - price(t, v, a.ANY_SIDE, w.spend)
 
 
 @kernel
@@ -205,23 +213,25 @@ def _value_end(t, p, w, g, v, mask, values):
         judge_cards(t, p, w, g, v, first)
         before = hand_value(t, p, w, g, v, first)
         v.usable &= ~(np.int64(1) << again)
-        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - 1, NOTHING)
-        values[use + again] = value - before + w.tempo * v.later - price(v, w.spend)
+        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - t.costs[again], NOTHING)
+        values[use + again] = value - before + w.tempo * v.later - price(t, v, again, w.spend)
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
-        if mask[use + a.ONE_WILD_TILE]:
-            values[use + a.ONE_WILD_TILE] = one - price(v, w.spend_wild)
-        if mask[use + a.TWO_WILD_TILES]:
-            values[use + a.TWO_WILD_TILES] = (two if g.wild_supply > 1 else one) - price(v, w.spend_wild)
+        for action in (a.ONE_WILD_TILE, a.TWO_WILD_TILES):
+            if mask[use + action]:
+                number = min(t.strengths[action], np.int64(g.wild_supply))
+                gain = wilds_gain(t, w, v, number, one, two)
+                values[use + action] = gain - price(t, v, action, w.spend_wild)
     if mask[use + a.TWO_POINTS]:
-        values[use + a.TWO_POINTS] = t.points_two_points - price(v, w.spend)
+        values[use + a.TWO_POINTS] = t.strengths[a.TWO_POINTS] - price(t, v, a.TWO_POINTS, w.spend)
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
-        value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
-        values[use + a.EXTRA_SUPERSTRUCTURE] = value + w.roof * v.later - price(v, w.spend)
+        number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
+        value = roofs_worth(t, w, v, last_tile(t, g, g.seat) & ~v.standing, number, w.roof * v.later)
+        values[use + a.EXTRA_SUPERSTRUCTURE] = value - price(t, v, a.EXTRA_SUPERSTRUCTURE, w.spend)
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
         worst, _ = worst_roof(t, v, v.standing)
-        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - price(v, w.spend)
+        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - price(t, v, a.MOVE_SUPERSTRUCTURE, w.spend)
 
 
 @kernel
@@ -263,7 +273,7 @@ def _value_discards(t, p, w, g, v, mask, values):
                 floor = card
     due = cards - t.hand_limit
     if mask[keep]:
-        values[keep] = w.kept_card * due * v.later - price(v, w.spend)
+        values[keep] = w.kept_card * due * v.later - price(t, v, a.NO_HAND_LIMIT, w.spend)
     chosen, _, _ = take_cheapest(t, v, floor, t.types, False, due)
     values[first + chosen] = 0.0
 
@@ -304,16 +314,6 @@ _USUAL = np.array(
 
 
 @kernel
-def best_of(values, mask, first, last):
-    """Return the legal decision from `first` to `last` that is valued most, the lowest of equals; -1: none is legal."""
-    best, chosen = 2.0 * NOTHING, np.int64(-1)
-    for action in range(first, last):
-        if mask[action] and values[action] > best:
-            best, chosen = values[action], np.int64(action)
-    return chosen
-
-
-@kernel
 def decide(t, p, w, g, v, mask, values, every):
     """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
 
@@ -328,16 +328,10 @@ def decide(t, p, w, g, v, mask, values, every):
         first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
     if phase == PHASE_MAIN:
         first = t.offset[a.KIND_DRAW]
-    legal, only = np.int64(0), np.int64(0)
-    for action in range(first, last):
-        values[action] = NOTHING
-        legal += mask[action] != 0
-        only = action if mask[action] else only
-    for action in range(use, end):
-        values[action] = NOTHING
-        legal += mask[action] != 0
-        only = action if mask[action] else only
-    if legal == 1:
+    legal, only = begin(values, mask, first, last)
+    uses, use_alone = begin(values, mask, use, end)
+    if legal + uses == 1:
+        only = only if legal else use_alone
         values[only] = 0.0
         return only
     judge(t, w, g, g.seat, v)

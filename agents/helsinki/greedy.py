@@ -16,7 +16,8 @@ import numpy.typing as npt
 from agents.guide import weights_record
 from agents.helsinki import weights as heuristic
 from agents.helsinki.greedy_decide import choose_batch
-from agents.helsinki.view import new_views, pieces
+from agents.helsinki.memory import new_views
+from agents.helsinki.view import pieces
 from helsinki_env import GameConfig
 from helsinki_env.engine.hidden import restore
 

@@ -5,14 +5,19 @@ are made in the order in which they always were (the weight `apart`).
 
 It differs from `agents.helsinki.decide` in that it takes actions of the action board one at a time: what drawing and
 building in the same turn, or building twice, would bring is no concern of it before the turn's end. Nor does it see
-that drawing brings the end of the game nearer. `price` is what an action of the action board must bring.
+that drawing brings the end of the game nearer. `spend` is what an action must bring beyond what its coats are worth.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import best_cell, best_placement, best_roof, best_wilds, worst_roof
+from agents.helsinki.board import (
+    best_cell,
+    best_placement,
+    best_wilds,
+    wilds_gain,
+)
 from agents.helsinki.cards import (
     build_parts,
     draw_value,
@@ -21,6 +26,7 @@ from agents.helsinki.cards import (
     most_left,
     take_cheapest,
 )
+from agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
 from agents.helsinki.view import NOTHING, judge_lines, look, see, turns_left
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
@@ -109,7 +115,7 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     NOTHING if it cannot be done; may be NOTHING if it is worth no more than `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
-    return gain - (turned + helped) * v.coat - (before - left) if gain > NOTHING else NOTHING
+    return gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left) if gain > NOTHING else NOTHING
 
 
 @kernel
@@ -145,6 +151,17 @@ def _choose_start(t, p, w, g, v, mask):
 
 
 @kernel
+def _mover(t, mask, use, steps):
+    """The cheaper action by which so many steps can be bought, 1 to 5 rather than 1 to 6; -1: there is none."""
+    chosen = np.int64(-1)
+    for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
+        enough = mask[use + action] and steps <= t.strengths[action]
+        if enough and (chosen < 0 or t.costs[action] < t.costs[chosen]):
+            chosen = np.int64(action)
+    return chosen
+
+
+@kernel
 def _choose_move(t, p, w, g, v, mask, spend):
     """The space with the best draw or build; a coat is spent on the move if that brings more than it is worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
@@ -156,22 +173,26 @@ def _choose_move(t, p, w, g, v, mask, spend):
         space = (token + steps) % 8
         if mask[move + steps - 1]:
             way, value = move + steps - 1, _turn_value(t, p, w, g, v, space, coats, before, most)
-        elif steps > 3 and (mask[use + a.MOVE_1_TO_6] or (steps < 6 and mask[use + a.MOVE_1_TO_5])):
-            way = use + (a.MOVE_1_TO_5 if steps < 6 and mask[use + a.MOVE_1_TO_5] else a.MOVE_1_TO_6)
-            value = _turn_value(t, p, w, g, v, space, coats - 1, before, most) - (v.coat + spend)
+        elif steps > 3:
+            action = _mover(t, mask, use, steps)
+            if action < 0:
+                continue
+            way, cost = use + action, t.costs[action]
+            value = _turn_value(t, p, w, g, v, space, coats - cost, before, most) - (cost * v.coat + spend)
         else:
             continue
         if value > best:
             best, chosen = value, way
     if mask[use + a.MOVE_BACK]:
-        value = _turn_value(t, p, w, g, v, (token + 7) % 8, coats - 1, before, most) - v.coat - spend
+        back, cost = (token + 8 - t.strengths[a.MOVE_BACK]) % 8, t.costs[a.MOVE_BACK]
+        value = _turn_value(t, p, w, g, v, back, coats - cost, before, most) - cost * v.coat - spend
         if value > best:
             return use + a.MOVE_BACK
     return chosen
 
 
 @kernel
-def _choose_main(t, p, w, g, v, mask, price):
+def _choose_main(t, p, w, g, v, mask, spend):
     """Draw or build."""
     draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
     token = np.int64(g.token[g.seat])
@@ -179,7 +200,8 @@ def _choose_main(t, p, w, g, v, mask, price):
     before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
     if mask[draw]:
         best, chosen = _draw_value(t, p, w, g, v, token, before), draw
-        if mask[extra] and w.extra_card * v.later > price:
+        cards = t.strengths[a.EXTRA_CARD] * w.extra_card * v.later
+        if mask[extra] and cards > t.costs[a.EXTRA_CARD] * v.coat + spend:
             chosen = extra
     judge_cards(t, p, w, g, v, 0)
     for i in range(v.held_count):
@@ -192,7 +214,7 @@ def _choose_main(t, p, w, g, v, mask, price):
 
 
 @kernel
-def _choose_payment(t, p, w, g, v, mask, price):
+def _choose_payment(t, p, w, g, v, mask, spend):
     """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer = use + a.ONE_CARD_FEWER
@@ -207,7 +229,8 @@ def _choose_payment(t, p, w, g, v, mask, price):
         return pay + card
     end = np.int64(t.colour[g.card] + 1) * t.variants
     card, dearest, _ = take_cheapest(t, v, floor, end, True, np.int64(g.to_pay))
-    return fewer if mask[fewer] and dearest > price else pay + card
+    saved = dearest * min(np.int64(g.to_pay), t.strengths[a.ONE_CARD_FEWER])
+    return fewer if mask[fewer] and saved > t.costs[a.ONE_CARD_FEWER] * v.coat + spend else pay + card
 
 
 @kernel
@@ -225,7 +248,7 @@ def _choose_placement(t, p, w, g, v, mask, spend):
     if mask[use]:
         for turn in range(1, 4):
             gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
-            if gain - v.coat - spend > best:
+            if gain - t.costs[a.ANY_SIDE] * v.coat - spend > best:
                 return use
     return chosen
 
@@ -247,13 +270,13 @@ def _choose_roof(t, g, v, mask):
 
 
 @kernel
-def _choose_discard(t, p, w, g, v, mask, price):
+def _choose_discard(t, p, w, g, v, mask, spend):
     """Discard what is missed least; keep all if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     due = np.int64(-t.hand_limit)
     for i in range(v.held_count):
         due += v.hand[v.held[i]]
-    if mask[keep] and w.kept_card * due * v.later > price:
+    if mask[keep] and w.kept_card * due * v.later > t.costs[a.NO_HAND_LIMIT] * v.coat + spend:
         return keep
     judge_cards(t, p, w, g, v, 0)
     card, _, _ = take_cheapest(t, v, _first(mask, first, first + t.types) - first, t.types, False, due)
@@ -261,8 +284,14 @@ def _choose_discard(t, p, w, g, v, mask, price):
 
 
 @kernel
+def _more(t, v, action):
+    """What an action costs more than one coat is worth."""
+    return (t.costs[action] - 1) * v.coat
+
+
+@kernel
 def _choose_end(t, p, w, g, v, mask, price):
-    """Spend coats on what is worth more than the price, the most valuable first."""
+    """Spend coats on what is worth more than the price, that of one coat, the most valuable first."""
     use = t.offset[a.KIND_USE]
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -271,26 +300,33 @@ def _choose_end(t, p, w, g, v, mask, price):
         judge_cards(t, p, w, g, v, 0)
         v.usable &= ~(np.int64(1) << again)
         side = np.int64(g.token[g.seat]) // 2
-        value = _best_build(t, p, w, g, v, side, v.meadow - 1, before, most, NOTHING)
-        if value > NOTHING and value + w.tempo * v.later > best:
-            best, chosen = value + w.tempo * v.later, use + again
+        value = _best_build(t, p, w, g, v, side, v.meadow - t.costs[again], before, most, NOTHING)
+        if value > NOTHING and value + w.tempo * v.later - _more(t, v, again) > best:
+            best, chosen = value + w.tempo * v.later - _more(t, v, again), use + again
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
-        if mask[use + a.TWO_WILD_TILES] and two > best:
-            best, chosen = two, use + a.TWO_WILD_TILES
-        if mask[use + a.ONE_WILD_TILE] and one > best:
-            best, chosen = one, use + a.ONE_WILD_TILE
-    if mask[use + a.TWO_POINTS] and t.points_two_points > best:
-        best, chosen = np.float64(t.points_two_points), use + a.TWO_POINTS
+        for action in (a.TWO_WILD_TILES, a.ONE_WILD_TILE):
+            value = wilds_gain(t, w, v, t.strengths[action], one, two) - _more(t, v, action)
+            if mask[use + action] and value > best:
+                best, chosen = value, use + action
+    if mask[use + a.TWO_POINTS]:
+        value = t.strengths[a.TWO_POINTS] - _more(t, v, a.TWO_POINTS)
+        if value > best:
+            best, chosen = value, use + a.TWO_POINTS
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
-        value, _ = best_roof(t, v, last_tile(t, g, g.seat) & ~v.standing)
+        roofs = last_tile(t, g, g.seat) & ~v.standing
+        value = roofs_worth(
+            t, w, v, roofs, min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply)), 0.0
+        )
+        value -= _more(t, v, a.EXTRA_SUPERSTRUCTURE)
         if value > best:
             best, chosen = value, use + a.EXTRA_SUPERSTRUCTURE
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
         worst, _ = worst_roof(t, v, v.standing)
-        if value - worst > best:
-            best, chosen = value - worst, use + a.MOVE_SUPERSTRUCTURE
+        value -= worst + _more(t, v, a.MOVE_SUPERSTRUCTURE)
+        if value > best:
+            best, chosen = value, use + a.MOVE_SUPERSTRUCTURE
     return chosen
 
 
@@ -300,21 +336,20 @@ def _choose(t, p, w, spend, g, v, mask):
     phase = g.phase
     _judge(t, w, g, v)
     look(t, g, g.seat, v)
-    price = v.coat + (spend * v.later if phase == PHASE_END else spend)
     if phase == PHASE_MOVE:
         return _choose_move(t, p, w, g, v, mask, spend)
     if phase == PHASE_MAIN:
-        return _choose_main(t, p, w, g, v, mask, price)
+        return _choose_main(t, p, w, g, v, mask, spend)
     if phase == PHASE_PAY:
-        return _choose_payment(t, p, w, g, v, mask, price)
+        return _choose_payment(t, p, w, g, v, mask, spend)
     if phase == PHASE_PLACE:
         return _choose_placement(t, p, w, g, v, mask, spend)
     if phase == PHASE_ROOF:
         return _choose_roof(t, g, v, mask)
     if phase == PHASE_DISCARD:
-        return _choose_discard(t, p, w, g, v, mask, price)
+        return _choose_discard(t, p, w, g, v, mask, spend)
     if phase == PHASE_END:
-        return _choose_end(t, p, w, g, v, mask, price)
+        return _choose_end(t, p, w, g, v, mask, v.coat + spend * v.later)
     if phase == PHASE_WILD:
         _, cell = best_cell(t, w, v, _legal_cells(mask, t.offset[a.KIND_WILD]))
         return t.offset[a.KIND_WILD] + cell

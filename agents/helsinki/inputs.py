@@ -270,6 +270,7 @@ INPUTS = NetInputs(
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,
+    layout=layout,
     score_unit=10.0,
     score_middle=15.0,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from agents.helsinki.board import tile_gain
-from agents.helsinki.cards import best_build, draw_value, hold_pair, near, release_pair, take_cheapest
+from agents.helsinki.cards import best_build, draw_value, hold_pair, release_pair, take_cheapest
+from agents.helsinki.cells import near
 from agents.helsinki.view import NOTHING
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
@@ -14,9 +15,9 @@ __all__ = ["draw_and_build", "price", "second_build", "turn_value"]
 
 
 @kernel
-def price(v, spend):
+def price(t, v, action, spend):
     """What an action of the action board must bring."""
-    return v.coat + spend * v.later
+    return t.costs[action] * v.coat + spend * v.later
 
 
 @kernel
@@ -25,28 +26,29 @@ def turn_value(t, p, w, g, v, space, coats):
     first = near(space)
     side = space // 2
     value = draw_value(t, p, w, g, v, space)
-    if coats > 0 and (v.usable >> a.DRAW_AND_BUILD) & 1:
+    if coats >= t.costs[a.DRAW_AND_BUILD] and (v.usable >> a.DRAW_AND_BUILD) & 1:
         value = max(value, draw_and_build(t, p, w, g, v, space, coats))
-    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING)
-    if card >= 0 and coats > 0 and (v.usable >> a.SECOND_PAVILION) & 1:
+    twice = coats >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
+    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING if twice else value)
+    if card >= 0 and twice:
         build += max(0.0, second_build(t, p, w, g, v, card, side, coats))
     return max(value, build)
 
 
 @kernel
 def draw_and_build(t, p, w, g, v, space, coats):
-    """What drawing and then building is worth, for the price of a coat."""
-    hold_pair(g, v, space)
+    """What drawing and then building is worth, less its price."""
+    hold_pair(t, g, v, space)
     for slot in ((space + 7) % 8, space):
         card = np.int64(g.display[slot])
         if card >= 0 and g.hand[g.seat, card] == 0:
             v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
-    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - 1, NOTHING)
+    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - t.costs[a.DRAW_AND_BUILD], NOTHING)
     v.later = later
-    release_pair(g, v, space)
-    return value - v.loss_drawn + w.tempo * v.later - price(v, w.spend)
+    release_pair(t, g, v, space)
+    return value - v.loss_drawn + w.tempo * v.later - price(t, v, a.DRAW_AND_BUILD, w.spend)
 
 
 @kernel
@@ -67,7 +69,7 @@ def second_build(t, p, w, g, v, card, side, coats):
                 best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
     for i in range(v.held_count):
         v.hand[v.held[i]] = v.spare[i]
-    return best + w.tempo * v.later - price(v, w.spend)
+    return best + w.tempo * v.later - price(t, v, a.SECOND_PAVILION, w.spend)
 
 
 @kernel

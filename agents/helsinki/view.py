@@ -6,7 +6,7 @@ over lines and superstructures, and what a few more cells in a line add to it ca
 
 Here and in the other kernels of this folder `t` is the record of the component file's tables, `p` the table of pieces
 (`pieces`), `w` the weights (`agents.helsinki.weights`), `g` a game restored from the observation of the seat that
-thinks, or a deal of it that is being played out, `v` a scratch record of the dtype `VIEW`.
+thinks, or a deal of it that is being played out, `v` a view, a scratch record of `agents.helsinki.memory.VIEW`.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.helsinki.cells import shadow
-from helsinki_env.engine.bits import count
+from agents.helsinki.memory import PADDED, PIECES, PILES
+from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import copier, gatherer
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbours
-from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
-from helsinki_env.games.helsinki.state import WIDE
 
 __all__ = [
+    "ABOVE",
     "BY_DEPTH",
     "BY_LANE",
     "NOTHING",
-    "PIECES",
-    "VIEW",
     "holds",
     "judge",
     "judge_lines",
+    "judge_turns",
     "look",
-    "new_views",
     "pieces",
     "roof_value",
     "see",
@@ -45,96 +44,21 @@ __all__ = [
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
-#: Superstructures that a card may show, one more; cards that show more count as if they showed so many.
-SHOWN = 6
-#: Lines, and as many beyond the board as the largest tile could reach: there all entries are zero, so that a loop over
-#: a tile's lines always has the same length, which is faster than the right one.
-PADDED = 7 + MOST_ROOFS - 1
 #: How a corner moves with the lane and with the depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
-#: Different card types that a hand may hold while cards are being tried.
-HELD = WIDE
-
-VIEW = np.dtype(
-    (
-        np.record,
-        [
-            # what the analysis below holds for
-            ("of_built", np.int64),
-            ("of_standing", np.int64),
-            ("of_coats", np.int64),
-            ("of_turns", np.float64),
-            ("of_bonus", np.int64),
-            # the own board, cells as sets
-            ("built", np.int64),
-            ("standing", np.int64),  # superstructures
-            ("coats", np.int64),  # coats of arms still lying
-            ("tiles", np.int64, (len(COLOURS),)),  # pavilion tiles by colour
-            ("open", np.int64, (4,)),  # empty cells that are reached from a side in a straight line
-            ("reach", np.int64),  # the same from any side
-            ("lonely", np.int64),  # empty cells that no side closes off and that have no empty neighbour
-            ("packed", np.int64, (4,)),  # see games.helsinki.shapes.profile
-            ("height", np.int64, (4, PADDED)),  # empty cells before the first built one, by side and lane
-            ("road", np.float64),  # the bonus card that the crosswalks would earn; 0: none
-            # judgement
-            ("turns", np.float64),  # turns that are left after this one
-            ("later", np.float64),  # what counts only in later turns counts so much
-            ("later_drawn", np.float64),  # the same once two cards are drawn
-            ("loss_drawn", np.float64),  # what the board loses by that
-            ("coat", np.float64),  # what a coat is worth
-            ("filled", np.float64, (8,)),  # chance of a line with so many empty cells to be full in the end
-            ("filled_drawn", np.float64, (8,)),  # the same once two cards are drawn
-            ("chance", np.float64, (2, 7, 6)),  # of rows and columns to be full, with 0 to 5 more cells built
-            ("gain", np.float64, (2, PADDED, 6)),  # expected points of the line that these cells add
-            ("hole", np.float64, (49,)),  # expected points lost when an empty cell is closed off
-            ("gap", np.float64, (49,)),  # the same when it loses its last empty neighbour
-            # best placements, by kind of tile and side, as far as somebody asked
-            ("known", np.int8, (20, 4)),
-            ("best", np.float64, (20, 4)),
-            ("place", np.int64, (20, 4)),  # orientation and lane as in PLACE
-            ("cells", np.int64, (20, 4)),
-            ("roofs_known", np.int8, (20, 4, SHOWN)),
-            ("roofs", np.float64, (20, 4, SHOWN)),  # what so many superstructures on it add, or (`w.apart`) all of it
-            ("taken", np.int64),  # cells that a tile takes while its building is being tried
-            # cards and coats that the seat may use, changed while something is tried
-            ("meadow", np.int64),
-            ("usable", np.int64),  # actions that a coat could pay for
-            ("hand", np.int8, (WIDE,)),
-            ("held", np.int64, (HELD,)),  # the types in hand
-            ("held_count", np.int64),
-            ("spare", np.int8, (HELD,)),  # counts of those, kept while a payment is tried
-            ("cost", np.float64, (WIDE,)),  # what giving a card away costs
-            # what the tile of a card adds from a side, as far as somebody asked: sides as a set
-            ("asked", np.int8, (WIDE,)),
-            ("adds", np.float64, (WIDE, 4)),
-        ],
-    )
-)
-
-PIECES = np.dtype(
-    (
-        np.record,
-        [
-            ("in_row", np.int64, (160, MOST_ROOFS)),  # roofs by row of the bounding box
-            ("in_column", np.int64, (160, MOST_ROOFS)),
-            ("front", np.int64, (160, 4, MOST_ROOFS)),  # how deep it begins in each lane it takes, by side
-            ("corner", np.int64, (160, 4)),  # of the bounding box, if it is pushed into the first lane not at all
-        ],
-    )
-)
-
-
-def new_views(count: int) -> npt.NDArray[Any]:
-    """Return scratch records, (count,), that remember nothing."""
-    views = np.zeros(count, VIEW)
-    views["of_turns"] = -1.0
-    return views
+#: Card types that are looked at in one go.
+_BLOCK = 64
+_copy_block, _held_of, _ALL = copier(_BLOCK), gatherer(_BLOCK), np.uint64(2**64 - 1)
+_SIZE = np.uint64(7)
+#: A cell's share of what so many add to a line; a factor that makes more of a number than rounding can take from it.
+_SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0]), 1.0 + 1e-9
 
 
 @kernel
 def forget(v, word):
     """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
     v.of_turns = -1.0
+    v.latest = 0
 
 
 @lru_cache(maxsize=32)
@@ -156,13 +80,26 @@ def look(t, g, seat, v):
     """Cards and coats of a seat, and its colours."""
     v.meadow = g.meadow[seat]
     v.usable = ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered)) & 0x7FFF
-    v.held_count = 0
-    for card in range(t.types):
-        held = g.hand[seat, card]
-        v.hand[card] = held
-        if held > 0:
-            v.held[v.held_count] = card
+    v.held_count = v.pairs = v.changed = v.most_known = 0
+    v.best_known[:] = 0
+    v.owned[:] = 0
+    if t.types <= _BLOCK:
+        _copy_block(v.hand, 0, g.hand[seat], 0)
+        held = _held_of(v.hand, 0) & np.int64(_ALL >> np.uint64(_BLOCK - t.types))
+        while held:
+            v.held[v.held_count] = lowest(held)
             v.held_count += 1
+            held &= held - 1
+    else:
+        for card in range(t.types):
+            v.hand[card] = g.hand[seat, card]
+            if v.hand[card] > 0:
+                v.held[v.held_count] = card
+                v.held_count += 1
+    for i in range(v.held_count):
+        card = np.uint64(v.held[i])
+        if t.colour[card] >= 0:
+            v.owned[np.uint64(t.colour[card])] += v.hand[card]
     v.tiles[:] = 0
     for tile in range(g.tile_count[seat]):
         piece = np.int64(g.tile_piece[seat, tile])
@@ -206,10 +143,11 @@ def judge(t, w, g, seat, v):
         return
     turns = turns_left(w, g, 0)
     if v.of_turns != turns:
-        _judge_turns(w, g, v, turns)
+        judge_turns(w, g, v, turns, v)
     see(t, g, seat, v)
     _judge_chances(w, v)
     judge_lines(t, w, v)
+    _judge_most(t, w, v)
     _judge_draw(t, w, v)
 
 
@@ -226,6 +164,7 @@ def see(t, g, seat, v):
         if (coats >> coat) & 1:
             v.coats |= t.coat_cells[coat]
     v.known[:] = 0
+    v.kept[:] = 0
     for side in range(4):
         v.packed[side] = profile(v.built, side)
         v.open[side] = BOARD & ~shadow(v.built, side)
@@ -238,10 +177,29 @@ def see(t, g, seat, v):
 
 
 @kernel
-def _judge_turns(w, g, v, turns):
-    """What depends on the turns left alone: now, and once two cards are drawn, which brings the end nearer."""
-    drawn = turns_left(w, g, 2)
+def judge_turns(w, g, v, turns, keeper):
+    """What depends on the turns left alone: now, and once two cards are drawn, which brings the end nearer.
+
+    `keeper`: the view of the seat that keeps what has been judged.
+    """
     v.of_turns = v.turns = turns
+    kept = keeper.of_pile[g.pile_size & (PILES - 1)]
+    if kept.turns != turns or not kept.known:
+        _think_of_turns(w, g, v, turns)
+        kept.turns, kept.known = turns, 1
+        kept.later, kept.coat, kept.later_drawn = v.later, v.coat, v.later_drawn
+        for missing in range(8):
+            kept.filled[missing], kept.filled_drawn[missing] = v.filled[missing], v.filled_drawn[missing]
+    else:
+        v.later, v.coat, v.later_drawn = kept.later, kept.coat, kept.later_drawn
+        for missing in range(8):
+            v.filled[missing], v.filled_drawn[missing] = kept.filled[missing], kept.filled_drawn[missing]
+    v.later_now = v.later
+
+
+@kernel
+def _think_of_turns(w, g, v, turns):
+    drawn = turns_left(w, g, 2)
     v.later = _onset(turns, w.hand_patience, w.hand_onset)
     v.coat = w.coat * _onset(turns, w.coat_patience, w.coat_onset)
     v.later_drawn = _onset(drawn, w.hand_patience, w.hand_onset)
@@ -306,8 +264,36 @@ def judge_lines(t, w, v):
 
 
 @kernel
+def _orderly(w):
+    """Whether weights are such that nothing spoils what it should improve, as all that are tuned."""
+    least = min(min(min(w.room, w.cell), min(w.roof, w.hole)), min(min(w.bonus_card, w.crosswalk), w.line_depth))
+    least = min(least, min(min(w.far, w.clash), w.short))
+    return least >= 0.0 and max(max(max(w.closed, w.lonely), max(w.far, w.clash)), w.short) <= 1.0
+
+
+@kernel
+def _judge_most(t, w, v):
+    """What no tile exceeds, however it lies, for each of its cells and each of its superstructures."""
+    v.most_cell = v.most_roof = np.inf
+    if not _orderly(w):
+        return
+    row, column, in_row, in_column = 0.0, 0.0, 0.0, 0.0
+    for line in range(7):
+        in_row, in_column = max(in_row, v.chance[0, line, 5]), max(in_column, v.chance[1, line, 5])
+        for more in range(1, 6):
+            row = max(row, v.gain[0, line, more] * _SHARE[more])
+            column = max(column, v.gain[1, line, more] * _SHARE[more])
+    v.most_cell = (row + column + max(0.0, v.coat)) * ABOVE
+    one = t.points_line * max(in_row, in_column)
+    both = t.points_line * (in_row + in_column - 2.0 * in_row * in_column) + t.points_crossing * in_row * in_column
+    v.most_roof = (max(one, both) + w.roof * v.later) * ABOVE
+
+
+@kernel
 def roof_value(t, v, cell, more_row, more_column):
     """Expected points of a superstructure on a cell, once so many more cells of its lines are built."""
-    row, column = v.chance[0, cell // 7, more_row], v.chance[1, cell % 7, more_column]
+    cell = np.uint64(cell)
+    row = v.chance[0, cell // _SIZE, np.uint64(more_row)]
+    column = v.chance[1, cell % _SIZE, np.uint64(more_column)]
     both = row * column
     return t.points_line * (row + column - 2.0 * both) + t.points_crossing * both

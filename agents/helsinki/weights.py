@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["QUICK", "Weights"]
+__all__ = ["QUICK", "TRIALS", "Weights"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Weights:
         far: factor for a plan from a side that the token cannot reach in the next turn.
         clash: factor for a plan that wants cells which the tile being built takes.
         short: factor for each card that is missing for a build.
+        missing: cards that may be missing for a build that is thought of at all.
         bonus_card: later worth of the card for touching the own colour.
         extra_card: later worth of the card that `extra_card` draws.
         kept_card: later worth of each card that `no_hand_limit` keeps.
@@ -84,6 +85,7 @@ class Weights:
     far: float = 0.59
     clash: float = 0.567
     short: float = 0.0232
+    missing: float = 100.0
     bonus_card: float = 0.165
     extra_card: float = 0.765
     kept_card: float = 0.464
@@ -98,3 +100,6 @@ class Weights:
 
 QUICK = replace(Weights(), ahead=0.0, far=0.0)
 """The weights of playouts: without a look at the next turn and at sides out of reach it is seven times as fast."""
+
+TRIALS = replace(QUICK, missing=1.0)
+"""The weights of what a search tries: builds for which two cards are missing count next to nothing."""

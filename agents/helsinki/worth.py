@@ -11,7 +11,9 @@ import math
 
 import numpy as np
 
-from agents.helsinki.cards import hand_value, near
+from agents.helsinki.cards import hand_value
+from agents.helsinki.cells import near
+from agents.helsinki.recall import recall
 from agents.helsinki.view import judge, look, roof_value
 from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.kernel import kernel
@@ -52,8 +54,9 @@ def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
         if g.done:
             shares[seat] = np.float64(score(t, g, seat)) - 0.5 * place_of(t, g, seat)
         else:
-            shares[seat] = worth(t, p, weights[seat], g, seat, views[seat])
-            turns = views[seat].turns
+            v = views[recall(weights[seat], g, seat, views)]
+            shares[seat] = worth(t, p, weights[seat], g, seat, v)
+            turns = v.turns
         highest = max(highest, shares[seat])
     unit = lead + lead_growth * math.sqrt(turns)
     total = 0.0

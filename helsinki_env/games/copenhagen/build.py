@@ -107,23 +107,36 @@ def most_cards(g, colour):
 
 
 @kernel
-def feasible(t, g, kind):
-    """MAIN: whether the supply has a tile and there is a placement that can be paid, by all that is active."""
-    if g.supply[kind] == 0:
-        return False
-    least = discounted(g, np.int64(1) << (size_of(kind) - 1))
-    if least & up_to(most_cards(g, colour_of(kind))) == 0:  # not even where it touches its own colour
-        return False
-    return completes(g, kind, discounted(g, costs(t, g, kind)))
+def has_placement(t, kind, filled, support):
+    """Whether a tile can lie on a board, whatever that costs."""
+    for i in range(t.outline_count[kind]):
+        if placements(t, np.int64(t.outlines[kind, i]), filled, support):
+            return True
+    return False
 
 
 @kernel
-def any_feasible(t, g):
-    """Whether some BUILD is feasible."""
-    for kind in range(20):
-        if feasible(t, g, kind):
-            return True
-    return False
+def feasible(t, g):
+    """MAIN: the tiles of which the supply has one and there is a placement that can be paid, by all that is active.
+
+    As a set, bit = kind.
+    """
+    filled, kinds = np.int64(g.filled[g.seat]), np.int64(0)
+    support = supported(filled)
+    discount = ((active(g) | np.int64(g.using)) >> CONSTRUCTION_DISCOUNT) & 1
+    for colour in range(5):
+        own = np.int64(g.hand[g.seat, colour])
+        # Where a tile touches its own colour it costs a card less.
+        largest = min(np.int64(5), most_cards(g, colour) + 1 + discount)
+        for kind in range(4 * colour, 4 * colour + largest - 1):
+            if g.supply[kind] == 0:
+                continue
+            if own >= size_of(kind):  # enough for the dearest placement
+                there = has_placement(t, kind, filled, support)
+            else:
+                there = completes(g, kind, discounted(g, costs(t, g, kind)))
+            kinds |= np.int64(there) << kind
+    return kinds
 
 
 @kernel

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import spreader
+from helsinki_env.engine.vectors import clearer, marker
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.bits import BOARD, neighbours, supported
 from helsinki_env.games.copenhagen.build import (
-    any_feasible,
     colour_of,
     completes,
     costs,
@@ -41,9 +40,10 @@ from helsinki_env.games.copenhagen.take import above, shown
 
 #: Marks corners of an orientation. Ids that follow become 0: those of the next orientation, which comes later, and of
 #: kinds that are not marked in the same phase.
-_mark_corners = spreader(64)
-#: Marks cells in two parts that overlap, and nothing beyond them.
-_mark_lower, _mark_upper = spreader(32), spreader(16)
+_mark_corners = marker(64)
+#: Marks cells in two parts that overlap, and nothing beyond them; and tiles, before ids of the same phase that follow.
+_mark_lower, _mark_upper = marker(32), marker(16)
+_clear_all = clearer(a.SIZE)
 
 
 @kernel
@@ -83,7 +83,7 @@ def _taking_uses(t, g, usable):
     if g.last_discard < 0 and shown(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
     both = usable & (1 << a.BOTH_ACTIONS)
-    if both and g.phase == PHASE_END and any_feasible(t, g):
+    if both and g.phase == PHASE_END and feasible(t, g):
         legal |= both
     return legal
 
@@ -175,10 +175,9 @@ def mark_legal(t, g, mask):
         return
     phase, offset = g.phase, t.offset
     if phase == PHASE_MAIN:
+        _mark_lower(mask, offset[a.KIND_BUILD], (feasible(t, g),))
         if not (np.int64(g.using) >> a.BOTH_ACTIONS) & 1:
             _mark(mask, offset[a.KIND_TAKE], 7, _first_slots(g))
-        for kind in range(20):
-            mask[offset[a.KIND_BUILD] + kind] = feasible(t, g, kind)
     elif phase == PHASE_TAKE:
         _mark(mask, offset[a.KIND_TAKE], 7, _next_slots(g))
     elif phase == PHASE_DISCARD:
@@ -198,3 +197,10 @@ def mark_legal(t, g, mask):
         _mark(mask, offset[a.KIND_ABILITY], 5, new_abilities(g))
         mask[offset[a.KIND_REACTIVATE]] = used_abilities(g) != 0
     _mark(mask, offset[a.KIND_USE], 5, legal_uses(t, g))
+
+
+@kernel
+def write_mask(t, g, mask):
+    """Write 1 for each legal decision, 0 for all others."""
+    _clear_all(mask, 0)
+    mark_legal(t, g, mask)

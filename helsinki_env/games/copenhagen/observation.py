@@ -89,8 +89,8 @@ _PHASE, _TABLE, _SUPPLY, _PENDING, _PAID, _REWARDS = (
 _DISPLAY, _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     _AT[name] for name in ("display", "hand", "known", "discard", "reshuffled")
 )
-_PER_BOARD = len(PLANES) * CELLS
-_FACTS = len(SEAT_FACTS)
+PER_BOARD = len(PLANES) * CELLS
+FACTS = len(SEAT_FACTS)
 
 
 def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
@@ -107,17 +107,14 @@ def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
 
 # What is written beyond the end of a piece belongs to the next one, which comes after it; the last ones are exact.
 _write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_few = spreader(64), spreader(16)
+_write_cells, _write_half, _write_few = spreader(64), spreader(32), spreader(16)
 _copy_16, _copy_4, _copy_8, _copy_8_codes = copier(16), copier(4), copier(8), copier(8, plus=1)
-_clear_board, _clear_coats, _clear_few = clearer(_PER_BOARD), clearer(16), clearer(8)
+_clear_board, _clear_coats, _clear_few = clearer(PER_BOARD), clearer(16), clearer(8)
 
 
 @kernel
-def _write_board(t, g, seat, out, at):
-    """Boards and coats of arms are public.
-
-    A plane of numbers is made of sets, one for each binary digit.
-    """
+def tile_sets(t, g, seat):
+    """Cells by the binary digits of what is written for them: what lies there has three, places in the order five."""
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
@@ -129,10 +126,19 @@ def _write_board(t, g, seat, out, at):
         n4 |= cells & -(number >> 4)
     of = g.coloured[seat]  # 1 to 5
     white = np.int64(g.white[seat])  # 6
-    _write_tiles(out, at, (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white))
-    _write_numbers(out, at + CELLS, (n0, n1, n2, n3, n4))
+    return (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white), (n0, n1, n2, n3, n4)
+
+
+@kernel
+def _write_board(t, g, seat, out, at):
+    """Boards and coats of arms are public. Nothing is written beyond the end of the board."""
+    tiles, numbers = tile_sets(t, g, seat)
+    coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
+    _write_tiles(out, at, tiles)
+    _write_numbers(out, at + CELLS, numbers)
     _write_cells(out, at + 2 * CELLS, (np.int64(g.bricks[seat]),))
-    _write_cells(out, at + 3 * CELLS, (np.int64(t.coats) & ~np.int64(g.filled[seat]),))
+    _write_half(out, at + 3 * CELLS, (coats,))
+    _write_half(out, at + 4 * CELLS - 32, (coats >> (CELLS - 32),))
 
 
 @kernel
@@ -144,59 +150,68 @@ def _write_row_coats(t, g, seat, out, at):
 
 
 @kernel
+def write_facts(g, seat, out, at):
+    """How many cards a seat holds is public, and so are its points."""
+    out[at] = 1
+    out[at + 1] = hand_size(g, seat)
+    out[at + 2] = min(127, np.int64(g.points[seat]))
+
+
+@kernel
 def _next_seat(g, seat):
     return seat + 1 if seat + 1 < g.players else np.int64(0)
 
 
 @kernel
-def _write_seats(t, g, viewer, out):
+def _write_seats(t, g, viewer, out, dealt, turned):
     """What lies in front of everybody is public; a seat that nobody sits on is blank."""
     players, seat = np.int64(g.players), np.int64(viewer)
-    for turn in range(players):
-        _write_board(t, g, seat, out, _PER_BOARD * turn)
+    for turn in range(players if turned else np.int64(1)):
+        _write_board(t, g, seat, out, PER_BOARD * turn)
         seat = _next_seat(g, seat)
-    for turn in range(players, SEATS):
-        _clear_board(out, _PER_BOARD * turn)
+    if dealt:
+        _clear_absent(players, out)
+    seat = np.int64(viewer)
     for turn in range(players):
         _write_row_coats(t, g, seat, out, _ROW_COATS + ROWS * turn)
         seat = _next_seat(g, seat)
-    for turn in range(players, SEATS):
-        _clear_coats(out, _ROW_COATS + ROWS * turn)
     for turn in range(players):
-        facts = _SEATS + _FACTS * turn
-        out[facts] = 1
-        out[facts + 1] = hand_size(g, seat)
-        out[facts + 2] = min(127, np.int64(g.points[seat]))
+        write_facts(g, seat, out, _SEATS + FACTS * turn)
         seat = _next_seat(g, seat)
-    for entry in range(_SEATS + _FACTS * players, _SEATS + _FACTS * SEATS):
-        out[entry] = 0
     for at, sets in ((_OWNED, g.owned), (_USED, g.used), (_DENIED, g.denied)):
         for turn in range(players):
             _write_few(out, at + 5 * turn, (np.int64(sets[seat]),))
             seat = _next_seat(g, seat)
-        for turn in range(players, SEATS):
+
+
+@kernel
+def _clear_absent(players, out):
+    """Blank the seats that nobody sits on, before what comes after them is written."""
+    for turn in range(players, SEATS):
+        _clear_board(out, PER_BOARD * turn)
+        _clear_coats(out, _ROW_COATS + ROWS * turn)
+        _clear_few(out, _SEATS + FACTS * turn)
+        for at in (_OWNED, _USED, _DENIED, _KNOWN):
             _clear_few(out, at + 5 * turn)
 
 
 @kernel
-def _write_table(g, viewer, out):
+def write_table(g, viewer, out):
     """What lies in the middle of the table is public."""
-    _write_few(out, _PHASE, (np.int64(1) << np.int64(g.phase),))
     out[_TABLE] = g.players
     out[_TABLE + 1] = viewer
     out[_TABLE + 2] = min(127, np.int64(g.round_number))
     out[_TABLE + 3] = g.pile_size
     out[_TABLE + 4] = g.end_card
     out[_TABLE + 5] = g.white_tiles
-    _copy_16(out, _SUPPLY, g.supply, 0)
-    _copy_4(out, _SUPPLY + 16, g.supply, 16)
 
 
 @kernel
-def _write_pending(g, out):
+def write_pending(g, out):
     """The decision in progress is public."""
     out[_PENDING] = g.first + 1
-    _write_few(out, _PENDING + 1, (np.int64(g.using),))
+    for ability in range(len(ABILITIES)):
+        out[_PENDING + 1 + ability] = np.int64(g.using) >> ability & 1
     tile, place = np.int64(g.tile), np.int64(g.place)
     out[_PENDING + 6] = colour_of(tile) + 1 if tile >= 0 else 0
     out[_PENDING + 7] = size_of(tile) if tile >= 0 else 0
@@ -205,8 +220,6 @@ def _write_pending(g, out):
     out[_PENDING + 10] = place % CELLS + 1 if place >= 0 else 0
     out[_PENDING + 11] = g.due
     out[_PENDING + 12] = g.last_discard + 1
-    _copy_8(out, _PAID, g.paid, 0)
-    out[_REWARDS] = g.rewards
 
 
 @kernel
@@ -218,17 +231,37 @@ def _write_cards(g, viewer, out):
     for turn in range(players):
         _copy_8(out, _KNOWN + 5 * turn, g.known[seat], 0)
         seat = _next_seat(g, seat)
-    for turn in range(players, SEATS):
-        _clear_few(out, _KNOWN + 5 * turn)
+    if players < SEATS:  # eight were copied of the last seat's five: the others belong to the first blank seat
+        _clear_few(out, _KNOWN + 5 * players)
     _copy_8(out, _DISCARD, g.discard, 0)
     _copy_4(out, _RESHUFFLED, g.reshuffled, 0)
     out[_RESHUFFLED + 4] = g.reshuffled[4]
 
 
 @kernel
+def _describe(t, g, viewer, out, dealt, turned):
+    _write_seats(t, g, viewer, out, dealt, turned)
+    _write_few(out, _PHASE, (np.int64(1) << np.int64(g.phase),))
+    write_table(g, viewer, out)
+    _copy_16(out, _SUPPLY, g.supply, 0)
+    _copy_4(out, _SUPPLY + 16, g.supply, 16)
+    write_pending(g, out)
+    _copy_8(out, _PAID, g.paid, 0)
+    out[_REWARDS] = g.rewards
+    _write_cards(g, viewer, out)
+
+
+@kernel
 def describe(t, g, viewer, out):
     """Section 5: write what `viewer` may see into `out`, int8 of shape (F,), every entry of it."""
-    _write_seats(t, g, viewer, out)
-    _write_table(g, viewer, out)
-    _write_pending(g, out)
-    _write_cards(g, viewer, out)
+    _describe(t, g, viewer, out, True, True)
+
+
+@kernel
+def observe_again(t, g, viewer, out, turned):
+    """The same where `out` holds an earlier observation of this deal: boards that nobody has are blank already.
+
+    If it was seen from the same seat, the boards of the others have not changed either: the seat has been to move ever
+    since.
+    """
+    _describe(t, g, viewer, out, False, turned)

@@ -6,7 +6,7 @@ import numpy as np
 
 from helsinki_env.engine.bits import lowest
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import gatherer, leading_zeros, spreader, summer
+from helsinki_env.engine.vectors import gatherer, leading_zeros, marker, summer
 from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ANY_SIDE, ONE_CARD_FEWER
 from helsinki_env.games.helsinki.build import feasible, fits_elsewhere, side_of
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
@@ -25,7 +25,7 @@ _MOST = np.int64(8)
 
 _sum_of_cards, _sum_of_colour = summer(NARROW, 64), summer(_VARIANTS, 16)
 _types_held, _kinds_left = gatherer(64), gatherer(32)
-_mark = spreader(64)
+_mark = marker(64)
 
 
 @kernel
@@ -42,20 +42,22 @@ def _discard_size(t, g):
 def _feasible(t, g, coats, usable, begin):
     """As many cards of a colour as its types need: from a table of sets, each colour at once.
 
-    `cheap`: the types for which a coat is left, with which the tile may come from another side.
+    `cheap`: the types for which enough coats are left that the tile may come from another side.
     """
     seat = g.seat
     hand = g.hand[seat]
     wild, cards = np.int64(hand[_WILD]), _sum_of_cards(hand, 0)
     fewer, as_wild = (usable >> ONE_CARD_FEWER) & 1, (usable >> ANY_CARD_AS_WILD) & 1
+    left = coats - t.costs[ANY_SIDE]
     payable, cheap = np.int64(0), np.int64(0)
     for colour in range(_COLOURS):
         same = _sum_of_colour(hand, colour * _VARIANTS)
         other = as_wild & np.int64(cards - wild > same)
-        saved = min(coats, fewer + other)
+        means = fewer | other << 1
+        saved = np.int64(t.saved[coats, means]) if means else np.int64(0)
         payable |= t.up_to[colour, min(_MOST, same + wild + saved)]
-        if coats > 0:
-            cheap |= t.up_to[colour, min(_MOST, same + wild + min(saved, coats - 1))]
+        if left >= 0:
+            cheap |= t.up_to[colour, min(_MOST, same + wild + t.saved[left, means])]
     payable &= _types_held(hand, 0) & _COLOURED
     supply = _kinds_left(g.supply, 0)
     side = side_of(g, seat)

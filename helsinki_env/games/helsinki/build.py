@@ -50,20 +50,25 @@ def free_roofs(t, g, seat):
 
 
 @kernel
-def coats_to_pay(same, others, due, usable):
+def coats_to_pay(t, same, others, due, usable):
     """Fewest coats with which `due` cards can be paid; NEVER if they cannot.
 
     `same` cards of the colour or wild, `others` of other colours; `usable`: set of actions that may still be used.
     """
     if same >= due:
         return np.int64(0)
-    fewer = (usable >> ONE_CARD_FEWER) & 1
-    as_wild = (usable >> ANY_CARD_AS_WILD) & 1 and others > 0
-    if same >= due - 1 and (fewer or as_wild):
-        return 1
-    if same >= due - 2 and due >= 2 and fewer and as_wild:
-        return 2
-    return NEVER
+    fewer, as_wild = np.int64(t.costs[ONE_CARD_FEWER]), np.int64(t.costs[ANY_CARD_AS_WILD])
+    left = due - t.strengths[ONE_CARD_FEWER]
+    can_fewer = (usable >> ONE_CARD_FEWER) & 1
+    can_as_wild = (usable >> ANY_CARD_AS_WILD) & 1 and others > 0
+    coats = np.int64(NEVER)
+    if can_fewer and same >= left:
+        coats = fewer
+    if can_as_wild and same >= due - 1:
+        coats = min(coats, as_wild)
+    if can_fewer and can_as_wild and left > 0 and same >= left - 1:
+        coats = min(coats, fewer + as_wild)
+    return coats
 
 
 @kernel
@@ -74,7 +79,7 @@ def coats_to_place(t, g, kind, usable):
     if fits(t, kind, side, g.built[seat]):
         return 0
     if (usable >> ANY_SIDE) & 1 and fits_elsewhere(t, g, kind):
-        return 1
+        return np.int64(t.costs[ANY_SIDE])
     return NEVER
 
 
@@ -123,13 +128,13 @@ def _feasible(t, g, coats, usable, begin):
         if g.supply[kind] == 0:
             continue
         same = cards_of(t, g, seat, np.int64(t.colour[card]))
-        cost = coats_to_pay(same - 1 + wild, coloured - same, np.int64(t.number[card]) - 1, usable)
+        cost = coats_to_pay(t, same - 1 + wild, coloured - same, np.int64(t.number[card]) - 1, usable)
         if cost > coats:
             continue
         if not (tried >> kind) & 1:
             tried |= bit(kind)
             fitting |= np.int64(fits_in(t, kind, side, packed)) << kind
-        other_side = (usable >> ANY_SIDE) & 1 and cost < coats
+        other_side = (usable >> ANY_SIDE) & 1 and cost + t.costs[ANY_SIDE] <= coats
         if (fitting >> kind) & 1 or (other_side and fits_elsewhere(t, g, kind)):
             found |= this
     return found
@@ -184,9 +189,9 @@ def pay(t, g, card):
 
 
 @kernel
-def one_card_fewer(g):
-    """Section 3, Pay: one card less to pay."""
-    g.to_pay -= 1
+def one_card_fewer(t, g):
+    """Section 3, Pay: one card less to pay, or more of them."""
+    g.to_pay = max(np.int64(0), g.to_pay - t.strengths[ONE_CARD_FEWER])
     if g.to_pay == 0:
         g.phase = PHASE_PLACE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import bit
+from helsinki_env.engine.bits import bit, count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
@@ -24,17 +24,18 @@ from helsinki_env.games.helsinki.actions import (
     TWO_WILD_TILES,
 )
 from helsinki_env.games.helsinki.bits import neighbours
-from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, one_card_fewer
+from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, last_tile, one_card_fewer
 from helsinki_env.games.helsinki.draw import draw_cards
 from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF, PHASE_WILD
 
 
 @kernel
-def usable_actions(g, seat):
-    """Set of actions that a coat in the meadow could still pay for: not used, covered or denied."""
-    if g.meadow[seat] == 0:
-        return np.int64(0)
-    return ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered)) & 0x7FFF
+def usable_actions(t, g, seat):
+    """Set of actions that the coats in the meadow could still pay for: not used, covered or denied."""
+    affordable = np.int64(t.affordable[np.uint8(g.meadow[seat])])
+    if affordable == 0:  # as mostly, where nothing is free
+        return affordable
+    return affordable & ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered))
 
 
 @kernel
@@ -51,25 +52,23 @@ def can_move_superstructure(t, g, seat):
 
 @kernel
 def use(t, g, action):
-    """Pay a coat for an action and carry it out, as far as it needs no further decision."""
-    seat = g.seat
-    g.meadow[seat] -= 1
+    """Pay the coats for an action and carry it out, as far as it needs no further decision."""
+    seat, strength = g.seat, np.int64(t.strengths[action])
+    g.meadow[seat] -= t.costs[action]
     g.used[seat] |= 1 << action
-    if action == MOVE_1_TO_6:
-        g.move = 6
-    elif action == MOVE_1_TO_5:
-        g.move = 5
+    if action == MOVE_1_TO_6 or action == MOVE_1_TO_5:
+        g.move = strength
     elif action == MOVE_BACK:
-        g.token[seat] = (np.int64(g.token[seat]) + 7) % 8
+        g.token[seat] = (np.int64(g.token[seat]) + 8 - strength) % 8
         g.phase = PHASE_MAIN
     elif action == EXTRA_CARD:
-        draw_cards(t, g, seat, True)
+        draw_cards(t, g, seat, strength)
         g.drew = 1
     elif action == DRAW_AND_BUILD or action == SECOND_PAVILION:
         g.phase = PHASE_MAIN
         g.only_build = 1
     elif action == ONE_CARD_FEWER:
-        one_card_fewer(g)
+        one_card_fewer(t, g)
     elif action == ANY_CARD_AS_WILD:
         g.substitute = 1
     elif action == ANY_SIDE:
@@ -78,14 +77,15 @@ def use(t, g, action):
         g.limit_lifted[seat] = 1
         g.lifted_now = 1
     elif action == TWO_POINTS:
-        g.points[seat] += t.points_two_points
+        g.points[seat] += strength
     elif action == ONE_WILD_TILE or action == TWO_WILD_TILES:
         _begin(g, action, PHASE_WILD)
-        g.wilds_left = min(1 if action == ONE_WILD_TILE else 2, np.int64(g.wild_supply))
+        g.wilds_left = min(strength, np.int64(g.wild_supply))
     elif action == MOVE_SUPERSTRUCTURE:
         _begin(g, action, PHASE_LIFT)
     elif action == EXTRA_SUPERSTRUCTURE:
-        begin_roofs(g, 1)
+        free = last_tile(t, g, seat) & ~g.superstructures[seat]
+        begin_roofs(g, min(strength, np.int64(g.superstructure_supply), count(free)))
         g.action = action
 
 
@@ -106,7 +106,7 @@ def finish(g):
 
 @kernel
 def place_wild(t, g, cell):
-    """WILD: a wild tile on a cell; if a second finds no cell it is lost."""
+    """WILD: a wild tile on a cell; if a further one finds no cell it is lost."""
     seat = g.seat
     g.wild[seat] |= bit(cell)
     g.wild_supply -= 1

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry
-from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
+from helsinki_env.data import Entry, digest_of
+from helsinki_env.engine.box import different, drawing, facts_of, integers, load
+from helsinki_env.games.helsinki.action_numbers import ACTIONS, read_actions, told_numbers
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
@@ -23,25 +24,6 @@ COLOURS = ("blue", "green", "purple", "red", "yellow")
 ROOFS = (2, 3, 4, 5)
 """The sizes of pavilion tiles; a tile of r roofs has index r - 2."""
 
-ACTIONS = (
-    "move_1_to_6",
-    "two_wild_tiles",
-    "any_side",
-    "extra_card",
-    "extra_superstructure",
-    "move_1_to_5",
-    "one_wild_tile",
-    "second_pavilion",
-    "one_card_fewer",
-    "move_superstructure",
-    "move_back",
-    "no_hand_limit",
-    "draw_and_build",
-    "any_card_as_wild",
-    "two_points",
-)
-"""The 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
-
 SIZE = 7
 STATUE = 24
 FREE_CELLS = SIZE * SIZE - 1
@@ -50,6 +32,8 @@ MAX_VARIANTS = 18
 MAX_PAVILIONS = 22
 DISPLAY = 8
 SEATS = (2, 3, 4)
+_MOVED = "points_two_points"  # a rule of earlier files
+_KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
 
 class ComponentError(ValueError):
@@ -111,7 +95,8 @@ class Components:
         points_column: points for a full column.
         points_crossing: points for a superstructure whose row and column are both full.
         points_line: points for a superstructure of which only the row or only the column is full.
-        points_two_points: points that the action ``two_points`` gives.
+        costs: coats of arms that each action of the action board costs, by id.
+        strengths: how strong each action is, by id; 0 where that is no number (`action_numbers.STRENGTHS`).
     """
 
     name: str
@@ -137,7 +122,8 @@ class Components:
     points_column: int
     points_crossing: int
     points_line: int
-    points_two_points: int
+    costs: tuple[int, ...]
+    strengths: tuple[int, ...]
 
     def __hash__(self) -> int:
         """Return a hash of the content; written out because the drawings are a mapping."""
@@ -180,8 +166,14 @@ class Components:
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the content; the file's name does not count."""
-        return digest_of_facts(self)
+        """16 hexadecimal digits that identify the content; the file's name does not count.
+
+        Costs and strengths count where they are not the box's: a file that leaves them out is the same as one that
+        says them.
+        """
+        facts = facts_of(self)
+        numbers = told_numbers(facts.pop("costs"), facts.pop("strengths"))
+        return digest_of(facts | numbers)
 
     def _is_wild(self, card: int) -> bool:
         if not 0 <= card < self.types:
@@ -204,7 +196,7 @@ def load_components(name_or_path: str | Path = "default") -> Components:
 
 def _components(data: Entry, name: str) -> Components:
     """Return the validated content of a component file."""
-    data.mapping(("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "bonus_cards", "rules"))
+    data.mapping(_KEYS)
     tiles = data["tiles"].mapping(("total", "copies", "shapes", "wild"))
     shapes = _shapes(data["shapes"])
     cards = data["cards"].mapping(("variants", "wild", "any_removed_2_players", "totals"))
@@ -212,8 +204,12 @@ def _components(data: Entry, name: str) -> Components:
     wild = cards["wild"].mapping(("copies", "removed_3_players", "removed_2_players"))
     wild_cards = wild["copies"].integer(0, BOX_CARDS)
     board = data["board"].mapping(("coats", "crosswalks"))
-    points = ("points_row", "points_column", "points_crossing", "points_line", "points_two_points")
-    rules = data["rules"].mapping(("hand_limit", *points))
+    points = ("points_row", "points_column", "points_crossing", "points_line")
+    rules = data["rules"]
+    if isinstance(rules.value, Mapping) and _MOVED in rules.value:
+        rules[_MOVED].fail("no such key", "write it as actions.two_points.strength")
+    rules.mapping(("hand_limit", *points))
+    costs, strengths = read_actions(data["actions"])
     types = len(COLOURS) * len(variants) + 1
     result = Components(
         name=name,
@@ -236,6 +232,8 @@ def _components(data: Entry, name: str) -> Components:
         bonus_cards=_bonus_cards(data["bonus_cards"]),
         action_rows=_action_rows(data["action_rows"]),
         **{key: rules[key].integer(0, 10) for key in points},
+        costs=costs,
+        strengths=strengths,
     )
     _check_decks(result, cards)
     return result

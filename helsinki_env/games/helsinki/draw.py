@@ -74,7 +74,10 @@ def _is_reshuffled(t, g):
 
 @kernel
 def draw_unseen(t, g, seat):
-    """Take a card from the draw pile into a hand; only this seat sees it."""
+    """Take a card from the draw pile into a hand; only this seat sees it.
+
+    Of a reshuffled pile a seat draws as many cards unseen as there is room for, and shows the others.
+    """
     card = take_from_pile(t, g)
     if card < 0:
         return
@@ -83,7 +86,9 @@ def draw_unseen(t, g, seat):
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] < 0:
                 g.unseen[seat, slot] = card
-                break
+                return
+        g.known[seat, card] += 1
+        g.reshuffled[card] -= 1
 
 
 @kernel
@@ -97,7 +102,7 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then the extra card if any."""
+    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then so many extra cards."""
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):
@@ -108,7 +113,7 @@ def draw_cards(t, g, seat, extra):
             g.display[slot] = -1
     for slot in (min(before, after), max(before, after)):
         refill(t, g, slot)
-    if extra:
+    for _ in range(extra):
         draw_unseen(t, g, seat)
 
 

@@ -27,15 +27,18 @@ ACTIONS = 15
 EPISODES = np.dtype(
     (
         np.record,
-        [
-            ("players", np.int64),  # set of player counts, bit = count; 0: as configured
-            ("covered_low", np.int64),  # -1: as configured
-            ("covered_high", np.int64),
-            ("denied_low", np.int64),
-            ("denied_high", np.int64),
-            ("dry_roads", np.int64),  # set of 0 and 1; 0: as configured
-            ("chance", np.uint64),  # the stream, set anew for each episode
-        ],
+        np.dtype(
+            [
+                ("players", np.int64),  # set of player counts, bit = count; 0: as configured
+                ("covered_low", np.int64),  # -1: as configured
+                ("covered_high", np.int64),
+                ("denied_low", np.int64),
+                ("denied_high", np.int64),
+                ("dry_roads", np.int64),  # set of 0 and 1; 0: as configured
+                ("chance", np.uint64),  # the stream, set anew for each episode
+            ],
+            align=True,
+        ),
     )
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rule import Rule
-from helsinki_env.engine.vectors import spreader
+from helsinki_env.engine.vectors import marker
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import (
     CARDS_AT_ONCE,
@@ -43,7 +43,7 @@ from helsinki_env.games.helsinki.state import (
 
 #: Marks the members of a set of up to 64 from an id on. Ids that follow become 0: kinds are marked in their order, and
 #: after each of those that are marked so there are as many ids to come.
-_mark, _mark_uses = spreader(64), spreader(16)
+_mark, _mark_uses = marker(64), marker(16)
 
 
 @kernel
@@ -62,14 +62,14 @@ def _any_time(t, g, usable):
 def _end_actions(t, g, usable):
     """END: what may still be bought after drawing or building."""
     legal = _any_time(t, g, usable)
-    coats = np.int64(g.meadow[g.seat]) - 1
     if g.has_built:
         if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
             legal |= usable & (1 << a.EXTRA_SUPERSTRUCTURE)
-        again = usable & (1 << a.SECOND_PAVILION)
+        action = a.SECOND_PAVILION
     else:
-        again = usable & (1 << a.DRAW_AND_BUILD)
-    if again and any_feasible(t, g, coats, usable & ~again):
+        action = a.DRAW_AND_BUILD
+    again = usable & (1 << action)
+    if again and any_feasible(t, g, np.int64(g.meadow[g.seat]) - t.costs[action], usable & ~again):
         legal |= again
     return legal
 
@@ -77,7 +77,7 @@ def _end_actions(t, g, usable):
 @kernel
 def legal_uses(t, g):
     """Set of actions for which USE is legal now (bit = action)."""
-    usable = usable_actions(g, g.seat)
+    usable = usable_actions(t, g, g.seat)
     if usable == 0:
         return usable
     phase = g.phase
@@ -85,7 +85,7 @@ def legal_uses(t, g):
         return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
     if phase == PHASE_MAIN and not g.only_build:
         legal = _any_time(t, g, usable)
-        if g.pile_size + discard_size(t, g) >= 3:
+        if g.pile_size + discard_size(t, g) >= 2 + t.strengths[a.EXTRA_CARD]:
             legal |= usable & (1 << a.EXTRA_CARD)
         return legal
     if phase == PHASE_END:
@@ -104,7 +104,7 @@ def _pay_actions(t, g, usable):
     """PAY, before the first card: one card fewer, a card of another colour, each only if the build can be completed."""
     usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
     legal = np.int64(0)
-    coats = np.int64(g.meadow[g.seat]) - 1
+    coats = np.int64(g.meadow[g.seat])
     coats -= coats_to_place(t, g, np.int64(t.kind[g.card]), usable)
     if coats < 0:
         return legal
@@ -112,9 +112,11 @@ def _pay_actions(t, g, usable):
     same += wild
     due = np.int64(g.to_pay)
     fewer, as_wild = 1 << a.ONE_CARD_FEWER, 1 << a.ANY_CARD_AS_WILD
-    if usable & fewer and coats_to_pay(same, others, due - 1, usable & ~fewer) <= coats:
-        legal |= fewer
-    if usable & as_wild and others > 0 and same >= due - 1:
+    if usable & fewer:
+        left = max(np.int64(0), due - t.strengths[a.ONE_CARD_FEWER])
+        if coats_to_pay(t, same, others, left, usable & ~fewer) + t.costs[a.ONE_CARD_FEWER] <= coats:
+            legal |= fewer
+    if usable & as_wild and others > 0 and same >= due - 1 and t.costs[a.ANY_CARD_AS_WILD] <= coats:
         legal |= as_wild
     return legal
 
@@ -122,7 +124,7 @@ def _pay_actions(t, g, usable):
 @kernel
 def _mask_builds(t, g, mask, first):
     """MAIN: BUILD of every card in hand that is feasible."""
-    usable, coats = usable_actions(g, g.seat), np.int64(g.meadow[g.seat])
+    usable, coats = usable_actions(t, g, g.seat), np.int64(g.meadow[g.seat])
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         cards = feasible(t, g, coats, usable, begin)
         while cards:

@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import Entry
-from helsinki_env.engine import contract
+from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import Layout, Piece, layout_of
 from helsinki_env.games.helsinki.components import COLOURS
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS
+from helsinki_env.games.helsinki.draw import hand_size
 from helsinki_env.games.helsinki.state import LAYOUTS, PAID, PHASES, SEATS, UNSEEN, WIDE
 
 __all__ = ["PLANES", "Layout", "Piece", "describe", "layout", "split"]
@@ -127,46 +127,51 @@ _SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT
 _PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
 _PENDING, _BUILDING, _DISPLAY, _UNSEEN = _AT["pending"], _AT["building"], _AT["display"], _AT["own_unseen"]
 _CARDS = _AT["hand"]
-_PER_SEAT = len(SEAT_FACTS)
+_PER_SEAT, _PER_BOARD, _CELLS = len(SEAT_FACTS), 4 * 49, 49
 
 
 @kernel
-def _write_board(t, g, seat, out, at):
-    """Section 7: boards, superstructures and coats are public.
-
-    Every tile is written as five cells (a smaller one writes its first again): without a branch on the size it takes
-    half the time.
-    """
+def tile_sets(t, g, seat):
+    """Cells by the digits of what is written for them: colours have three, from 1, places in the order built five."""
+    c0 = c1 = c2 = np.int64(0)
+    n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
-        piece = np.uint64(g.tile_piece[seat, tile])  # unsigned: Python's negative indices cost a comparison each
-        corner = np.uint64(at) + np.uint64(g.tile_cell[seat, tile])
-        colour = np.int8(piece >> np.uint64(5)) + 1
-        for roof in range(MOST_ROOFS):
-            cell = corner + np.uint64(t.corner_cells[piece, roof])
-            out[cell] = colour
-            out[cell + np.uint64(49)] = tile + 1
-    wild, standing, coats = g.wild[seat], g.superstructures[seat], np.int64(g.coats[seat])
-    if wild:
-        for i in range(49):
-            out[at + i] += 6 * ((wild >> i) & 1)
-    if standing:
-        for i in range(49):
-            out[at + 98 + i] = (standing >> i) & 1
-    for coat in range(8):
-        out[at + 147 + t.coat_cell[coat]] = (coats >> coat) & 1
-    out[at + t.statue_cell] = 7
+        piece = np.uint64(g.tile_piece[seat, tile])
+        cells = np.int64(t.roofs_mask[piece]) << np.int64(g.tile_cell[seat, tile])
+        colour, number = np.int64(piece >> np.uint64(5)) + 1, np.int64(tile) + 1
+        c0 |= cells & -(colour & 1)
+        c1 |= cells & -(colour >> 1 & 1)
+        c2 |= cells & -(colour >> 2)
+        n0 |= cells & -(number & 1)
+        n1 |= cells & -(number >> 1 & 1)
+        n2 |= cells & -(number >> 2 & 1)
+        n3 |= cells & -(number >> 3 & 1)
+        n4 |= cells & -(number >> 4)
+    grey = np.int64(g.wild[seat]) | t.statue  # 6 and 7
+    return (c0 | t.statue, c1 | grey, c2 | grey), (n0, n1, n2, n3, n4)
+
+
+@kernel
+def _write_board(t, g, seat, out, at, lane, lanes):
+    """Section 7: boards, superstructures and coats are public."""
+    (c0, c1, c2), (n0, n1, n2, n3, n4) = tile_sets(t, g, seat)
+    standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
+    for cell in range(lane, _CELLS, lanes):
+        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
+        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
+        out[at + _CELLS + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
+        out[at + 2 * _CELLS + cell] = standing >> cell & 1
+        out[at + 3 * _CELLS + cell] = coats >> cell & 1
 
 
 @kernel
 def _write_seat(t, g, seat, out, at):
     """Section 7: hand sizes, meadows, tokens, scores, lifted limits are public."""
-    held, unseen = np.int64(0), np.int64(0)
-    for card in range(t.types):
-        held += g.hand[seat, card]
+    unseen = np.int64(0)
     for slot in range(UNSEEN):
         unseen += g.unseen[seat, slot] >= 0
     out[at] = 1
-    out[at + 1] = held
+    out[at + 1] = hand_size(t, g, seat)
     out[at + 2] = g.meadow[seat]
     out[at + 3] = g.token[seat] + 1
     out[at + 4] = min(127, np.int64(g.points[seat]))
@@ -176,10 +181,15 @@ def _write_seat(t, g, seat, out, at):
 
 
 @kernel
-def _write_actions(actions, out, at):
-    if actions:
-        for action in range(15):
-            out[at + action] = (np.int64(actions) >> action) & 1
+def _write_table(g, viewer, out):
+    out[_TABLE] = g.players
+    out[_TABLE + 1] = viewer
+    out[_TABLE + 2] = g.dry_roads
+    out[_TABLE + 3] = min(127, np.int64(g.round_number))
+    out[_TABLE + 4] = g.last_round
+    out[_TABLE + 5] = g.pile_size
+    out[_TABLE + 6] = g.wild_supply
+    out[_TABLE + 7] = g.superstructure_supply
 
 
 @kernel
@@ -201,54 +211,91 @@ def _write_pending(g, out):
     out[_PENDING + 13] = g.last_discard + 1
     out[_PENDING + 14] = g.lifted_now
     out[_PENDING + 15] = g.turn_over
-    out[_BUILDING] = g.card + 1
-    for i in range(g.paid_count):
-        out[_BUILDING + 1 + i] = g.paid[i] + 1
+
+
+@kernel
+def _seat_after(g, viewer, turn):
+    """Who sits so many places after the viewer; -1: nobody."""
+    if turn >= g.players:
+        return np.int64(-1)
+    seat = np.int64(viewer) + turn
+    return seat - g.players if seat >= g.players else seat
+
+
+@kernel
+def _write_seats(t, g, viewer, out, lane, lanes):
+    for turn in range(SEATS):
+        seat = _seat_after(g, viewer, turn)
+        if seat >= 0:
+            _write_board(t, g, seat, out, _PER_BOARD * turn, lane, lanes)
+        else:
+            for entry in range(_PER_BOARD * turn + lane, _PER_BOARD * (turn + 1), lanes):
+                out[entry] = 0
+    for turn in range(lane, SEATS, lanes):
+        seat, at = _seat_after(g, viewer, turn), _SEATS + _PER_SEAT * turn
+        if seat >= 0:
+            _write_seat(t, g, seat, out, at)
+        else:
+            for entry in range(at, at + _PER_SEAT):
+                out[entry] = 0
+    for entry in range(lane, 15 * SEATS, lanes):
+        seat, action = _seat_after(g, viewer, entry // 15), np.int64(entry % 15)
+        out[_USED + entry] = np.int64(g.used[seat]) >> action & 1 if seat >= 0 else 0
+        out[_DENIED + entry] = np.int64(g.denied[seat]) >> action & 1 if seat >= 0 else 0
+
+
+@kernel
+def write_cards(t, g, viewer, out, lane, lanes):
+    """Section 7: the own hand, what others took for all to see, and the piles that everybody knows."""
+    types = t.types
+    for card in range(lane, types, lanes):
+        out[_CARDS + card] = g.hand[viewer, card]
+    for turn in range(SEATS):
+        seat, at = _seat_after(g, viewer, turn), _CARDS + (1 + turn) * types
+        if seat >= 0:
+            for card in range(lane, types, lanes):
+                out[at + card] = g.known[seat, card]
+        else:
+            for card in range(lane, types, lanes):
+                out[at + card] = 0
+    discard, reshuffled = _CARDS + 5 * types, _CARDS + 6 * types
+    for card in range(lane, types, lanes):
+        out[discard + card] = g.discard[card]
+    for card in range(lane, types, lanes):
+        out[reshuffled + card] = g.reshuffled[card]
+
+
+@kernel
+def describe_part(t, g, viewer, out, lane, lanes):
+    """Section 7: every entry of what `viewer` may see, int8 of shape (F,), that one of so many lanes writes."""
+    _write_seats(t, g, viewer, out, lane, lanes)
+    for action in range(lane, 15, lanes):
+        out[_COVERED + action] = np.int64(g.covered) >> action & 1
+    for phase in range(lane, len(PHASES), lanes):
+        out[_PHASE + phase] = phase == g.phase
+    for kind in range(lane, 20, lanes):
+        out[_SUPPLY + kind] = g.supply[kind]
+    for card in range(lane, SEATS, lanes):
+        out[_BONUS + card] = np.int64(g.bonus_cards) >> card & 1
+    for slot in range(lane, 8, lanes):
+        out[_DISPLAY + slot] = g.display[slot] + 1
+    for slot in range(lane, UNSEEN, lanes):
+        out[_UNSEEN + slot] = g.unseen[viewer, slot] + 1
+    for i in range(lane, PAID, lanes):
+        out[_BUILDING + 1 + i] = g.paid[i] + 1 if i < g.paid_count else 0
+    if lane == 0:
+        out[_BUILDING] = g.card + 1
+        _write_table(g, viewer, out)
+        _write_pending(g, out)
+    write_cards(t, g, viewer, out, lane, lanes)
 
 
 @kernel
 def describe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), zero before."""
-    types, players = t.types, g.players
-    seat = np.int64(viewer)
-    for turn in range(players):
-        _write_board(t, g, seat, out, 196 * turn)
-        _write_seat(t, g, seat, out, _SEATS + _PER_SEAT * turn)
-        _write_actions(g.used[seat], out, _USED + 15 * turn)
-        _write_actions(g.denied[seat], out, _DENIED + 15 * turn)
-        known = _CARDS + (1 + turn) * types
-        for card in range(types):
-            out[known + card] = g.known[seat, card]
-        seat += 1
-        if seat == players:
-            seat = np.int64(0)
-    _write_actions(g.covered, out, _COVERED)
-    out[_PHASE + np.int64(g.phase)] = 1
-    out[_TABLE] = g.players
-    out[_TABLE + 1] = viewer
-    out[_TABLE + 2] = g.dry_roads
-    out[_TABLE + 3] = min(127, np.int64(g.round_number))
-    out[_TABLE + 4] = g.last_round
-    out[_TABLE + 5] = g.pile_size
-    out[_TABLE + 6] = g.wild_supply
-    out[_TABLE + 7] = g.superstructure_supply
-    for kind in range(20):
-        out[_SUPPLY + kind] = g.supply[kind]
-    for card in range(4):
-        out[_BONUS + card] = (g.bonus_cards >> card) & 1
-    _write_pending(g, out)
-    for slot in range(8):
-        out[_DISPLAY + slot] = g.display[slot] + 1
-    for slot in range(UNSEEN):
-        out[_UNSEEN + slot] = g.unseen[viewer, slot] + 1
-    discard, reshuffled = _CARDS + 5 * types, _CARDS + 6 * types
-    for card in range(types):
-        out[_CARDS + card] = g.hand[viewer, card]
-    for card in range(types):
-        out[discard + card] = g.discard[card]
-    for card in range(types):
-        out[reshuffled + card] = g.reshuffled[card]
+    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry of it."""
+    describe_part(t, g, viewer, out, 0, 1)
 
 
 for _layout in LAYOUTS:
     contract.describe.belongs_to(_layout, describe)
+    loops.observe_part.belongs_to(_layout, describe_part)

@@ -1,4 +1,4 @@
-"""What a seat may see, written at once for the 51 card types of the box; `observation` says the same for any number.
+"""What a seat may see, written at once, all the more for the 51 card types of the box; `observation` says it plainly.
 
 Every entry is written once, from the front to the back, without clearing first: a board is ten sets, a pile of cards is
 one copy of 64 bytes. What is written beyond the end of a piece belongs to the next one, which comes after it.
@@ -10,9 +10,10 @@ import numpy as np
 
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import clearer, copier, spreader, storer, summer
-from helsinki_env.games.helsinki.observation import layout
-from helsinki_env.games.helsinki.state import GAME, NARROW, PAID, SEATS
+from helsinki_env.engine.vectors import clearer, copier, spreader, storer
+from helsinki_env.games.helsinki.draw import hand_size
+from helsinki_env.games.helsinki.observation import layout, tile_sets, write_cards
+from helsinki_env.games.helsinki.state import GAME, LAYOUTS, NARROW, PAID, SEATS
 
 __all__ = ["observe"]
 
@@ -24,12 +25,11 @@ _HAND, _KNOWN, _DISCARD, _RESHUFFLED = _AT["hand"], _AT["known"], _AT["discard"]
 _BOARD, _CELLS = 196, 49
 
 _write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_actions = spreader(64), spreader(16)
+_write_cells, _write_half, _write_actions = spreader(64), spreader(32), spreader(16)
 _clear_board, _clear_cards = clearer(_BOARD), clearer(64)
 _copy_cards, _copy_half = copier(64), copier(32)
 _copy_16, _copy_4, _copy_8_codes, _copy_4_codes = copier(16), copier(4), copier(8, plus=1), copier(4, plus=1)
 _store_8, _store_4 = storer(8), storer(4)
-_cards_in = summer(NARROW, 64)
 
 
 @kernel
@@ -41,31 +41,19 @@ def _bytes(a, b, c, d, e, f, g, h):
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """A plane of numbers is made of sets, one for each binary digit; colours have three, places in the order five."""
-    c0 = c1 = c2 = np.int64(0)
-    n0 = n1 = n2 = n3 = n4 = np.int64(0)
-    for tile in range(g.tile_count[seat]):
-        piece = np.uint64(g.tile_piece[seat, tile])
-        cells = np.int64(t.roofs_mask[piece]) << np.int64(g.tile_cell[seat, tile])
-        colour, number = np.int64(piece >> np.uint64(5)) + 1, np.int64(tile) + 1
-        c0 |= cells & -(colour & 1)
-        c1 |= cells & -(colour >> 1 & 1)
-        c2 |= cells & -(colour >> 2)
-        n0 |= cells & -(number & 1)
-        n1 |= cells & -(number >> 1 & 1)
-        n2 |= cells & -(number >> 2 & 1)
-        n3 |= cells & -(number >> 3 & 1)
-        n4 |= cells & -(number >> 4)
-    grey = np.int64(g.wild[seat]) | t.statue  # 6 and 7
-    _write_tiles(out, at, (c0 | t.statue, c1 | grey, c2 | grey))
-    _write_numbers(out, at + _CELLS, (n0, n1, n2, n3, n4))
+    """A plane of numbers is made of sets, one for each binary digit. Nothing is written beyond the end of the board."""
+    tiles, numbers = tile_sets(t, g, seat)
+    coats = np.int64(t.coat_sets[g.coats[seat]])
+    _write_tiles(out, at, tiles)
+    _write_numbers(out, at + _CELLS, numbers)
     _write_cells(out, at + 2 * _CELLS, (np.int64(g.superstructures[seat]),))
-    _write_cells(out, at + 3 * _CELLS, (np.int64(t.coat_sets[g.coats[seat]]),))
+    _write_half(out, at + 3 * _CELLS, (coats,))
+    _write_half(out, at + 4 * _CELLS - 32, (coats >> (_CELLS - 32),))
 
 
 @kernel
 def _write_seat(t, g, seat, out, at):
-    held = _cards_in(g.hand[seat], 0)
+    held = hand_size(t, g, seat)
     unseen = np.int64(g.unseen[seat, 0] >= 0) + np.int64(g.unseen[seat, 1] >= 0) + np.int64(g.unseen[seat, 2] >= 0)
     bonus = np.int64(t.bonus_cards[g.bonus[seat]]) if g.bonus[seat] >= 0 else np.int64(0)
     points = min(np.int64(127), np.int64(g.points[seat]))
@@ -121,29 +109,37 @@ def _write_table(t, g, viewer, out):
 
 
 @kernel
-def _write_cards(g, viewer, out):
-    players, seat = np.int64(g.players), np.int64(viewer)
-    _copy_cards(out, _HAND, g.hand[viewer], 0)
-    for turn in range(players):
-        _copy_cards(out, _KNOWN + NARROW * turn, g.known[seat], 0)
-        seat = seat + 1 if seat + 1 < players else np.int64(0)
-    for turn in range(players, SEATS):
-        _clear_cards(out, _KNOWN + NARROW * turn)
-    _copy_cards(out, _DISCARD, g.discard, 0)
-    _copy_half(out, _RESHUFFLED, g.reshuffled, 0)
-    _copy_half(out, _RESHUFFLED + NARROW - 32, g.reshuffled, NARROW - 32)  # to the very end, and no further
+def _copy_exactly(out, at, cards):
+    """To the very end, and no further."""
+    _copy_half(out, at, cards, 0)
+    _copy_half(out, at + NARROW - 32, cards, NARROW - 32)
 
 
 @kernel
-def observe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+def _write_cards(g, viewer, out, dealt, turned):
+    players, seat = np.int64(g.players), np.int64(viewer)
+    _copy_cards(out, _HAND, g.hand[viewer], 0)
+    for turn in range(players if turned else np.int64(1)):
+        _copy_exactly(out, _KNOWN + NARROW * turn, g.known[seat])
+        seat = seat + 1 if seat + 1 < players else np.int64(0)
+    if dealt:
+        for turn in range(players, SEATS):
+            _clear_cards(out, _KNOWN + NARROW * turn)
+    _copy_cards(out, _DISCARD, g.discard, 0)
+    _copy_exactly(out, _RESHUFFLED, g.reshuffled)
+
+
+@kernel
+def _write_all_but_cards(t, g, viewer, out, dealt, turned):
     players = np.int64(g.players)
     seat = np.int64(viewer)
-    for turn in range(players):
+    for turn in range(players if turned else np.int64(1)):
         _write_board(t, g, seat, out, _BOARD * turn)
         seat = seat + 1 if seat + 1 < players else np.int64(0)
-    for turn in range(players, SEATS):
-        _clear_board(out, _BOARD * turn)
+    if dealt:
+        for turn in range(players, SEATS):
+            _clear_board(out, _BOARD * turn)
+    seat = np.int64(viewer)
     for turn in range(players):
         _write_seat(t, g, seat, out, _SEATS + 8 * turn)
         seat = seat + 1 if seat + 1 < players else np.int64(0)
@@ -160,7 +156,34 @@ def observe(t, g, viewer, out):
     for turn in range(players, SEATS):
         _write_actions(out, _DENIED + 15 * turn, (np.int64(0),))
     _write_table(t, g, viewer, out)
-    _write_cards(g, np.int64(viewer), out)
+
+
+@kernel
+def observe(t, g, viewer, out):
+    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+    _write_all_but_cards(t, g, viewer, out, True, True)
+    _write_cards(g, np.int64(viewer), out, True, True)
+
+
+@kernel
+def observe_again(t, g, viewer, out, turned):
+    """The same where `out` holds an earlier observation of this deal: seats that nobody sits on are blank already.
+
+    If it was seen from the same seat, what lies in front of the others has not changed either: the seat has been to
+    move ever since.
+    """
+    _write_all_but_cards(t, g, viewer, out, False, turned)
+    _write_cards(g, np.int64(viewer), out, False, turned)
+
+
+@kernel
+def observe_other_types(t, g, viewer, out):
+    """The same with any number of card types."""
+    _write_all_but_cards(t, g, viewer, out, True, True)
+    write_cards(t, g, viewer, out, 0, 1)
 
 
 loops.observe.belongs_to(GAME, observe)
+loops.observe_again.belongs_to(GAME, observe_again)
+for _layout in LAYOUTS[1:]:
+    loops.observe.belongs_to(_layout, observe_other_types)

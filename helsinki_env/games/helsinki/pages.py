@@ -31,6 +31,9 @@ _NOTES = (
     "`turn_order` is the own place in the turn order, from 0; `token` a space + 1; `points` those made in play (at",
     "most 127); `bonus` the value of the bonus card taken; `action`, `lifted`, `last_roof` and `last_discard` are + 1;",
     "`resume` is the index of a phase.",
+    "",
+    "Costs and strengths of actions are not told: like the points of a row they are facts of the component file, the",
+    "same for the whole game.",
 )
 
 

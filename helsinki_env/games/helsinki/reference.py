@@ -28,6 +28,7 @@ BOARD: Final = 7
 CELLS: Final = BOARD * BOARD
 SPACES: Final = 8
 SLOTS: Final = 8
+UNSEEN_DRAWS: Final = 3
 NORTH, EAST, SOUTH, WEST = range(4)
 MASK64: Final = (1 << 64) - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
@@ -398,9 +399,17 @@ class ReferenceGame:
     def _free_roofs(self, seat: Seat) -> set[int]:
         return seat.roofs() - seat.superstructures
 
+    def _cost(self, name: str) -> int:
+        """The coats of arms that an action costs."""
+        return self.components.costs[ACTIONS.index(name)]
+
+    def _strength(self, name: str) -> int:
+        """How strong an action is, where that is a number."""
+        return self.components.strengths[ACTIONS.index(name)]
+
     def _may_use(self, name: str) -> bool:
-        """The player has a coat and the action is neither covered, nor denied to this seat, nor used."""
-        return self._me.meadow > 0 and self._is_open(name)
+        """The player has the coats and the action is neither covered, nor denied to this seat, nor used."""
+        return self._me.meadow >= self._cost(name) and self._is_open(name)
 
     def _is_open(self, name: str) -> bool:
         action = ACTIONS.index(name)
@@ -465,20 +474,16 @@ class ReferenceGame:
         if self.pending.only_build:
             return
         yield DRAW, 0
-        if self._may_use("extra_card") and len(self.draw_pile) + sum(self.discard) >= 3:
+        cards = 2 + self._strength("extra_card")
+        if self._may_use("extra_card") and len(self.draw_pile) + sum(self.discard) >= cards:
             yield USE, ACTIONS.index("extra_card")
         yield from self._legal_any_time()
 
     def _legal_end(self) -> Iterator[Decision]:
         yield END, 0
-        if self.pending.drew and self._may_use("draw_and_build") and self._some_build_is_feasible(self._me.meadow - 1):
-            yield USE, ACTIONS.index("draw_and_build")
-        if (
-            self.pending.built
-            and self._may_use("second_pavilion")
-            and self._some_build_is_feasible(self._me.meadow - 1)
-        ):
-            yield USE, ACTIONS.index("second_pavilion")
+        for name, begun in (("draw_and_build", self.pending.drew), ("second_pavilion", self.pending.built)):
+            if begun and self._may_use(name) and self._some_build_is_feasible(self._me.meadow - self._cost(name)):
+                yield USE, ACTIONS.index(name)
         if (
             self.pending.built
             and self._may_use("extra_superstructure")
@@ -518,8 +523,8 @@ class ReferenceGame:
     def _coats_to_pay(self, card: int, due: int, fewer_allowed: bool = True) -> int | None:
         """The fewest coats with which the hand can pay `due` more cards for `card`, none of them paid yet.
 
-        None if it cannot. One coat lets one card be left out, one lets one card of another colour be paid;
-        with both, leaving out comes first, so a card must be left for the substitute to be paid as.
+        None if it cannot. One action lets cards be left out, one lets a card of another colour be paid; with both,
+        leaving out comes first, so a card must be left for the substitute to be paid as.
         """
         fitting = sum(count for other, count in enumerate(self._me.hand) if self._pays_for(other, card))
         if fitting >= due:
@@ -527,23 +532,25 @@ class ReferenceGame:
         strangers = self._me.hand_size() - fitting
         fewer = fewer_allowed and self._is_open("one_card_fewer")
         substitute = self._is_open("any_card_as_wild") and strangers > 0
-        if fewer and fitting >= due - 1:
-            return 1
+        left = max(0, due - self._strength("one_card_fewer"))
+        ways = []
+        if fewer and fitting >= left:
+            ways.append(self._cost("one_card_fewer"))
         if substitute and fitting >= due - 1:
-            return 1
-        if fewer and substitute and due >= 2 and fitting >= due - 2:
-            return 2
-        return None
+            ways.append(self._cost("any_card_as_wild"))
+        if fewer and substitute and left >= 1 and fitting >= left - 1:
+            ways.append(self._cost("one_card_fewer") + self._cost("any_card_as_wild"))
+        return min(ways, default=None)
 
     def _coats_to_place(self, card: int) -> int | None:
-        """0 if the tile of `card` goes in from the token's side, 1 with any_side only, None if it cannot."""
+        """0 if the tile of `card` goes in from the token's side, else what any_side costs; None if it cannot."""
         colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
         own = self._own_side()
         if self._some_placement(colour, roofs, [own]):
             return 0
         others = [side for side in range(4) if side != own]
         if self._is_open("any_side") and self._some_placement(colour, roofs, others):
-            return 1
+            return self._cost("any_side")
         return None
 
     def _own_side(self) -> int:
@@ -583,13 +590,15 @@ class ReferenceGame:
         place = self._coats_to_place(card)
         assert place is not None
         if self._may_use("one_card_fewer"):
-            pay = self._coats_to_pay(card, self.pending.to_pay - 1, fewer_allowed=False)
-            if pay is not None and 1 + pay + place <= self._me.meadow:
+            left = max(0, self.pending.to_pay - self._strength("one_card_fewer"))
+            pay = self._coats_to_pay(card, left, fewer_allowed=False)
+            if pay is not None and self._cost("one_card_fewer") + pay + place <= self._me.meadow:
                 yield USE, ACTIONS.index("one_card_fewer")
         if self._may_use("any_card_as_wild"):
             fitting = sum(count for other, count in enumerate(hand) if self._pays_for(other, card))
             strangers = sum(hand) - fitting
-            if strangers > 0 and fitting >= self.pending.to_pay - 1 and 1 + place <= self._me.meadow:
+            enough = self._cost("any_card_as_wild") + place <= self._me.meadow
+            if strangers > 0 and fitting >= self.pending.to_pay - 1 and enough:
                 yield USE, ACTIONS.index("any_card_as_wild")
 
     def _pay_floor(self) -> int:
@@ -692,7 +701,7 @@ class ReferenceGame:
 
     # Drawing (section 3, "Drawing" and "Hand limit"; section 4)
 
-    def _draw(self, _: int = 0, extra: bool = False) -> None:
+    def _draw(self, _: int = 0, extra: int = 0) -> None:
         me = self._me
         assert me.token is not None
         slots = sorted(((me.token - 1) % SLOTS, me.token))
@@ -707,7 +716,7 @@ class ReferenceGame:
             shown = self.display[slot]
             if shown is not None and self.reshuffled is not None:
                 self.reshuffled[shown] = max(0, self.reshuffled[shown] - 1)
-        if extra:
+        for _ in range(extra):
             self._draw_into_hand(self.seat)
         self.pending.drew = True
         self.phase = DISCARD if self._excess() > 0 and not me.limit_lifted else END
@@ -727,12 +736,16 @@ class ReferenceGame:
         return card
 
     def _draw_into_hand(self, number: int) -> None:
-        """A player draws a card from the draw pile, seen by nobody else."""
+        """A player draws a card from the draw pile, seen by nobody else; of a reshuffled one only the first three."""
         card = self._next_card()
         if card is not None:
             self.seats[number].hand[card] += 1
             if self.reshuffled is not None and any(self.reshuffled):
-                self.unseen_draws[number].append(card)
+                if len(self.unseen_draws[number]) < UNSEEN_DRAWS:
+                    self.unseen_draws[number].append(card)
+                else:
+                    self.seats[number].known[card] += 1
+                    self.reshuffled[card] -= 1
 
     def _discard_card(self, card: int) -> None:
         self._show(card)
@@ -765,10 +778,10 @@ class ReferenceGame:
         self._show(card)
         self.pending.paid.append(card)
         self.pending.substitute = False
-        self._one_less_to_pay()
+        self._less_to_pay(1)
 
-    def _one_less_to_pay(self) -> None:
-        self.pending.to_pay -= 1
+    def _less_to_pay(self, cards: int) -> None:
+        self.pending.to_pay = max(0, self.pending.to_pay - cards)
         if self.pending.to_pay == 0:
             self.phase = PLACE
 
@@ -829,18 +842,17 @@ class ReferenceGame:
 
     def _use(self, action: int) -> None:
         me, pending, name = self._me, self.pending, ACTIONS[action]
-        me.meadow -= 1
+        strength = self._strength(name)
+        me.meadow -= self._cost(name)
         me.used.add(action)
-        if name == "move_1_to_6":
-            pending.move = 6
-        elif name == "move_1_to_5":
-            pending.move = 5
+        if name in ("move_1_to_6", "move_1_to_5"):
+            pending.move = strength
         elif name == "move_back":
-            self._advance(-1)
+            self._advance(-strength)
         elif name == "two_points":
-            me.points += self.components.points_two_points
+            me.points += strength
         elif name == "extra_card":
-            self._draw(extra=True)
+            self._draw(extra=strength)
         elif name == "no_hand_limit":
             me.limit_lifted = True
             pending.lifted_now = True
@@ -849,19 +861,20 @@ class ReferenceGame:
             pending.only_build = True
             self.phase = MAIN
         elif name == "one_card_fewer":
-            self._one_less_to_pay()
+            self._less_to_pay(strength)
         elif name == "any_card_as_wild":
             pending.substitute = True
         elif name == "any_side":
             pending.any_side = True
         elif name in ("one_wild_tile", "two_wild_tiles"):
             self._begin(WILD, name)
-            pending.wilds_left = min(1 if name == "one_wild_tile" else 2, self.wild_supply)
+            pending.wilds_left = min(strength, self.wild_supply)
         elif name == "move_superstructure":
             self._begin(LIFT, name)
         elif name == "extra_superstructure":
             self._begin(ROOF, name)
-            pending.roofs_left = 1
+            free = len(me.pavilions[-1].cells - me.superstructures)
+            pending.roofs_left = min(strength, free, self.superstructure_supply)
         else:
             raise AssertionError(name)
 
@@ -1164,9 +1177,9 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
 
 
 def _locally_usable(game: ReferenceGame, action: int, name: str) -> bool:
-    """A coat is there, the action is open to this seat, and this is the moment for it."""
+    """The coats are there, the action is open to this seat, and this is the moment for it."""
     me, pending, phase = game.seats[game.seat], game.pending, game.phase
-    if me.meadow == 0 or action in me.used:
+    if me.meadow < game.components.costs[action] or action in me.used:
         return False
     if action in game.config.covered or action in game.config.denied[game.seat]:
         return False
@@ -1176,7 +1189,8 @@ def _locally_usable(game: ReferenceGame, action: int, name: str) -> bool:
     if name in ("two_points", "one_wild_tile", "two_wild_tiles", "move_superstructure"):
         return phase in (MOVE, MAIN, END) and not pending.move and not pending.only_build
     if name == "extra_card":
-        return phase == MAIN and not pending.only_build and len(game.draw_pile) + sum(game.discard) >= 3
+        cards = 2 + game.components.strengths[action]
+        return phase == MAIN and not pending.only_build and len(game.draw_pile) + sum(game.discard) >= cards
     if name in ("one_card_fewer", "any_card_as_wild"):
         return phase == PAY and nothing_paid
     if name == "any_side":

@@ -27,6 +27,7 @@ from helsinki_env.engine import contract, loops
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.hidden import ObservationError
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki.actions import ONE_WILD_TILE, TWO_WILD_TILES
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import end_turn_fields
@@ -293,12 +294,13 @@ for _layout in LAYOUTS:
 def _most(components: Components) -> npt.NDArray[np.uint8]:
     """Return the most that each entry of an observation may be, uint8 (F,); the least is 0 everywhere."""
     types, many = components.types, 127
+    wilds = max(components.strengths[ONE_WILD_TILE], components.strengths[TWO_WILD_TILES])
     by_piece: dict[str, npt.ArrayLike] = {
         "boards": np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # the planes
         "seats": [1, DECK, 8, 8, many, many, 1, UNSEEN],
         "table": [SEATS, SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
         "tile_supply": components.tile_copies,
-        "pending": [6, 1, 1, 1, PAID, 1, 1, 15, PHASE_END, 2, 49, 5, 49, types, 1, 1],
+        "pending": [6, 1, 1, 1, PAID, 1, 1, 15, PHASE_END, wilds, 49, 5, 49, types, 1, 1],
         "building": [types - 1, *[types] * PAID],  # no wild card is built
     }
     by_piece |= dict.fromkeys(("display", "own_unseen"), types)

@@ -154,7 +154,18 @@ def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> An
     return builder.call(function, [legal])
 
 
-slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides_code)
+def _slides_loop(low, high, lanes_within, row, packed):  # pragma: no cover
+    found = np.int64(0)
+    for orientation in range(8):
+        free, stop = np.int64(lanes_within[row >> 2, row & 3, orientation]), np.int64(0)
+        for j in range(MOST_ROOFS):
+            free &= ~((packed >> np.int64(low[row >> 2, row & 3, j, orientation]) & 127) >> j)
+            stop |= (packed >> np.int64(high[row >> 2, row & 3, j, orientation]) & 127) >> j
+        found |= (free & stop) << 7 * orientation
+    return found
+
+
+slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides_code, _slides_loop)
 
 
 @kernel

@@ -16,7 +16,13 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.helsinki.actions import action_table
+from helsinki_env.games.helsinki.actions import (
+    MOVE_1_TO_5,
+    MOVE_1_TO_6,
+    ONE_WILD_TILE,
+    TWO_WILD_TILES,
+    action_table,
+)
 from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
 from helsinki_env.games.helsinki.coats import usable_actions
@@ -64,7 +70,7 @@ _FAULTS = (
     ("supply", "no more tiles than the boards leave"),
     ("known", "no more cards than are in the hand"),
     ("hand", "with piles, display and cards being paid exactly the deck"),
-    ("move", f"0, or 5 or 6 in phase {PHASE_MOVE} (MOVE)"),
+    ("move", f"0, or in phase {PHASE_MOVE} (MOVE) the spaces of move_1_to_6 or move_1_to_5"),
     ("only_build", f"0 but in phase {PHASE_MAIN} (MAIN)"),
     ("card", f"a card in phases {PHASE_PAY} and {PHASE_PLACE} (PAY, PLACE), else -1"),
     ("to_pay", f"at least 1 in phase {PHASE_PAY} (PAY), else 0"),
@@ -149,7 +155,7 @@ def _limits(components: Components) -> tuple[States, States]:
         "to_pay": PAID,
         "paid_count": PAID,
         "action": 14,
-        "wilds_left": 2,
+        "wilds_left": max(components.strengths[ONE_WILD_TILE], components.strengths[TWO_WILD_TILES]),
         "roofs_left": 5,
         "pad": 255,
     }
@@ -306,7 +312,7 @@ def _decision(t, g):
     """What the decision in progress needs is there, and nothing of another one."""
     phase = g.phase
     building = phase in (PHASE_PAY, PHASE_PLACE)
-    if g.move and (g.move < 5 or phase != PHASE_MOVE):
+    if g.move and (phase != PHASE_MOVE or g.move not in (t.strengths[MOVE_1_TO_6], t.strengths[MOVE_1_TO_5])):
         return _MOVE
     if g.only_build and phase != PHASE_MAIN:
         return _ONLY_BUILD
@@ -342,6 +348,6 @@ def _building(t, g):
     same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
     if g.to_pay + g.paid_count >= t.number[g.card] or (g.substitute and g.to_pay - 1 > same + wild):
         return _NOT_PAID
-    if not g.any_side and coats_to_place(t, g, kind, usable_actions(g, g.seat)) > g.meadow[g.seat]:
+    if not g.any_side and coats_to_place(t, g, kind, usable_actions(t, g, g.seat)) > g.meadow[g.seat]:
         return _NOT_PLACED
     return _SOUND

@@ -102,7 +102,7 @@ def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
         ("done", np.int8),
         ("dry_roads", np.int8),
         # the decision in progress
-        ("move", np.int8),  # 6 or 5 once move_1_to_6 or move_1_to_5 is paid
+        ("move", np.int8),  # the most spaces once move_1_to_6 or move_1_to_5 is paid
         ("drew", np.int8),
         ("has_built", np.int8),
         ("only_build", np.int8),
@@ -122,11 +122,12 @@ def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
         ("lifted_now", np.int8),
         ("turn_over", np.int8),
     ]
+    # As the fields stand, each lies where its type wants it. Only a type that says so is read without care for that.
     used = np.dtype(fields).itemsize
     size = -used % 64 + more
     if size:
         fields.append(("pad", np.uint8, (size,)))
-    return np.dtype((np.record, fields))
+    return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 # One object for each: Numba takes ten times as long to recognise one that is merely equal.

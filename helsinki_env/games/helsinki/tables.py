@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.box import orientations
-from helsinki_env.games.helsinki.actions import ActionTable
+from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ONE_CARD_FEWER, ActionTable
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from
 from helsinki_env.games.helsinki.state import NARROW, WIDE
@@ -23,48 +23,54 @@ _PIECES = 160
 TABLES = np.dtype(
     (
         np.record,
-        [
-            ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
-            ("coat_cells", np.int64, (8,)),  # each as a set
-            ("coat_sets", np.int64, (256,)),  # cells of a set of coats
-            ("all_coats", np.int64),
-            ("crosswalks", np.int64),
-            ("offset", np.int64, (12,)),
-            ("types", np.int64),
-            ("variants", np.int64),
-            ("hand_limit", np.int64),
-            ("statue", np.int64),  # as a set
-            ("statue_cell", np.int64),
-            ("points_row", np.int64),
-            ("points_column", np.int64),
-            ("points_crossing", np.int64),
-            ("points_line", np.int64),
-            ("points_two_points", np.int64),
-            ("bonus_cards", np.int64, (4,)),
-            ("coat_cell", np.int16, (8,)),  # as a cell
-            ("kind_of", np.int8, (_MOST_IDS,)),  # kind of decision of an id
-            ("colour", np.int16, (WIDE,)),  # of a card type; -1 for the wild card
-            ("number", np.int16, (WIDE,)),
-            ("kind", np.int16, (WIDE,)),  # 4 * colour + roofs - 2 of the tile that it shows
-            ("shows", np.int16, (WIDE,)),  # superstructures
-            ("orientations", np.int16, (20,)),
-            ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, the first repeated
-            ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
-            ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
-            ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
-            ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
-            # the same three of all orientations of a tile side by side, as `shapes.slides` reads them
-            ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
-            ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
-            ("lanes_of_kind", np.int8, (20, 4, 8)),
-            ("up_to", np.int64, (5, 9)),  # card types of a colour that need so many cards at most; up to 51 types
-            ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
-            ("deck", np.int8, (5, WIDE)),  # by number of players
-            ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
-            ("wild_tiles", np.int8),
-            ("superstructures", np.int8),
-            ("supply", np.int8, (20,)),
-        ],
+        np.dtype(
+            [
+                ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
+                ("coat_cells", np.int64, (8,)),  # each as a set
+                ("coat_sets", np.int64, (256,)),  # cells of a set of coats
+                ("all_coats", np.int64),
+                ("crosswalks", np.int64),
+                ("offset", np.int64, (12,)),
+                ("types", np.int64),
+                ("variants", np.int64),
+                ("hand_limit", np.int64),
+                ("statue", np.int64),  # as a set
+                ("statue_cell", np.int64),
+                ("points_row", np.int64),
+                ("points_column", np.int64),
+                ("points_crossing", np.int64),
+                ("points_line", np.int64),
+                ("bonus_cards", np.int64, (4,)),
+                ("coat_cell", np.int16, (8,)),  # as a cell
+                ("kind_of", np.int8, (_MOST_IDS,)),  # kind of decision of an id
+                ("colour", np.int16, (WIDE,)),  # of a card type; -1 for the wild card
+                ("number", np.int16, (WIDE,)),
+                ("kind", np.int16, (WIDE,)),  # 4 * colour + roofs - 2 of the tile that it shows
+                ("shows", np.int16, (WIDE,)),  # superstructures
+                ("orientations", np.int16, (20,)),
+                ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, the first repeated
+                ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
+                ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
+                ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
+                ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
+                # the same three of all orientations of a tile side by side, as `shapes.slides` reads them
+                ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
+                ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
+                ("lanes_of_kind", np.int8, (20, 4, 8)),
+                ("up_to", np.int64, (5, 9)),  # card types of a colour that need so many cards at most; up to 51 types
+                ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
+                ("deck", np.int8, (5, WIDE)),  # by number of players
+                ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
+                ("wild_tiles", np.int8),
+                ("superstructures", np.int8),
+                ("supply", np.int8, (20,)),
+                ("costs", np.int64, (15,)),  # coats of arms that an action costs
+                ("strengths", np.int64, (15,)),  # how strong it is; 0 where that is no number
+                ("affordable", np.int64, (9,)),  # set of actions that so many coats pay for
+                ("saved", np.int64, (9, 4)),  # cards that so many coats save a build, by means (`_fill_actions`)
+            ],
+            align=True,
+        ),
     )
 )
 
@@ -90,8 +96,9 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     ]
     t.all_coats = sum(1 << cell for cell in components.coats)
     t.crosswalks = sum(1 << cell for cell in components.crosswalks)
-    for name in ("row", "column", "crossing", "line", "two_points"):
+    for name in ("row", "column", "crossing", "line"):
         t[f"points_{name}"] = getattr(components, f"points_{name}")
+    _fill_actions(t, components)
     t.bonus_cards[:] = components.bonus_cards
     for card in range(components.types):
         colour = components.card_colour(card)
@@ -120,6 +127,19 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
             t.lanes_of_kind[kind, :, orientation] = t.lanes[piece]
     array.flags.writeable = False
     return array
+
+
+def _fill_actions(t: Any, components: Components) -> None:
+    """What coats of arms can buy, by their number."""
+    t.costs[:] = components.costs
+    t.strengths[:] = components.strengths
+    saving = (ONE_CARD_FEWER, components.strengths[ONE_CARD_FEWER]), (ANY_CARD_AS_WILD, 1)
+    for coats in range(len(t.affordable)):
+        t.affordable[coats] = sum(1 << action for action, cost in enumerate(components.costs) if cost <= coats)
+        for means in range(4):
+            ways = [[way for i, way in enumerate(saving) if used >> i & 1] for used in range(4) if not used & ~means]
+            paid = [way for way in ways if sum(components.costs[action] for action, _ in way) <= coats]
+            t.saved[coats, means] = max(sum(cards for _, cards in way) for way in paid)
 
 
 def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:

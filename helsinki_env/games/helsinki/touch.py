@@ -10,6 +10,7 @@ import numpy as np
 from helsinki_env.engine.box import orientations
 from helsinki_env.engine.touch import Touch, Turn, turns
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.action_words import phrase
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game
@@ -19,7 +20,6 @@ from helsinki_env.games.helsinki.shapes import rest, tile_cells
 __all__ = ["touches"]
 
 _SIZE = 7
-_USES = {"move_1_to_6": "move 4 to 6 spaces", "move_1_to_5": "move 4 or 5 spaces"}
 #: How each kind is said as an imperative and in the past; what follows is the same for both.
 _VERBS = {
     a.KIND_START: ("Start on", "started on"),
@@ -75,8 +75,7 @@ def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     if kind in (a.KIND_PAY, a.KIND_DISCARD):
         return _card(components, argument), {"at": (f"card {argument}",)}
     if kind == a.KIND_USE:
-        name = ACTIONS[argument]
-        return _USES.get(name, name.replace("_", " ")), {"at": (f"action {argument}",)}
+        return phrase(components, ACTIONS[argument]), {"at": (f"action {argument}",)}
     if kind == a.KIND_END:
         return "the turn", {"at": ("now",)}
     cell = f"cell {seat} {argument}"

@@ -88,7 +88,7 @@ def apply(t, g, action):
     if kind == a.KIND_MOVE:
         move(g, argument + 1)
     elif kind == a.KIND_DRAW:
-        draw_cards(t, g, g.seat, False)
+        draw_cards(t, g, g.seat, 0)
         g.drew = 1
         after_drawing(t, g)
     elif kind == a.KIND_BUILD:

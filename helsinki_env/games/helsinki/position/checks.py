@@ -18,7 +18,7 @@ from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game, Phase
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, MOVES
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
 __all__ = ["check"]
@@ -46,7 +46,7 @@ def check(game: Game) -> None:
     if phase == Phase.START:
         _check_start(p)
     else:
-        _check_turn(p, phase)
+        _check_turn(p, components, phase)
         _check_decision(game, p, phase)
     if not game.legal_mask().any():
         fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
@@ -140,7 +140,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
         if any(unseen):
             fail("pending.unseen_draws", unseen, "no draws without pending.reshuffled")
         return
-    _check_unseen(p, unseen)
+    _check_unseen(p, components, unseen)
     drawn = [card for cards in unseen for card in cards]
     pile = p.pile[: p.pile_size] + drawn
     for card, count in enumerate(p.reshuffled):
@@ -158,11 +158,11 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
             )
 
 
-def _check_unseen(p: SimpleNamespace, unseen: list[list[int]]) -> None:
-    """A seat draws from a reshuffled pile in its last turn only: the extra card, and a card for each of two builds."""
+def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[int]]) -> None:
+    """A seat draws from a reshuffled pile in its last turn only: extra cards, and a card for each of two builds."""
     building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
     second = int(_has_used(p, p.seat, "second_pavilion") and not building)
-    so_far = p.drew + (1 + second if p.has_built else 0)
+    so_far = min(UNSEEN, _strength(components, "extra_card") * p.drew + (1 + second if p.has_built else 0))
     for seat, found in enumerate(unseen):
         most = UNSEEN if seat < p.seat else so_far if seat == p.seat else 0
         if len(found) > most:
@@ -190,7 +190,7 @@ def _check_limits(p: SimpleNamespace, components: Components) -> None:
         )
         fail("round", p.round_number, expected)
     for seat in range(p.players):
-        more = 0 if _has_used(p, seat, "two_points") else components.points_two_points
+        more = 0 if _has_used(p, seat, "two_points") else _strength(components, "two_points")
         if p.bonus[seat] < 0:
             more += max((value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1), default=0)
         if p.points[seat] > MOST_SAID - more:
@@ -199,6 +199,10 @@ def _check_limits(p: SimpleNamespace, components: Components) -> None:
 
 
 # how the game stands (sections 2, 3 and 5)
+
+
+def _strength(components: Components, action: str) -> int:
+    return components.strengths[ACTIONS.index(action)]
 
 
 def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
@@ -242,7 +246,7 @@ def _check_tokens(p: SimpleNamespace) -> None:
         fail("seats.token", _or_none(p.token[: p.players]), "a space for every seat except in phase START")
 
 
-def _check_turn(p: SimpleNamespace, phase: str) -> None:
+def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
     """What has happened in this turn fits the phase and what is marked as used."""
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
@@ -258,12 +262,14 @@ def _check_turn(p: SimpleNamespace, phase: str) -> None:
     came_from: list[tuple[str, str, bool | int | str]] = [
         ("draw_and_build", "drew", bool(p.drew and (p.has_built or building))),
         ("second_pavilion", "built", bool(p.has_built and building)),
-        ("move_1_to_6", "move", p.move if p.move == 6 else 0),
-        ("move_1_to_5", "move", p.move if p.move == 5 else 0),
         ("any_card_as_wild", "substitute", bool(p.substitute)),
         ("any_side", "any_side", bool(p.any_side)),
         ("no_hand_limit", "turn_over", bool(p.turn_over)),
     ]
+    movers = [name for name in MOVES if _strength(components, name) == p.move]
+    if p.move and not any(_has_used(p, p.seat, name) for name in movers):
+        expected = f"{' or '.join(movers)} to be among the used actions of the seat to move"
+        fail("pending.move", p.move, expected if movers else f"the spaces of {' or '.join(MOVES)}")
     if p.action >= 0:
         came_from.append((ACTIONS[p.action], "action", ACTIONS[p.action]))
     for action, key, found in came_from:
@@ -280,7 +286,7 @@ def _check_decision(game: Game, p: SimpleNamespace, phase: str) -> None:
     elif phase in (Phase.PAY, Phase.PLACE):
         _check_build(game, p)
     elif phase == Phase.WILD:
-        _check_wild(p)
+        _check_wild(p, game.config.loaded)
     elif phase == Phase.LIFT:
         _check_lift(p, game.config.loaded)
     elif phase == Phase.ROOF:
@@ -308,8 +314,10 @@ def _check_build(game: Game, p: SimpleNamespace) -> None:
     if p.supply[4 * colour + roofs - 2] == 0:
         fail("pending.card", p.card, f"a card whose tile ({COLOURS[colour]}, {roofs} roofs) is in the supply")
     due = components.card_number(p.card) - 1
-    if len(paid) + p.to_pay not in (due, due - _has_used(p, p.seat, "one_card_fewer")):
-        fail("pending.paid", paid, f"{due} cards paid or still to be paid, one less after one_card_fewer")
+    fewer = _strength(components, "one_card_fewer")
+    if len(paid) + p.to_pay not in (due, max(0, due - fewer * _has_used(p, p.seat, "one_card_fewer"))):
+        less = "one" if fewer == 1 else fewer
+        fail("pending.paid", paid, f"{due} cards paid or still to be paid, {less} less after one_card_fewer")
     _check_build_ends(game, p)
     if p.substitute:
         return
@@ -329,12 +337,15 @@ def _check_build_ends(game: Game, p: SimpleNamespace) -> None:
     )
     if p.substitute and fitting < p.to_pay - 1:
         fail("pending.to_pay", p.to_pay, f"at most 1 more than the {fitting} cards in hand that can be paid")
-    if not p.any_side and coats_to_place(t, g, np.int64(t.kind[p.card]), usable_actions(g, g.seat)) > p.meadow[p.seat]:
+    if (
+        not p.any_side
+        and coats_to_place(t, g, np.int64(t.kind[p.card]), usable_actions(t, g, g.seat)) > p.meadow[p.seat]
+    ):
         fail("pending.card", p.card, "a card whose tile can be placed on the board of the seat to move")
 
 
-def _check_wild(p: SimpleNamespace) -> None:
-    most = min(1 if ACTIONS[p.action] == "one_wild_tile" else 2, p.wild_supply)
+def _check_wild(p: SimpleNamespace, components: Components) -> None:
+    most = min(components.strengths[p.action], p.wild_supply)
     if p.wilds_left > most:
         fail("pending.wilds_left", p.wilds_left, f"at most {most}, by the action and the supply")
 
@@ -351,8 +362,11 @@ def _check_lift(p: SimpleNamespace, components: Components) -> None:
 
 def _check_roof(game: Game, p: SimpleNamespace) -> None:
     action = ACTIONS[p.action] if p.action >= 0 else None
-    if action and (p.roofs_left != 1 or p.last_roof >= 0):
-        fail("pending.roofs_left", p.roofs_left, f"1, and no last_roof, for {action}")
+    if action:
+        most = max(1, game.config.loaded.strengths[p.action])
+        if p.roofs_left > most - (p.last_roof >= 0):
+            expected = "1, and no last_roof," if most == 1 else f"at most {most}, one less with a last_roof,"
+            fail("pending.roofs_left", p.roofs_left, f"{expected} for {action}")
     moving = action == "move_superstructure"
     if moving != (p.lifted >= 0):
         fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")

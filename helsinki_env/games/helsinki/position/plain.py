@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from helsinki_env.games.helsinki.game import VERSION
 
-__all__ = ["CARRIED_OUT", "FLAGS", "NUMBERS", "VERSION"]
+__all__ = ["CARRIED_OUT", "FLAGS", "MOVES", "NUMBERS", "VERSION", "WILDS"]
 
 #: Pending keys and the fields of the record that hold them.
 FLAGS = {
@@ -27,9 +27,13 @@ NUMBERS = {
     "last_roof": ("last_roof", -1),
     "last_discard": ("last_discard", -1),
 }
+#: The actions by which wild tiles are placed.
+WILDS = ("one_wild_tile", "two_wild_tiles")
+#: The actions after which the move is still to be made.
+MOVES = ("move_1_to_6", "move_1_to_5")
 #: What may be carried out in these phases, None for the superstructures of a build.
 CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
-    "WILD": ("one_wild_tile", "two_wild_tiles"),
+    "WILD": WILDS,
     "LIFT": ("move_superstructure",),
     "ROOF": (None, "move_superstructure", "extra_superstructure"),
 }

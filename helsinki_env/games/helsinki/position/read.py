@@ -14,7 +14,7 @@ from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Comp
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, apply_setup
 from helsinki_env.games.helsinki.position.checks import check
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, MOVES, NUMBERS, VERSION, WILDS
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.games.helsinki.tables import build_tables
 
@@ -103,7 +103,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     _read_supplies(p, config.loaded, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
         _read_seat(p, config, seat, mapping(entry, _SEAT_KEYS))
-    _read_pending(p, config.loaded.types, data["pending"], phase)
+    _read_pending(p, config.loaded, data["pending"], phase)
     p.chance = word(mapping(data["chance"], ("word",))["word"])
     fill(states, p)
     game = Game.from_state(config, states[0])
@@ -254,14 +254,16 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
 # the decision in progress
 
 
-def _read_pending(p: SimpleNamespace, types: int, data: Entry, phase: str) -> None:
+def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase: str) -> None:
+    types, strengths = components.types, dict(zip(ACTIONS, components.strengths, strict=True))
+    moves, wilds = ([strengths[name] for name in group] for group in (MOVES, WILDS))
     needed, allowed = _PENDING[phase]
     known = needed | allowed | {"reshuffled", "unseen_draws"}
     ranges = {
-        "move": (5, 6),
+        "move": (min(moves), max(moves)),
         "card": (0, types - 2),
         "to_pay": (1, PAID),
-        "wilds_left": (1, 2),
+        "wilds_left": (1, max(wilds)),
         "lifted": (0, _CELLS - 1),
         "roofs_left": (1, 5),
         "last_roof": (0, _CELLS - 1),

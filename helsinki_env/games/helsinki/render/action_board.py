@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.games.helsinki.action_words import label, price
 from helsinki_env.games.helsinki.render import parts
-from helsinki_env.games.helsinki.render.view import ACTION_LABELS, action_index
+from helsinki_env.games.helsinki.render.view import action_index
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
@@ -39,28 +40,27 @@ def _little_card(canvas: Canvas, x: float, y: float, fill: str = palette.CARD) -
     canvas.rect(x - 8, y - 11, 16, 22, r=2.5, fill=fill, stroke=INK, stroke_width=1.3)
 
 
-def _move(text: str) -> Callable[[Canvas], None]:
-    def icon(canvas: Canvas) -> None:
-        _pawn(canvas, -15, 3)
-        canvas.text(9, 2, text, 17, anchor="middle", weight=BOLD)
-        _arrow(canvas, "M-5 9.5h25m-4-3.5l4 3.5l-4 3.5", 1.8)
-
-    return icon
+def _move(canvas: Canvas, spaces: int) -> None:
+    _pawn(canvas, -15, 3)
+    canvas.text(9, 2, f"1\u2013{spaces}", 17, anchor="middle", weight=BOLD)
+    _arrow(canvas, "M-5 9.5h25m-4-3.5l4 3.5l-4 3.5", 1.8)
 
 
-def _move_back(canvas: Canvas) -> None:
+def _move_back(canvas: Canvas, spaces: int) -> None:
     _pawn(canvas, 15, 3)
-    canvas.text(-8, 2, "\u22121", 17, anchor="middle", weight=BOLD)
+    canvas.text(-8, 2, f"\u2212{spaces}", 17, anchor="middle", weight=BOLD)
     _arrow(canvas, "M6 9.5h-25m4-3.5l-4 3.5l4 3.5", 1.8)
 
 
-def _one_wild(canvas: Canvas) -> None:
-    parts.tile(canvas, -1, [(0, 0)], -13, -13, 26)
-
-
-def _two_wild(canvas: Canvas) -> None:
-    parts.tile(canvas, -1, [(0, 0)], -26, -13, 25)
+def _wild(canvas: Canvas, tiles: int) -> None:
+    if tiles == 1:
+        parts.tile(canvas, -1, [(0, 0)], -13, -13, 26)
+        return
     parts.tile(canvas, -1, [(0, 0)], 1, -13, 25)
+    if tiles == 2:
+        parts.tile(canvas, -1, [(0, 0)], -26, -13, 25)
+    else:
+        canvas.text(-13, 6, f"{tiles}\u00d7", 17, anchor="middle", weight=BOLD)
 
 
 def _any_side(canvas: Canvas) -> None:
@@ -76,17 +76,20 @@ def _any_side(canvas: Canvas) -> None:
         canvas.path(data, stroke=palette.SIDES[side].line, stroke_width=2.2)
 
 
-def _plus(canvas: Canvas, x: float, y: float) -> None:
+def _plus(canvas: Canvas, x: float, y: float, number_of: int) -> None:
+    if number_of > 1:
+        canvas.text(x, y + 6, f"+{number_of}", 17, anchor="middle", weight=BOLD)
+        return
     canvas.path(f"M{number(x - 5)} {number(y)}h10M{number(x)} {number(y - 5)}v10", stroke=INK, stroke_width=2.4)
 
 
-def _extra_card(canvas: Canvas) -> None:
-    _plus(canvas, -15, 0)
+def _extra_card(canvas: Canvas, cards: int) -> None:
+    _plus(canvas, -15, 0, cards)
     pieces.card_back(canvas, -2, -16, 23, parts.cathedral)
 
 
-def _extra_superstructure(canvas: Canvas) -> None:
-    _plus(canvas, -14, 2)
+def _extra_superstructure(canvas: Canvas, superstructures: int) -> None:
+    _plus(canvas, -14, 2, superstructures)
     parts.superstructure(canvas, 9, 0, 29, 1)
 
 
@@ -95,10 +98,10 @@ def _second_pavilion(canvas: Canvas) -> None:
     parts.tile(canvas, 0, [(0, 0), (1, 0), (1, 1)], 0, -12.5, 12.5)
 
 
-def _one_card_fewer(canvas: Canvas) -> None:
+def _one_card_fewer(canvas: Canvas, cards: int) -> None:
     _little_card(canvas, -15, 1)
     _little_card(canvas, -8, 0)
-    canvas.text(12, 6, "\u22121", 18, anchor="middle", weight=BOLD)
+    canvas.text(12, 6, f"\u2212{cards}", 18, anchor="middle", weight=BOLD)
 
 
 def _move_superstructure(canvas: Canvas) -> None:
@@ -133,31 +136,35 @@ def _any_card_as_wild(canvas: Canvas) -> None:
         canvas.circle(17 + dx, dy + 0.5, 2.1, fill=tone.base)
 
 
-def _two_points(canvas: Canvas) -> None:
+def _two_points(canvas: Canvas, points: int) -> None:
     canvas.path("M-8 4l-4 15l12-5l12 5l-4-15z", fill=palette.PAVILIONS[0].light, stroke=INK, stroke_width=1.2)
     canvas.circle(0, -3, 14, fill=palette.GOLD, stroke=INK, stroke_width=1.3)
     canvas.circle(0, -3, 10.5, stroke="#fff", stroke_width=1, stroke_opacity=0.8)
-    canvas.text(0, 2.6, "+2", 15, anchor="middle", weight=BOLD)
+    canvas.text(0, 2.6, f"+{points}", 15 if points < 10 else 12, anchor="middle", weight=BOLD)
 
 
 ICONS: dict[str, Callable[[Canvas], None]] = {
-    "move_1_to_6": _move("1\u20136"),
-    "two_wild_tiles": _two_wild,
     "any_side": _any_side,
-    "extra_card": _extra_card,
-    "extra_superstructure": _extra_superstructure,
-    "move_1_to_5": _move("1\u20135"),
-    "one_wild_tile": _one_wild,
     "second_pavilion": _second_pavilion,
-    "one_card_fewer": _one_card_fewer,
     "move_superstructure": _move_superstructure,
-    "move_back": _move_back,
     "no_hand_limit": _no_hand_limit,
     "draw_and_build": _draw_and_build,
     "any_card_as_wild": _any_card_as_wild,
+}
+"""A drawing around (0, 0), about 52 by 38 pixels, for every action without a number."""
+
+NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
+    "move_1_to_6": _move,
+    "two_wild_tiles": _wild,
+    "extra_card": _extra_card,
+    "extra_superstructure": _extra_superstructure,
+    "move_1_to_5": _move,
+    "one_wild_tile": _wild,
+    "one_card_fewer": _one_card_fewer,
+    "move_back": _move_back,
     "two_points": _two_points,
 }
-"""A drawing around (0, 0), about 52 by 38 pixels, for every action."""
+"""The same for the actions with one, which it shows."""
 
 
 def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
@@ -181,13 +188,34 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
             canvas.circle(px, y, 1.8, fill=palette.FAINT)
 
 
-def _cell(canvas: Canvas, table: TableView, name: str, x: float, y: float) -> None:
+def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
+    """Draw what an action costs that does not cost one coat of arms, over the edge at the upper right."""
+    with canvas.group(f"Costs {price(cost)}", data_part="cost"):
+        canvas.rect(x - 31, y - 5, 28.5, 15, r=5, fill=palette.GOLD, stroke=INK, stroke_width=0.8)
+        canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)
+        canvas.path(
+            pieces.SHIELD,
+            transform=f"translate({number(x - 11)} {number(y + 2.5)})scale(0.78)",
+            fill="#fff",
+            stroke=INK,
+            stroke_width=1.1,
+        )
+
+
+def _icon(canvas: Canvas, components: Components, name: str) -> None:
+    if name in NUMBERED:
+        NUMBERED[name](canvas, components.strengths[action_index(name)])
+    else:
+        ICONS[name](canvas)
+
+
+def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x: float, y: float) -> None:
     action = action_index(name)
     covered = action in table.covered
-    label = ACTION_LABELS[name]
+    words, cost = label(components, name), components.costs[action]
     canvas.spot(f"action {action}", x, y, CELL_W, CELL_H)
     state = " (covered)" if covered else ""
-    with canvas.group(" ".join(label).replace("- ", "") + state, data_part="action"):
+    with canvas.group(" ".join(words).replace("- ", "") + state, data_part="action"):
         canvas.rect(
             x,
             y,
@@ -202,11 +230,13 @@ def _cell(canvas: Canvas, table: TableView, name: str, x: float, y: float) -> No
             transform=f"translate({number(x + CELL_W / 2)} {number(y + 26)})",
             opacity=0.25 if covered else None,
         ):
-            ICONS[name](canvas)
-        for i, line in enumerate(label):
+            _icon(canvas, components, name)
+        if cost != 1 and not covered:
+            _price(canvas, cost, x + CELL_W, y)
+        for i, line in enumerate(words):
             canvas.text(
                 x + CELL_W / 2,
-                y + (59 if len(label) == 1 else 55) + 11.5 * i,
+                y + (59 if len(words) == 1 else 55) + 11.5 * i,
                 line,
                 10.5,
                 fill=palette.FAINT if covered else INK,
@@ -224,4 +254,4 @@ def draw(canvas: Canvas, table: TableView, components: Components, x: float, y: 
     with canvas.group(data_part="actions"):
         for row, names in enumerate(components.action_rows):
             for column, name in enumerate(names):
-                _cell(canvas, table, name, x + column * (CELL_W + GAP), y + row * (CELL_H + GAP))
+                _cell(canvas, table, components, name, x + column * (CELL_W + GAP), y + row * (CELL_H + GAP))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.lines import INK_ON, Line, beside, player, walled
+from helsinki_env.games.helsinki.action_words import label, price
+from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.render.view import (
-    ACTION_LABELS,
     COLOURS,
     SIZE,
     SeatView,
@@ -103,11 +104,11 @@ def _actions(table: TableView, components: Components) -> list[Line]:
         line = Line()
         for name in names:
             action = action_index(name)
-            label = " ".join(ACTION_LABELS[name]).replace("- ", "")
+            words = " ".join(label(components, name)).replace("- ", "")
             if action in table.covered:
-                line.add(f"-- {label}".ljust(wide), "#888888")
+                line.add(f"-- {words}".ljust(wide), "#888888")
                 continue
-            line.add(label.ljust(21))
+            line.add(words.ljust(21))
             for seat in table.seats:
                 if action in seat.used:
                     player(line, seat.seat, str(seat.seat))
@@ -115,6 +116,10 @@ def _actions(table: TableView, components: Components) -> list[Line]:
                     line.add("x" if action in seat.denied else "\u00b7")
             line.add(" " * (wide - 21 - table.players))
         lines.append(line)
+    prices = {name: cost for name, cost in zip(ACTIONS, components.costs, strict=True) if cost != 1}
+    if prices:
+        told = (f"{' '.join(label(components, name)).replace('- ', '')} {price(prices[name])}" for name in prices)
+        lines.append(Line().add(f"Not one coat: {', '.join(told)}"))
     return lines
 
 

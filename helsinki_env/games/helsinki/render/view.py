@@ -21,24 +21,6 @@ if TYPE_CHECKING:
 
 SIZE = 7
 SIDES = ("north", "east", "south", "west")
-ACTION_LABELS: dict[str, tuple[str, ...]] = {
-    "move_1_to_6": ("Move 1\u20136",),
-    "two_wild_tiles": ("Two wild", "tiles"),
-    "any_side": ("Any side",),
-    "extra_card": ("Extra card",),
-    "extra_superstructure": ("Extra super-", "structure"),
-    "move_1_to_5": ("Move 1\u20135",),
-    "one_wild_tile": ("One wild", "tile"),
-    "second_pavilion": ("Second", "pavilion"),
-    "one_card_fewer": ("One card", "fewer"),
-    "move_superstructure": ("Move super-", "structure"),
-    "move_back": ("Move back",),
-    "no_hand_limit": ("No hand", "limit"),
-    "draw_and_build": ("Draw and", "build"),
-    "any_card_as_wild": ("Any card", "as wild"),
-    "two_points": ("Two points",),
-}
-"""The words under each action's picture, in lines."""
 
 
 @dataclass(frozen=True)
@@ -227,10 +209,9 @@ def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple
         return "places the first token", "The others follow on every second space, clockwise"
     if phase == "MOVE":
         top = number("move", 0)
-        return (
-            "moves the token",
-            f"4 to {top} spaces, paid with a coat of arms" if top else "1 to 3 spaces clockwise",
-        )
+        spaces = "4" if top == 4 else f"4 to {top}"
+        bought = f"{spaces} spaces, by an action of the board"
+        return "moves the token", bought if top else "1 to 3 spaces clockwise"
     if phase == "MAIN":
         if is_set("only_build"):
             return "builds a pavilion", "Second pavilion" if is_set("built") else "Draw and build"
@@ -333,7 +314,6 @@ def discard_by_colour(table: TableView, components: Components) -> tuple[int, ..
 
 
 __all__ = [
-    "ACTION_LABELS",
     "COLOURS",
     "ROOFS",
     "SIDES",

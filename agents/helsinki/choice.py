@@ -1,0 +1,67 @@
+"""Choosing among decisions by what they are worth: 64 at once are looked at for those that are legal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.view import NOTHING
+from helsinki_env.engine.bits import count, lowest
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import gatherer
+
+__all__ = ["begin", "best_of", "several"]
+
+_BLOCK = 64
+_gather = gatherer(_BLOCK)
+
+
+@kernel
+def _legal_of(mask, first, last):
+    """Which of up to 64 decisions from `first` on, those before `last`, are legal, as a set: bit = id less `first`."""
+    begin = min(first, len(mask) - _BLOCK)
+    if begin < 0:
+        legal = np.uint64(0)
+        for action in range(first, last):
+            legal |= np.uint64(mask[action] > 0) << np.uint64(action - first)
+        return np.int64(legal)
+    legal = np.uint64(_gather(mask, begin)) >> np.uint64(first - begin)
+    if last - first < _BLOCK:
+        legal &= (np.uint64(1) << np.uint64(last - first)) - np.uint64(1)
+    return np.int64(legal)
+
+
+@kernel
+def best_of(values, mask, first, last):
+    """Return the legal decision from `first` to `last` that is valued most, the lowest of equals; -1: none is legal."""
+    best, chosen = 2.0 * NOTHING, np.int64(-1)
+    for block in range(first, last, _BLOCK):
+        legal = _legal_of(mask, block, last)
+        while legal:
+            action = block + lowest(legal)
+            legal &= legal - 1
+            if values[action] > best:
+                best, chosen = values[action], np.int64(action)
+    return chosen
+
+
+@kernel
+def begin(values, mask, first, last):
+    """Decisions from `first` to `last` are worth nothing yet; return (how many are legal, one of them)."""
+    for action in range(first, last):
+        values[action] = NOTHING
+    legal, only = np.int64(0), np.int64(0)
+    for block in range(first, last, _BLOCK):
+        some = _legal_of(mask, block, last)
+        if some:
+            legal += count(some)
+            only = block + lowest(some)
+    return legal, only
+
+
+@kernel
+def several(mask):
+    """Whether there is more than one legal decision."""
+    legal = np.int64(0)
+    for block in range(0, len(mask), _BLOCK):
+        legal += count(_legal_of(mask, block, len(mask)))
+    return legal > 1

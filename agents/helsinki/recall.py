@@ -1,0 +1,69 @@
+"""Boards that have come up before in a search: each has a view of its own, which still knows what it was worth.
+
+A search sees the same boards again and again: every trial begins with the same ones. The views of a search stand in one
+array. First come those of the seats, and one for another use; then so many (`BOARDS`) for each seat, where those of its
+boards are found by what the analysis of a board depends on. Two boards may want the same place: the later one has it.
+
+What is found is what would be worked out anew, to the last digit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.helsinki.memory import NOWHERE
+from agents.helsinki.view import holds, judge_turns, turns_left
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import GOLDEN, mix
+
+__all__ = ["BOARDS", "recall"]
+
+#: Boards of each seat that are remembered, a power of two.
+BOARDS = 32
+_FACTOR = np.uint64(0xD1342543DE82EF95)
+_LAST = np.uint64(BOARDS - 1)
+
+
+@kernel
+def _tiles_of(g, seat):
+    """Where which tiles of a seat lie, as one word, in which 64 bits are enough that no two boards share one."""
+    word = GOLDEN
+    for tile in range(g.tile_count[seat]):
+        word = (word ^ np.uint64(64 * np.int64(g.tile_piece[seat, tile]) + g.tile_cell[seat, tile])) * _FACTOR
+    return word | np.uint64(1)
+
+
+@kernel
+def _place_of(g, seat, tiles):
+    """Where a board is looked for, from 0."""
+    word = mix(tiles ^ np.uint64(g.built[seat])) ^ np.uint64(g.superstructures[seat])
+    rest = np.int64(g.pile_size) | np.int64(g.coats[seat]) << 8 | np.int64(g.bonus_cards) << 16
+    return np.int64(mix(word ^ (np.uint64(rest) << np.uint64(1) | np.uint64(g.last_round))) & _LAST)
+
+
+@kernel
+def recall(w, g, seat, views):
+    """Return the number of the view with which the board of a seat is to be thought of."""
+    if len(views) <= SEATS + 1:
+        return seat
+    latest = views[seat].latest
+    if latest == 0:
+        latest = seat
+    tiles, road = _tiles_of(g, seat), np.int64(g.bonus[seat] < 0)
+    v = views[latest]
+    if holds(w, g, seat, v):
+        if v.of_tiles != tiles or v.of_road != road:
+            v.of_tiles = NOWHERE  # what it comes to know from now on holds for neither board
+        return latest
+    found = SEATS + 1 + BOARDS * seat + _place_of(g, seat, tiles)
+    views[seat].latest = found
+    v = views[found]
+    if holds(w, g, seat, v) and v.of_tiles == tiles and v.of_road == road:
+        v.known[:] = 0
+    else:
+        v.of_built = -1
+        v.of_tiles = tiles
+        v.of_road = road
+        judge_turns(w, g, v, turns_left(w, g, 0), views[seat])
+    return found

@@ -1,0 +1,129 @@
+"""What the fifteen actions of the action board cost and how strong they are: the box's numbers, and their bounds.
+
+A component file may give other numbers under ``actions`` (rules page, section 1, "Costs and strengths"). Every bound is
+stated here and nowhere else: within them no turn has a dead end and no number outgrows its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from helsinki_env.data import Entry
+
+__all__ = [
+    "ACTIONS",
+    "BOX_COSTS",
+    "BOX_STRENGTHS",
+    "MOST_COATS",
+    "STRENGTHS",
+    "Strength",
+    "read_actions",
+    "told_numbers",
+]
+
+ACTIONS = (
+    "move_1_to_6",
+    "two_wild_tiles",
+    "any_side",
+    "extra_card",
+    "extra_superstructure",
+    "move_1_to_5",
+    "one_wild_tile",
+    "second_pavilion",
+    "one_card_fewer",
+    "move_superstructure",
+    "move_back",
+    "no_hand_limit",
+    "draw_and_build",
+    "any_card_as_wild",
+    "two_points",
+)
+"""The 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
+
+MOST_COATS = 3
+"""The most coats of arms that an action may cost; the least is none."""
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How strong an action may be.
+
+    Attributes:
+        of: what is counted.
+        box: how much of it the box gives.
+        least: the least that a file may give: with less the action would change nothing that is not free.
+        most: the most.
+        why: what sets the bounds.
+    """
+
+    of: str
+    box: int
+    least: int
+    most: int
+    why: str
+
+
+_MOVES = "1 to 3 spaces are free, and no move is longer than 6"
+_WILDS = "none would change nothing, and one turn shall not fill a line"
+STRENGTHS = {
+    "move_1_to_6": Strength("spaces", 6, 4, 6, _MOVES),
+    "two_wild_tiles": Strength("wild tiles", 2, 1, 5, _WILDS),
+    "extra_card": Strength("cards", 1, 1, 5, "none would change nothing, and more is more than a turn can use"),
+    "extra_superstructure": Strength("superstructures", 1, 1, 5, "a tile has five roofs at most"),
+    "move_1_to_5": Strength("spaces", 5, 4, 6, _MOVES),
+    "one_wild_tile": Strength("wild tiles", 1, 1, 5, _WILDS),
+    "one_card_fewer": Strength("cards fewer", 1, 1, 7, "no tile asks for more than seven further cards"),
+    "move_back": Strength("spaces back", 1, 1, 4, "five spaces back are three forward, which are free"),
+    "two_points": Strength("points", 2, 1, 10, "none would change nothing, and ten decide a game"),
+}
+"""The actions that have a number, by name; the others are as strong as they are."""
+
+_INSTEAD = "change its cost instead, or cover it where nobody shall use it"
+_COATS = f"a whole number of coats of arms from 0 to {MOST_COATS} (cover the action where nobody shall use it)"
+
+BOX_COSTS = (1,) * len(ACTIONS)
+"""What each action costs in the box, in coats of arms, by id."""
+
+BOX_STRENGTHS = tuple(STRENGTHS[name].box if name in STRENGTHS else 0 for name in ACTIONS)
+"""How strong each action is in the box, by id; 0 where that is no number."""
+
+
+def read_actions(data: Entry) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return costs and strengths by id; whatever the file leaves out is as in the box.
+
+    Raises:
+        ValueError: of the entry's class, naming action, value, bounds and what to do.
+    """
+    if not data.given:
+        return BOX_COSTS, BOX_STRENGTHS
+    costs, strengths = list(BOX_COSTS), list(BOX_STRENGTHS)
+    for name, entry in data.mapping(ACTIONS).items():
+        numbers = entry.mapping(("cost", "strength"))
+        if numbers["cost"].given:
+            costs[ACTIONS.index(name)] = numbers["cost"].integer(0, MOST_COATS, _COATS)
+        if numbers["strength"].given:
+            strengths[ACTIONS.index(name)] = _strength(name, numbers["strength"])
+    return tuple(costs), tuple(strengths)
+
+
+def _strength(name: str, data: Entry) -> int:
+    """Return how strong an action is that has a number."""
+    if name not in STRENGTHS:
+        remedy = f"leave it out: only {', '.join(STRENGTHS)} have one"
+        data.fail(f"no such key, as {name} has a cost but no strength", remedy)
+    known = STRENGTHS[name]
+    limits = f"a whole number of {known.of} from {known.least} to {known.most}"
+    return data.integer(known.least, known.most, f"{limits} ({known.why}; {_INSTEAD})")
+
+
+def told_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
+    """Return costs and strengths as facts for a digest: what is not as in the box, and the points of `two_points`."""
+    points = ACTIONS.index("two_points")
+    changed: dict[str, list[int]] = {}
+    for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):
+        box = BOX_COSTS[action], strength if action == points else BOX_STRENGTHS[action]
+        if (cost, strength) != box:
+            changed[ACTIONS[action]] = [cost, strength]
+    return {"points_two_points": strengths[points]} | ({"actions": changed} if changed else {})

@@ -1,0 +1,69 @@
+"""The actions of the action board in words, with the numbers that a component file gives them."""
+
+from __future__ import annotations
+
+from helsinki_env.games.helsinki.action_numbers import ACTIONS, STRENGTHS
+from helsinki_env.games.helsinki.components import Components
+
+__all__ = ["label", "phrase", "price"]
+
+#: The words under each action's picture, in lines.
+_LABELS: dict[str, tuple[str, ...]] = {
+    "move_1_to_6": ("Move 1\u20136",),
+    "two_wild_tiles": ("Two wild", "tiles"),
+    "any_side": ("Any side",),
+    "extra_card": ("Extra card",),
+    "extra_superstructure": ("Extra super-", "structure"),
+    "move_1_to_5": ("Move 1\u20135",),
+    "one_wild_tile": ("One wild", "tile"),
+    "second_pavilion": ("Second", "pavilion"),
+    "one_card_fewer": ("One card", "fewer"),
+    "move_superstructure": ("Move super-", "structure"),
+    "move_back": ("Move back",),
+    "no_hand_limit": ("No hand", "limit"),
+    "draw_and_build": ("Draw and", "build"),
+    "any_card_as_wild": ("Any card", "as wild"),
+    "two_points": ("Two points",),
+}
+#: The same with another number than the box's; `s` makes a plural.
+_NUMBERED: dict[str, tuple[str, ...]] = {
+    "move_1_to_6": ("Move 1\u2013{n}",),
+    "two_wild_tiles": ("{n} wild", "tile{s}"),
+    "extra_card": ("{n} extra", "card{s}"),
+    "extra_superstructure": ("{n} super-", "structure{s}"),
+    "move_1_to_5": ("Move 1\u2013{n}",),
+    "one_wild_tile": ("{n} wild", "tile{s}"),
+    "one_card_fewer": ("{n} card{s}", "fewer"),
+    "move_back": ("Move back {n}",),
+    "two_points": ("{n} point{s}",),
+}
+_SPACES = {4: "4 spaces", 5: "4 or 5 spaces", 6: "4 to 6 spaces"}
+
+
+def label(components: Components, name: str) -> tuple[str, ...]:
+    """Return what stands under an action's picture, in lines; a hyphen at the end of one joins it to the next."""
+    strength = components.strengths[ACTIONS.index(name)]
+    if name not in STRENGTHS or strength == STRENGTHS[name].box:
+        return _LABELS[name]
+    return tuple(line.format(n=strength, s="s" * (strength > 1)) for line in _NUMBERED[name])
+
+
+def phrase(components: Components, name: str) -> str:
+    """Return what using an action does, such as ``move 4 or 5 spaces``; no two are the same.
+
+    Other numbers than the box's are told after the name: ``two points: 5 (2 coats)``.
+    """
+    strength, cost = components.strengths[ACTIONS.index(name)], components.costs[ACTIONS.index(name)]
+    words, number = name.replace("_", " "), str(strength)
+    if name in ("move_1_to_6", "move_1_to_5"):
+        number = _SPACES[strength]
+    if name in STRENGTHS and strength != STRENGTHS[name].box:
+        words = f"{words}: {number}"
+    elif number in _SPACES.values():
+        words = f"move {number}"
+    return words if cost == 1 else f"{words} ({price(cost)})"
+
+
+def price(cost: int) -> str:
+    """Return what an action costs: ``2 coats``, or ``no coat``."""
+    return f"{cost} coat{'s' * (cost > 1)}" if cost else "no coat"
