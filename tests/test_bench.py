@@ -12,7 +12,7 @@ from helsinki_env.cli import main
 from helsinki_env.commands.speed import Measurement, run_benchmark
 from helsinki_env.engine.kernel import JIT
 
-pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.skipif(not JIT, reason="says nothing")]
+pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
 
 ENVIRONMENT = [
     "kernel: step + mask",
@@ -78,3 +78,18 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
 def test_what_cannot_be_measured(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--seconds", "0.01", "--batches", "2", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_games_in_tensors_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bench.json"
+    words = ["bench", "--device", "cpu", "--seconds", "0.01", "--batches", "2", "8", "--json", str(path)]
+    assert main(words) == 0
+    result = json.loads(path.read_text())
+    assert [row["batch"] for row in result["rows"]] == [2, 8]
+    assert all(row["with_choosing"] > 0 for row in result["rows"])
+    assert "with choosing" in capsys.readouterr().out
+
+
+def test_a_device_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--device", "tpu"]) == 2
+    assert "device: found 'tpu'" in capsys.readouterr().err

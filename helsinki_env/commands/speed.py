@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,19 +18,19 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
-from agents.base import decide
-from agents.heuristic.playouts import play_out_guided
 from agents.registry import make_player
+from helsinki_env.commands.measures import guided, median_rate, playing, playouts, split_rates, stepping, thinking
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
+from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.engine.spec import spec_of, usual_spec
 from helsinki_env.engine.states import copy_states
-from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
+from helsinki_env.envs.aec import GameAECEnv
+from helsinki_env.envs.ordered import OrderEnforced
 from helsinki_env.envs.threads import Slices
 from helsinki_env.envs.vector import GameVectorEnv
 
-__all__ = ["Measurement", "run_benchmark"]
+__all__ = ["Measurement", "machine", "run_benchmark"]
 
 _YARD_BYTES, _YARD_MASK = 1024, 554
 
@@ -68,19 +66,6 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
             masks[b, i] = value
 
 
-def _median_rate(run: Callable[[], int], seconds: float) -> float:
-    """Return the median of counts per second over pieces of at least a tenth of `seconds`."""
-    run()
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
-        start, count = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds / 10:
-            count += run()
-        rates.append(count / (time.perf_counter() - start))
-    return statistics.median(rates)
-
-
 def yardstick(batch: int, seconds: float) -> float:
     """Return steps per second of the yardstick on one thread; it is the same for every game."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
@@ -90,29 +75,7 @@ def yardstick(batch: int, seconds: float) -> float:
         _write_rows(observations, masks, 1)
         return batch
 
-    return _median_rate(run, seconds)
-
-
-def _split_rates(choose: Callable[[], None], step: Callable[[], int], seconds: float) -> tuple[float, float]:
-    """Return medians of decisions per second, (step alone, with choosing), from one run that times both."""
-    alone: list[float] = []
-    both: list[float] = []
-    choose()
-    step()
-    clock = time.perf_counter
-    end = clock() + seconds
-    while clock() < end or len(alone) < 3:
-        stepping, choosing, count = 0.0, 0.0, 0
-        while stepping + choosing < seconds / 10:
-            begin = clock()
-            choose()
-            middle = clock()
-            count += step()
-            stepping += clock() - middle
-            choosing += middle - begin
-        alone.append(count / stepping)
-        both.append(count / (stepping + choosing))
-    return statistics.median(alone), statistics.median(both)
+    return median_rate(run, seconds)
 
 
 def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
@@ -146,68 +109,21 @@ def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[
         choose_uniformly(masks, words, actions)
 
     try:
-        return _split_rates(choose, step, seconds)
+        return split_rates(choose, step, seconds)
     finally:
         slices.close()
 
 
 def _vector_row(config: Any, batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
     env = GameVectorEnv(batch, config, num_threads=threads, copy=copy)
-    words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
-    last = {"obs": env.reset(seed=0)[0]}
-
-    def choose() -> None:
-        choose_uniformly(last["obs"]["action_mask"], words, actions)
-
-    def step() -> int:
-        last["obs"] = env.step(actions)[0]
-        return batch
-
     try:
-        return _split_rates(choose, step, seconds)
+        return stepping(env)(seconds)
     finally:
         env.close()
 
 
 def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
-    env: Any = OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config)
-    env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    uniform = rng.random(4096).tolist()
-    count = 0
-
-    def play() -> tuple[int, float]:
-        """Play a piece of a game as a user would; return decisions and the time for choosing them."""
-        nonlocal count
-        choosing, steps = 0.0, 0
-        clock = time.perf_counter
-        for _ in range(200):
-            observation, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.reset()
-                continue
-            begin = clock()
-            legal = observation["action_mask"].nonzero()[0]
-            action = legal[int(uniform[count & 4095] * len(legal))]
-            count += 1
-            choosing += clock() - begin
-            env.step(action)
-            steps += 1
-        return steps, choosing
-
-    play()
-    alone: list[float] = []
-    both: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(alone) < 3:
-        steps, choosing, begin = 0, 0.0, time.perf_counter()
-        while time.perf_counter() - begin < seconds / 10:
-            more, used = play()
-            steps, choosing = steps + more, choosing + used
-        spent = time.perf_counter() - begin
-        alone.append(steps / (spent - choosing))
-        both.append(steps / spent)
-    return statistics.median(alone), statistics.median(both)
+    return playing(OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config))(seconds)
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
@@ -225,30 +141,8 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
         np.copyto(plain, raw)
         return batch
 
-    rate = _median_rate(clone, seconds)
-    return rate, rate / _median_rate(copy, seconds)
-
-
-def _playout_row(config: Any, batch: int, seconds: float) -> float:
-    env = GameVectorEnv(batch, config)
-    env.reset(seed=0)
-    words, tables = player_words(batch, 1), env.config.tables[0]
-
-    def run() -> int:
-        return play_out(tables, copy_states(env.states), words, spec_of(config).ids(config))
-
-    return _median_rate(run, seconds)
-
-
-def _guided_row(config: Any, batch: int, seconds: float) -> float:
-    """Decisions per second of games that the heuristic plays to the end in the kernel, as the search players do."""
-    env = GameVectorEnv(batch, config)
-    env.reset(seed=0)
-
-    def run() -> int:
-        return play_out_guided(env.config, copy_states(env.states))
-
-    return _median_rate(run, seconds)
+    rate = median_rate(clone, seconds)
+    return rate, rate / median_rate(copy, seconds)
 
 
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
@@ -266,26 +160,9 @@ def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
 
     try:
         think()
-        return _split_rates(step, think, seconds)[0]
+        return split_rates(step, think, seconds)[0]
     finally:
         env.close()
-
-
-def _search_row(config: Any, name: str) -> float:
-    """Decisions per second of a player in a whole game against itself, over those in which it has a choice."""
-    game = spec_of(config).game(config, seed=0)
-    player = make_player(name, config)
-    decide(player, game)  # compiles
-    spent, count, word = 0.0, 0, 0
-    while not game.done:
-        begin = time.perf_counter()
-        action = decide(player, game, word)
-        if len(game.legal_actions()) > 1:
-            spent += time.perf_counter() - begin
-            count += 1
-        game.step(action)
-        word += 1
-    return count / spent
 
 
 def run_benchmark(
@@ -329,16 +206,16 @@ def run_benchmark(
         rate, share = _clone_row(config, batch, seconds)
         add(f"clone ({share:.0%} of a plain memory copy)", batch, 1, rate, None)
     for batch in batches:
-        add("random playout in the kernel", batch, 1, _playout_row(config, batch, seconds), None)
+        add("random playout in the kernel", batch, 1, playouts(GameVectorEnv(batch, config))(seconds), None)
     largest = max(batches)
-    add("playout by the heuristic in the kernel", largest, 1, _guided_row(config, largest, seconds), None)
+    add("playout by the heuristic in the kernel", largest, 1, guided(GameVectorEnv(largest, config))(seconds), None)
     add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
     for player in players:
-        rate = _search_row(config, player)
+        rate = thinking(make_player(player, config), spec_of(config).game(config, seed=0))()
         add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
     return {
         "helsinki_env": helsinki_env.__version__,
-        "machine": _machine(),
+        "machine": machine(),
         "game": spec_of(config).name,
         "state_bytes": spec_of(config).new_states(config, 0).dtype.itemsize,
         "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + _YARD_MASK, "threads": 1},
@@ -346,7 +223,8 @@ def run_benchmark(
     }
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
+    """Return what the figures depend on besides the code: processor, system and versions."""
     import numba
 
     name = platform.processor() or platform.machine()

@@ -11,7 +11,7 @@ from typing import Any
 from helsinki_env.data import Entry, digest_of, read_yaml
 from helsinki_env.yaml_files import find_yaml
 
-__all__ = ["different", "digest_of_facts", "drawing", "integers", "load", "orientations"]
+__all__ = ["different", "digest_of_facts", "drawing", "facts_of", "integers", "load", "orientations"]
 
 
 def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
@@ -32,11 +32,16 @@ def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[
     return read(read_yaml(path, error), path.stem)
 
 
-def digest_of_facts(components: Any) -> str:
-    """Return 16 hexadecimal digits that identify the facts in a dataclass; the `name` of their file does not count."""
+def facts_of(components: Any) -> dict[str, Any]:
+    """Return the facts in a dataclass as plain data, without the `name` of their file."""
     facts = asdict(components)
     del facts["name"]
-    return digest_of(facts)
+    return facts
+
+
+def digest_of_facts(components: Any) -> str:
+    """Return 16 hexadecimal digits that identify the facts in a dataclass; the `name` of their file does not count."""
+    return digest_of(facts_of(components))
 
 
 def integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
@@ -33,7 +36,7 @@ class BoardGame:
         config: the configuration.
     """
 
-    __slots__ = ("_mask", "_mask_fresh", "_states", "_tables", "config")
+    __slots__ = ("_mask", "_mask_fresh", "_states", "_step", "_tables", "config")
 
     spec: ClassVar[GameSpec]
 
@@ -46,14 +49,15 @@ class BoardGame:
         self._attach(config, self.spec.new_states(config, 1))
         self.spec.apply_setup(self._states, config)
         words = (np.array([word]) for word in (as_word(seed), as_word(stream, "stream"), np.uint64(0)))
-        loops.batch_deal(self._tables, self._states, *words)
+        loops.batch_deal(self._tables[0], self._states, *words)
 
     def _attach(self, config: Any, states: States) -> None:
         self.config = config
-        self._tables = config.tables[0]
+        self._tables = config.tables
         self._states = states
-        self._mask = np.empty((1, self.spec.ids(config)), np.int8)
+        self._mask = np.empty(self.spec.ids(config), np.int8)
         self._mask_fresh = False
+        self._step: Callable[..., bool] | None = None
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
@@ -108,23 +112,31 @@ class BoardGame:
 
     def legal_mask(self) -> npt.NDArray[np.int8]:
         """Return the legal decisions, int8 of shape (ids,): 1 for each legal id. All 0 when the game is over."""
-        return np.array(self._fresh_mask()[0])
+        return self._fresh_mask().copy()
 
     def legal_actions(self) -> npt.NDArray[np.int64]:
         """Return the ids of the legal decisions, ascending, int64. Empty when the game is over."""
-        return np.flatnonzero(self._fresh_mask()[0])
+        return self._fresh_mask().nonzero()[0]
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
         if not self._mask_fresh:
-            loops.batch_mask(self._tables, self._states, self._mask)
+            self._direct(loops.mask_alone, self._mask)(self._tables, self._states, self._mask)
             self._mask_fresh = True
         return self._mask
+
+    def _direct(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
+        """Return the entry of a kernel for the tables, the record and what else it takes; see `entry_of`."""
+        key = kernel, self._tables.dtype, self._states.dtype
+        found = _ENTRIES.get(key)
+        if found is None:
+            found = _ENTRIES[key] = entry_of(kernel, self._tables, self._states, *others)
+        return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
         """Return what a seat may see, int8 of shape (F,); default: the seat to move. See `split` of its module."""
         chosen = self.seat if seat is None else self.checked_seat(seat)
         out = np.zeros((1, self.spec.features(self.config)), np.int8)
-        loops.batch_observe(self._tables, self._states, np.array([chosen]), out)
+        loops.batch_observe(self._tables[0], self._states, np.array([chosen]), out)
         return np.array(out[0])
 
     def scores(self) -> npt.NDArray[np.int64]:
@@ -140,7 +152,7 @@ class BoardGame:
 
     def _scores_places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         scores, places = np.zeros((2, 1, SEATS), np.int64)
-        loops.batch_scores(self._tables, self._states, scores, places)
+        loops.batch_scores(self._tables[0], self._states, scores, places)
         return scores[0, : self.num_players], places[0, : self.num_players]
 
     def checked_seat(self, seat: int) -> int:
@@ -158,13 +170,17 @@ class BoardGame:
         Raises:
             IllegalActionError: if the decision is not legal now; the game is unchanged.
         """
-        mask = self._fresh_mask()
-        number = whole_number(action)
-        if number is None or not 0 <= number < mask.shape[1] or not mask[0, number]:
+        mask = self._mask if self._mask_fresh else self._fresh_mask()
+        if self._step is None:
+            self._step = self._direct(loops.step_alone, 0, mask)
+        try:
+            # A truth value would pass for 0 or 1.
+            number = -1 if action is True or action is False else index(action)
+            legal = self._step(self._tables, self._states, number, mask)
+        except (TypeError, OverflowError):
+            legal = False
+        if not legal:
             raise IllegalActionError(self.spec.why_illegal(self, action))
-        self._mask_fresh = False
-        loops.batch_step(self._tables, self._states, np.array([number], np.int64), mask)
-        self._mask_fresh = True
 
     # copies
 
@@ -201,6 +217,8 @@ class BoardGame:
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
 
 
+#: Entries of kernels, for each type of tables and of records.
+_ENTRIES: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _CLASSES: dict[str, type[BoardGame]] = {}
 
 

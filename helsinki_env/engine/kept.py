@@ -45,7 +45,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS = _PACKAGE.parent / "agents"
 #: Files with kernels that kernels of other files call, and the constants that are compiled into them. Kernels elsewhere
 #: (`play.record`, `commands.speed`) are called from Python alone: those notice changes of their own file.
-_SOURCES = ("engine/*.py", "games/*/*.py", "envs/kernels.py", "envs/rewards.py", "envs/seat_kernels.py")
+_SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py", "envs/rewards.py")
 
 #: The file in a folder whose age says when it was last used, and after how many days it may go.
 _USED = "used"

@@ -104,7 +104,8 @@ class Rule:
     def _numba_type_(self) -> Any:  # pragma: no cover  # see above
         return types.Dispatcher(self)
 
-    def _kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
+    def kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
+        """Return the kernel for arguments of some Numba types; TypingError if no game has stated one."""
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
@@ -114,8 +115,8 @@ class Rule:
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover
         """Tell a kernel that calls the rule what comes back."""
-        return self._kernel_for(arguments).get_call_template(arguments, keywords)
+        return self.kernel_for(arguments).get_call_template(arguments, keywords)
 
     def get_overload(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover
         """Tell a kernel that calls the rule what to call."""
-        return self._kernel_for(arguments).get_overload(arguments)
+        return self.kernel_for(arguments).get_overload(arguments)

@@ -21,14 +21,17 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from helsinki_env.engine.bits import lowest
 from helsinki_env.engine.kernel import JIT
 
 __all__ = [
+    "LOOPS",
     "Word",
     "clearer",
     "copier",
     "gatherer",
     "leading_zeros",
+    "marker",
     "prefetcher",
     "reverse_bytes",
     "spreader",
@@ -40,10 +43,13 @@ __all__ = [
 Word = Any
 """What kernels call; `plain` is its twin."""
 
+LOOPS: dict[Word, Callable[..., Any]] = {}
+"""The plain loop of every word that was compiled."""
+
 _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 
 
-def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]) -> Word:
+def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]) -> Word:
     """Return what kernels call: with the compiler an intrinsic, without it the plain twin.
 
     Args:
@@ -51,11 +57,14 @@ def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]
         signature: of Numba types, from those of the arguments.
         code: writes the instructions: builder, addressed (the address of an entry of an argument), whole (an argument
             as a 64-bit integer), arguments.
+        loop: the same as a kernel's plain loop, for machines with no such instructions (`helsinki_env.cuda`).
     """
     if not JIT:
         plain.plain = plain
         return plain
-    return _compiled(plain, signature, code)  # pragma: no cover  # coverage is measured without the compiler
+    made = _compiled(plain, signature, code)  # pragma: no cover  # coverage is measured without the compiler
+    LOOPS[made] = loop  # pragma: no cover
+    return made  # pragma: no cover
 
 
 def _compiled(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]) -> Word:  # pragma: no cover
@@ -121,12 +130,13 @@ def _part(out: Any, at: int, width: int) -> Any:
     return out[at : at + width]
 
 
-def spreader(width: int, planes: int = 1) -> Word:
+def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Word:
     """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
 
     Args:
         width: how many bytes are written, 16, 32 or 64.
         planes: how many sets there are; `sets` is a tuple of so many int64.
+        loop: see `word_of`; default: one that writes all.
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
@@ -143,8 +153,30 @@ def spreader(width: int, planes: int = 1) -> Word:
             total = value if total is None else builder.or_(total, value)
         _store(builder, total, addressed(0, 1))
 
+    def write_all(out, at, sets):  # pragma: no cover
+        for i in range(width):
+            value = np.int64(0)
+            for k in range(planes):
+                value |= (sets[k] >> i & 1) << k
+            out[at + i] = value
+
     kind = types.containers.UniTuple(types.int64, planes)
-    return word_of(spread, lambda out, at, sets: types.void(out, at, kind), code)
+    return word_of(spread, lambda out, at, sets: types.void(out, at, kind), code, loop or write_all)
+
+
+def marker(width: int) -> Word:
+    """Return `mark(mask, at, sets)`: as a `spreader` of one set does, on entries that are zero before.
+
+    So it may leave out what is not in the set. On a graphics card that is much the less.
+    """
+
+    def loop(mask, at, sets):  # pragma: no cover
+        members = sets[0]
+        while members:
+            mask[at + lowest(members)] = 1
+            members &= members - 1
+
+    return spreader(width, loop=loop)
 
 
 def gatherer(width: int) -> Word:
@@ -162,7 +194,13 @@ def gatherer(width: int) -> Word:
         members = builder.bitcast(flags, ir.IntType(width))
         return members if width == _WORD.width else builder.zext(members, _WORD)
 
-    return word_of(gather, lambda source, begin: types.int64(source, begin), code)
+    def loop(source, begin):  # pragma: no cover
+        members = np.int64(0)
+        for i in range(width):
+            members |= np.int64(source[begin + i] > 0) << i
+        return members
+
+    return word_of(gather, lambda source, begin: types.int64(source, begin), code, loop)
 
 
 def copier(width: int, plus: int = 0) -> Word:
@@ -177,7 +215,11 @@ def copier(width: int, plus: int = 0) -> Word:
         value = _load(builder, addressed(2, 3), kind)
         _store(builder, builder.add(value, _all(kind, plus)) if plus else value, addressed(0, 1))
 
-    return word_of(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code)
+    def loop(out, at, source, begin):  # pragma: no cover
+        for i in range(width):
+            out[at + i] = source[begin + i] + plus
+
+    return word_of(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code, loop)
 
 
 def clearer(width: int) -> Word:
@@ -193,7 +235,11 @@ def clearer(width: int) -> Word:
             _store(builder, _all(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
             done += size
 
-    return word_of(clear, lambda out, at: types.void(out, at), code)
+    def loop(out, at):  # pragma: no cover
+        for i in range(width):
+            out[at + i] = 0
+
+    return word_of(clear, lambda out, at: types.void(out, at), code, loop)
 
 
 def storer(width: int) -> Word:
@@ -207,7 +253,11 @@ def storer(width: int) -> Word:
         size = 8 * width
         _store(builder, word if size == _WORD.width else builder.trunc(word, ir.IntType(size)), addressed(0, 1))
 
-    return word_of(store, lambda out, at, word: types.void(out, at, word), code)
+    def loop(out, at, word):  # pragma: no cover
+        for i in range(width):
+            out[at + i] = word >> 8 * i & 255
+
+    return word_of(store, lambda out, at, word: types.void(out, at, word), code, loop)
 
 
 def summer(width: int, loaded: int) -> Word:
@@ -227,7 +277,20 @@ def summer(width: int, loaded: int) -> Word:
         value = builder.and_(value, ir.Constant(kind, [-1] * width + [0] * (loaded - width)))
         return builder.zext(_reduced(builder, "add", value), _WORD)
 
-    return word_of(total, lambda source, begin: types.int64(source, begin), code)
+    def loop(source, begin):  # pragma: no cover
+        total = np.int64(0)
+        for i in range(width):
+            total += source[begin + i]
+        return total
+
+    return word_of(total, lambda source, begin: types.int64(source, begin), code, loop)
+
+
+#: Shifts that exchange halves, quarters and eighths of a word, and which bits end in the lower ones.
+_HALVES = tuple(
+    (np.uint64(shift), np.uint64(lower))
+    for shift, lower in ((32, 0x00000000FFFFFFFF), (16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF))
+)
 
 
 def _reverse_bytes(word: int) -> Any:
@@ -240,15 +303,37 @@ def _leading_zeros(word: int) -> Any:
     return np.int64(64 - (int(word) & (1 << 64) - 1).bit_length())
 
 
+def _reverse_by_halves(word):  # pragma: no cover
+    x = np.uint64(word)
+    for shift, lower in _HALVES:
+        x = (x >> shift & lower) | (x & lower) << shift
+    return np.int64(x)
+
+
+def _zeros_by_halves(word):  # pragma: no cover
+    x, zeros = np.uint64(word), np.int64(0)
+    for shift, _ in _HALVES:
+        if x >> (np.uint64(64) - shift) == 0:
+            zeros += np.int64(shift)
+            x <<= shift
+    for _ in range(7):
+        if x >> np.uint64(63) == 0:
+            zeros += 1
+            x <<= np.uint64(1)
+    return zeros
+
+
 reverse_bytes = word_of(
     _reverse_bytes,
     lambda word: types.int64(types.int64),
     lambda builder, addressed, whole, arguments: builder.bswap(arguments[0]),
+    _reverse_by_halves,
 )
 leading_zeros = word_of(
     _leading_zeros,
     lambda word: types.int64(types.int64),
     lambda builder, addressed, whole, arguments: builder.ctlz(arguments[0], _BIT(1)),
+    _zeros_by_halves,
 )
 
 
@@ -265,4 +350,7 @@ def prefetcher(lines: int) -> Word:
         for line in range(lines):
             builder.call(function, [builder.gep(first, [_WORD(64 * line)]), number(1), number(3), number(1)])
 
-    return word_of(ahead, lambda array, at: types.void(array, at), code)
+    def loop(array, at):  # pragma: no cover
+        pass
+
+    return word_of(ahead, lambda array, at: types.void(array, at), code, loop)

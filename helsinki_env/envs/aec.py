@@ -17,7 +17,6 @@ import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import SEATS
@@ -25,19 +24,20 @@ from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.spec import GameSpec, spec_of
-from helsinki_env.engine.states import copies_of
+from helsinki_env.engine.states import States, copies_of
 from helsinki_env.engine.values import as_word
 from helsinki_env.envs import kernels
-from helsinki_env.envs.aec_state import CHANGING, DICTS, check_agents, checked_states
+from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
 from helsinki_env.envs.drawing import check_mode, render_modes
 from helsinki_env.envs.recycled import RecycledPairs
 from helsinki_env.envs.rewards import PENALTIES
 
-__all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
+__all__ = ["GameAECEnv", "metadata_of"]
 
-_AFTER_RESET = frozenset((*DICTS, "agents", "agent_selection", "game"))
 _STREAM = np.uint64(0)
+#: What decisions mostly are: such numbers are carried out as they come.
+_NUMBERS = frozenset((int, np.int64))
 
 
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
@@ -48,6 +48,11 @@ def metadata_of(spec: GameSpec) -> dict[str, Any]:
         "render_fps": 2,
         "is_parallelizable": False,
     }
+
+
+def _number(action: Any) -> int:
+    """Return a decision as a whole number; a truth value would pass for 0 or 1. TypeError if it is none."""
+    return -1 if action is True or action is False else index(action)
 
 
 class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
@@ -76,20 +81,22 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.config = config
         self.metadata = metadata_of(self.game_spec)
         self.render_mode = check_mode(render_mode, tuple(self.metadata["render_modes"]))
+        self._shown = render_mode == "human"
         self.illegal = illegal
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
-        self._size, self._ids = self.game_spec.features(config), self.game_spec.ids(config)
-        both = {agent: spaces(self._ids, self._size) for agent in self.possible_agents}
+        # No more than 29 attributes in all: beyond that Python 3.11 takes half as long again to find each of them.
+        ids, size = self.game_spec.ids(config), self.game_spec.features(config)
+        both = {agent: spaces(ids, size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._tables = config.tables
         self._states = self.game_spec.new_states(config, 1)
-        self._legal = np.zeros(self._ids, np.int8)
-        self._arrays = RecycledPairs(self._size, self._ids)
+        self._setup = self._setup_of(config)
+        self._legal = np.zeros(ids, np.int8)
+        self._arrays = RecycledPairs(size, ids)
         self._seed = np.uint64(0)
         self._episode: np.uint64 | None = None  # None: nothing dealt yet
-        self._over = False
+        self._over = True
         self._last_action: int | None = None
         # What the agent to move sees, until it is asked for: an array is handed out only once.
         self._view: Observation = {}
@@ -99,11 +106,6 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def options(self) -> tuple[str, ...]:
         """What `reset` can change."""
         return tuple(name for name in self.game_spec.options if name not in ("num_players", "reward"))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _AFTER_RESET:
-            raise AttributeError(f"{name}: nothing is dealt yet; call reset() first")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # PettingZoo
 
@@ -131,15 +133,15 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         if not isinstance(options, Mapping | None):
             raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
         changes = {name: options[name] for name in self.options if name in options} if options else {}
+        setup = self._setup
         if changes:
             config = config.changed(**changes)
+            setup = self._setup_of(config)
         if seed is not None or self._episode is None:
             self._seed, self._episode = as_word(seed), np.uint64(0)
         else:
             self._episode += np.uint64(1)
-        self.config = config
-        setup = self.game_spec.new_states(config, 1)
-        self.game_spec.apply_setup(setup, config)
+        self.config, self._setup = config, setup
         obs, mask = self._arrays.take()
         kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
         self._over = False
@@ -153,8 +155,14 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        if self.render_mode == "human":
+        if self._shown:
             self._draw("human")
+
+    def _setup_of(self, config: Any) -> States:
+        """What is the same at every deal, as a record, (1,)."""
+        setup = self.game_spec.new_states(config, 1)
+        self.game_spec.apply_setup(setup, config)
+        return setup
 
     def step(self, action: int | None) -> None:
         """Take a decision for the agent to move; None for an agent whose game is over.
@@ -163,39 +171,45 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             IllegalActionError: if the decision is not legal now; nothing has changed. (With illegal="penalise" the
                 game ends instead.)
         """
-        agent = self.agent_selection
         if self._over:
-            if not self.agents:
-                raise ValueError("step: the game is over for every agent; call reset()")
-            self._was_dead_step(action)
+            self._step_without_game(action)
             return
         obs, mask = self._arrays.take()
         try:
-            # A truth value would pass for 0 or 1.
-            chosen = -1 if action is True or action is False else index(action)  # type: ignore[arg-type]  # as is None
+            chosen = action if action.__class__ in _NUMBERS else _number(action)
             step_one = self._step_one or self._find_step_one(mask, obs)
             seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
             seat = SEATS
-        if seat == SEATS:
-            self._refuse(agent, action)
+        # The rewards of a game that goes on are 0 and stay 0: nothing to clear or to add up.
+        if 0 <= seat < SEATS:
+            self.agent_selection = self._viewer = self.possible_agents[seat]
+        elif seat < 0:
+            self._finish()
+            self._viewer = self.agent_selection
+        else:
+            self._refuse(self.agent_selection, action)
             return
         self._last_action = chosen
-        # The rewards of a game that goes on are 0 and stay 0: nothing to clear or to add up.
-        if seat >= 0:
-            agent = self.possible_agents[seat]
-            self.agent_selection = agent
-        else:
-            self._finish()
         self._view = {"observation": obs, "action_mask": mask}
-        self._viewer = agent
-        if self.render_mode == "human":
+        if self._shown:
             self._draw("human")
 
     def _find_step_one(self, mask: npt.NDArray[np.int8], obs: npt.NDArray[np.int8]) -> Callable[..., int]:
         found: Callable[..., int] = entry_of(kernels.step_one, self._tables, self._states, 0, self._legal, mask, obs)
         self._step_one = found
         return found
+
+    def _step_without_game(self, action: int | None) -> None:
+        """What agents do whose game is over."""
+        self._check_dealt()
+        if not self.agents:
+            raise ValueError("step: the game is over for every agent; call reset()")
+        self._was_dead_step(action)
+
+    def _check_dealt(self) -> None:
+        if self._episode is None:
+            raise AttributeError("nothing is dealt yet; call reset() first")
 
     def _refuse(self, agent: str, action: object) -> None:
         why = self.game_spec.why_illegal(self.game, action)
@@ -211,11 +225,12 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def _finish(self) -> None:
         reports = np.zeros(1, kernels.REPORT)
         kernels.finish_one(self._tables, self._states, REWARDS.index(self.config.reward), reports)
-        report = reports[0]
-        self._end({agent: float(report["rewards"][seat]) for agent, seat in self._seats.items()})
+        rewards, scores, places = (
+            reports[name][0, : len(self.agents)].tolist() for name in ("rewards", "scores", "places")
+        )
+        self._end(dict(zip(self.possible_agents, rewards, strict=True)))
         for agent in self.agents:
-            for name in ("scores", "places"):
-                self.infos[agent][name] = tuple(report[name][: len(self.agents)].tolist())
+            self.infos[agent] |= {"scores": tuple(scores), "places": tuple(places)}
 
     def _end(self, rewards: dict[str, float]) -> None:
         self._over = True
@@ -225,10 +240,16 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return observation, reward since the last turn, terminated, truncated and info of the agent to move."""
+        if not self._over:
+            agent = self.agent_selection
+            if observe and agent is self._viewer:  # nearly always; as `observe` does
+                self._viewer = None
+                return self._view, 0.0, False, False, self.infos[agent]
+            return self.observe(agent) if observe else None, 0.0, False, False, self.infos[agent]
+        self._check_dealt()
         agent = self.agent_selection
-        observation = self.observe(agent) if observe else None
         return (
-            observation,
+            self.observe(agent) if observe else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -241,14 +262,14 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._viewer = None
             return self._view
         seat = self._seat(agent)
-        obs, mask = np.empty(self._size, np.int8), np.empty(self._ids, np.int8)
+        obs, mask = (np.empty(size, np.int8) for size in self._arrays.sizes)
         kernels.look_one(self._tables, self._states, seat, self._legal, mask, obs)
         return {"observation": obs, "action_mask": mask}
 
     def _seat(self, agent: str) -> int:
         try:
-            return self._seats[agent]
-        except (KeyError, TypeError):
+            return self.possible_agents.index(agent)
+        except ValueError:
             raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
@@ -259,7 +280,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return None if self.render_mode == "human" else self._draw(self.render_mode)
 
     def _draw(self, mode: str) -> Any:
-        return self.game_spec.draw(self.game, mode, self._last_action)
+        return self.game_spec.draw(self.game, mode, None if self._last_action is None else int(self._last_action))
 
     def close(self) -> None:
         """Release nothing: no window, no thread."""
@@ -269,7 +290,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     @property
     def game(self) -> Any:
         """A copy of the game as it stands, to look at, to search or to save."""
-        self.agents  # noqa: B018  # says so if nothing is dealt yet
+        self._check_dealt()
         return self.game_spec.game.from_state(self.config, self._states[0])
 
     def clone(self) -> Self:
@@ -277,7 +298,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
-        new._arrays = RecycledPairs(self._size, self._ids)
+        new._arrays = RecycledPairs(*self._arrays.sizes)
         new._states = copies_of(self._states, 1)
         new._viewer = None  # each hands out arrays of its own
         if self._episode is not None:
@@ -301,7 +322,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but the tables, which the configuration brings back."""
         state = self.clone().__dict__
-        del state["_tables"]
+        del state["_tables"], state["_setup"]
         state.pop("_step_one", None)  # machine code of this process
         return state
 
@@ -309,14 +330,15 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Go on where the game was."""
         self.__dict__.update(state)
         self._tables = self.config.tables
-        self._states = self._states.view(self.game_spec.new_states(self.config, 0).dtype)  # that very object
+        self._setup = self._setup_of(self.config)
+        self._states = self._states.view(self._setup.dtype)  # that very object
 
     def get_state(self) -> dict[str, Any]:
         """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
 
         It can be pickled. AttributeError if nothing is dealt yet.
         """
-        self.agents  # noqa: B018  # says so if nothing is dealt yet
+        self._check_dealt()
         new = self.clone().__dict__
         return {name: new[name] for name in CHANGING}
 
@@ -328,67 +350,15 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
                 changed then.
         """
         states = checked_states(state, self.config)
-        check_agents(state, states[0], self.possible_agents, self._ids)
+        check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
-        self._states = states
+        self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
             batch_mask(self._tables[0], states, self._legal[None])
 
 
-class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
-    """PettingZoo's check that calls come in order (reset first, a step for every turn of `agent_iter`).
-
-    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a step of the game. What each
-    step needs is reached directly here; before the first reset, that fails, and PettingZoo's way says why.
-    """
-
-    env: GameAECEnv
-    _has_reset: bool
-    _has_updated: bool
-
-    @property
-    def agents(self) -> list[str]:
-        """Agents whose game is not over."""
-        return self.env.agents
-
-    @property
-    def agent_selection(self) -> str:
-        """The agent to move."""
-        return self.env.agent_selection
-
-    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward, terminated, truncated and info of the agent to move."""
-        if not self._has_reset:
-            return super().last(observe)  # type: ignore[no-any-return]  # it says what is wrong
-        return self.env.last(observe)
-
-    def step(self, action: int | None) -> None:
-        """Take a decision; see `GameAECEnv.step`."""
-        if self._has_reset and self.env.agents:
-            self._has_updated = True
-            self.env.step(action)
-        else:
-            super().step(action)
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` returned, also before the first reset; see `GameAECEnv.set_state`."""
-        self.env.set_state(state)
-        self._has_reset = True
-        self._has_updated = True
-
-    def clone(self) -> OrderEnforced:
-        """Return an independent copy, wrapped as this one is; see `GameAECEnv.clone`."""
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new.env = self.env.clone()
-        return new
-
-    def __copy__(self) -> OrderEnforced:
-        """Return an independent copy, as `clone`."""
-        return self.clone()
-
-    def __str__(self) -> str:
-        """Return the environment's name."""
-        return str(self.env)
+# Not `agent_selection`, which every step reads and writes: that would take a twentieth of it.
+for _name in (*DICTS, "agents"):
+    setattr(GameAECEnv, _name, AfterReset(_name))

@@ -28,6 +28,21 @@ CHANGING = (
 """All attributes that change."""
 
 
+class AfterReset:
+    """An attribute that there is from the first reset on, when the object gets one of its own of that name.
+
+    In its place, `__getattr__` would make every attribute slow, those that are there as well.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise AttributeError(f"{self.name}: nothing is dealt yet; call reset() first")
+
+
 def checked_states(state: Any, mine: Any) -> States:
     """Return a copy of the record, (1,), in a state that was brought back.
 

@@ -119,6 +119,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._masks = Recycled((n, ids), np.int8, self.copy)
         self._observations = Recycled((n, size), np.int8, self.copy)
         self._seats = Recycled((n,), np.int64, self.copy)
+        self._rewards, self._ended = Recycled((n,), np.float32, True), Recycled((n,), np.bool_, True)
         self._dealt = False
         self._set_up(config, episodes or self.game_spec.episodes())
 
@@ -265,12 +266,11 @@ class Batch(VectorEnv[Any, Any, Any]):
         """Add what is known of the games that ended."""
         games = np.flatnonzero(ended)
         final: dict[str, Any] = {}
-        for name in ("rewards", "scores", "places"):
-            column = self._reports[name]
-            final[name] = np.zeros((self.num_envs, self._players), column.dtype)
-            final[name][games] = column[games, : self._players]
+        for name in ("rewards", "scores", "places", "rounds"):
+            column = self._reports[name] if name == "rounds" else self._reports[name][:, : self._players]
+            final[name] = np.zeros(column.shape, column.dtype)
+            final[name][games] = column[games]
             final[f"_{name}"] = ended.copy()
-        final |= {"rounds": np.where(ended, self._reports["rounds"], 0), "_rounds": ended.copy()}
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)

@@ -18,7 +18,7 @@ from helsinki_env.engine.contract import (
     set_up,
 )
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import observe, write_mask
+from helsinki_env.engine.loops import observe, observe_again, write_mask
 from helsinki_env.engine.rng import first_word
 from helsinki_env.engine.vectors import prefetcher
 from helsinki_env.envs.rewards import reward_of
@@ -29,26 +29,34 @@ _OPTIONS_STREAM = np.uint64(1 << 63)
 
 #: While a game is stepped, the record and the mask of the one after the next are fetched: with thousands of games they
 #: have long left the processor's own memory.
-_FAR = 2
-_ahead, _ahead_mask = prefetcher(16), prefetcher(9)
+FAR = 2
+ahead, ahead_mask = prefetcher(16), prefetcher(9)
 
 #: One row for each game: where its chance comes from.
-RUN = np.dtype((np.record, [("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)]))
+RUN = np.dtype(
+    (
+        np.record,
+        np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True),
+    )
+)
 
 #: One row for each game: what the kernel reports about a step.
 REPORT = np.dtype(
     (
         np.record,
-        [
-            ("reward", np.float32),
-            ("rewards", np.float32, (SEATS,)),
-            ("scores", np.int16, (SEATS,)),
-            ("places", np.int8, (SEATS,)),
-            ("rounds", np.int16),
-            ("seat", np.int64),  # whose the last observation is
-            ("ended", np.bool_),
-            ("illegal", np.bool_),  # by an illegal decision (`seat` only)
-        ],
+        np.dtype(
+            [
+                ("reward", np.float32),
+                ("rewards", np.float32, (SEATS,)),
+                ("scores", np.int16, (SEATS,)),
+                ("places", np.int8, (SEATS,)),
+                ("rounds", np.int16),
+                ("ended", np.bool_),
+                ("illegal", np.bool_),  # by an illegal decision (`seat` only)
+                ("seat", np.int64),  # whose the last observation is
+            ],
+            align=True,
+        ),
     )
 )
 
@@ -58,9 +66,9 @@ def first_illegal(states, actions, legal, mode):
     """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet."""
     for b in range(len(states)):
         action = actions[b]
-        if states[b].done and mode != DISABLED:
-            continue
-        if action < 0 or action >= legal.shape[1] or legal[b, action] == 0:
+        if 0 <= action < legal.shape[1] and legal[b, action]:
+            continue  # a record is fetched only where nothing is legal
+        if mode == DISABLED or not states[b].done:
             return b
     return -1
 
@@ -75,15 +83,18 @@ def begin_episode(t, g, run, setup, p):
 
 
 @kernel
-def _view(t, g, kept, legal, mask, obs):
-    """Write what the seat to move gets: legal decisions and observation.
-
-    If the environment has a copy of its own of the legal decisions (`kept`), that is written too.
-    """
+def _write_legal(t, g, kept, legal, mask):
+    """Write the legal decisions, and into the environment's own copy of them if it has one (`kept`)."""
     write_mask(t, g, mask)
     if kept:
         for action in range(len(mask)):
             legal[action] = mask[action]
+
+
+@kernel
+def _view(t, g, kept, legal, mask, obs):
+    """Write what the seat to move gets: legal decisions and observation."""
+    _write_legal(t, g, kept, legal, mask)
     observe(t, g, g.seat, obs)
 
 
@@ -103,6 +114,7 @@ def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, se
 def finish(t, g, reward, report):
     """What is reported at the end of a game."""
     report.ended = True
+    report.illegal = False
     report.rounds = g.round_number
     report.seat = g.seat
     report.rewards[:] = 0  # the game before may have had more players
@@ -117,29 +129,40 @@ def finish(t, g, reward, report):
 
 @kernel
 def step(
-    tables, begin, end, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, reports, last
-):
-    """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says."""
+    tables, begin, end, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, rewards,
+    ended, reports, last,
+):  # fmt: skip
+    """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says.
+
+    `rewards` float32 (B,) and `ended` bool (B,): of the seat that acted, and whether the game ended by it.
+    """
     t = tables[0]
     for b in range(begin, end):
-        g, run, report = states[b], runs[b], reports[b]
-        _ahead(states, (b + _FAR) * states.itemsize)
-        _ahead_mask(mask, (b + _FAR) * mask.shape[1])
-        report.ended = False
-        report.reward = 0.0
+        g, run, report, dealt = states[b], runs[b], reports[b], kept
+        ahead(states, (b + FAR) * states.itemsize)
+        ahead_mask(mask, (b + FAR) * mask.shape[1])
+        ended[b] = False
+        rewards[b] = 0.0
         if g.done:
             if mode == NEXT_STEP:
                 run.episode += np.uint64(1)
                 begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
+                dealt = True
         else:
             apply(t, g, actions[b])
             if g.done:
                 finish(t, g, reward, report)
+                ended[b], rewards[b] = True, report.reward
                 if mode == SAME_STEP:
                     observe(t, g, g.seat, last[b])
                     run.episode += np.uint64(1)
                     begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
-        _view(t, g, kept, legal[b], mask[b], obs[b])
+                    dealt = True
+        _write_legal(t, g, kept, legal[b], mask[b])
+        if dealt:
+            observe(t, g, g.seat, obs[b])
+        else:  # without copies, the row holds what was to be seen before
+            observe_again(t, g, g.seat, obs[b], g.seat != seats[b])
         seats[b] = g.seat
 
 

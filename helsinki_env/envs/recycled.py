@@ -59,27 +59,31 @@ class RecycledPairs:
 
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
-        self.pairs: list[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]] = []
+        # That which was handed out before the last one comes first: who plays on holds the last one at most.
+        self.early, self.late = self._pair(), self._pair()
+
+    def _pair(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        return np.empty(self.sizes[0], np.int8), np.empty(self.sizes[1], np.int8)
 
     def take(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """Return two arrays that nobody else holds, with anything in them."""
-        for first, second in self.pairs:
-            if sys.getrefcount(first) <= _ONLY_PAIRED and sys.getrefcount(second) <= _ONLY_PAIRED:
-                return first, second
-        pair = np.empty(self.sizes[0], np.int8), np.empty(self.sizes[1], np.int8)
-        if len(self.pairs) < 4:
-            self.pairs.append(pair)
+        first, second = pair = self.early
+        if _references(first) > _ONLY_PAIRED or _references(second) > _ONLY_PAIRED:
+            pair = self._pair()  # somebody keeps them; those that are handed out now may come back
+        self.early, self.late = self.late, pair
         return pair
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RecycledPairs, self.sizes
 
 
+_references = sys.getrefcount
+
+
 def _references_of_a_pair() -> int:
     """How many references an array has that only its pair holds, counted as `RecycledPairs.take` does."""
-    for first, _ in [(np.empty(1), np.empty(1))]:
-        return sys.getrefcount(first)
-    raise AssertionError
+    first, _ = pair = np.empty(1), np.empty(1)
+    return _references(first) + 0 * len(pair)
 
 
 _ONLY_PAIRED = _references_of_a_pair()

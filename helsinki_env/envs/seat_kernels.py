@@ -15,7 +15,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
 from helsinki_env.engine.playout import pick
 from helsinki_env.engine.rng import GOLDEN, first_word, mix
-from helsinki_env.envs.kernels import NEXT_STEP, SAME_STEP, begin_episode, finish
+from helsinki_env.envs.kernels import FAR, NEXT_STEP, SAME_STEP, ahead, ahead_mask, begin_episode, finish
 
 NO_DECISION = -1
 ROTATE, RANDOM = -1, -2
@@ -175,6 +175,8 @@ def advance(
     legal,
     mask,
     obs,
+    rewards,
+    ended,
     reports,
     last,
     who,
@@ -188,21 +190,27 @@ def advance(
     their rows of `mask` and `obs`, int8 (B, A) and (B, F). The others are gathered for the opponents: their indices at
     the front of `games`, and as many rows of `who` (places after the learner, from 0), `words`, `their_mask` and
     `their_obs`. Return how many these are.
+
+    `rewards` float32 (B,) and `ended` bool (B,), 0 and False before the first round, get the learner's reward and True
+    where a game ends.
     """
     t, how = tables[0], rules[0]
     waiting = 0
     for k in range(len(actions)):
         b = games[k]
         g, run, seating, report = states[b], runs[b], seatings[b], reports[b]
+        far = games[min(k + FAR, len(actions) - 1)]
+        ahead(states, far * states.itemsize)
+        ahead_mask(mask, far * mask.shape[1])
         if not seating.over:
             _decide(t, g, seating, how, actions[k], legal[b], report)
             if seating.over:
-                report.reward = report.rewards[seating.learner]
+                ended[b], rewards[b] = True, report.rewards[seating.learner]
                 report.seat = seating.learner
                 if how.mode == SAME_STEP:
                     observe(t, g, seating.learner, last[b])
         # NEXT_STEP: what was over before this step is dealt anew in it.
-        if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not report.ended)):
+        if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not ended[b])):
             run.episode += np.uint64(1)
             _begin(t, g, run, seating, setup[b % len(setup)], drawn[0], how)
             _play_random(t, g, seating, how, legal[b])

@@ -159,7 +159,7 @@ class GameSeatVectorEnv(Batch):
         )
         still = self._rules.copy()
         still["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
-        obs = self._advance(np.full(self.num_envs, seat_kernels.NO_DECISION), still)
+        obs, _, _ = self._advance(np.full(self.num_envs, seat_kernels.NO_DECISION), still)
         return obs, self._info()
 
     def step(self, actions: npt.ArrayLike) -> Step:
@@ -170,14 +170,13 @@ class GameSeatVectorEnv(Batch):
         """
         self._check_free("step")
         chosen = self._checked(actions)
-        obs = self._advance(chosen, self._rules)
-        reports, info = self._reports, self._info()
-        ended = reports["ended"].copy()
+        obs, rewards, ended = self._advance(chosen, self._rules)
+        info = self._info()
         if ended.any():
             self._report(info, ended)
             if self.illegal == "penalise":
-                info |= {"illegal_action": reports["illegal"].copy(), "_illegal_action": ended.copy()}
-        return obs, reports["reward"].copy(), ended, np.zeros(self.num_envs, np.bool_), info
+                info |= {"illegal_action": self._reports["illegal"] & ended, "_illegal_action": ended.copy()}
+        return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
 
     def _info(self) -> dict[str, Any]:
         return {"seat": self._seatings["learner"].copy(), "_seat": np.ones(self.num_envs, np.bool_)}
@@ -195,22 +194,26 @@ class GameSeatVectorEnv(Batch):
                 raise self._illegal(b, int(chosen[b]))
         return chosen
 
-    def _advance(self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any]) -> Observation:
-        """Take these decisions, let the opponents decide until every game is back with its learner or over."""
-        for name in ("ended", "reward", "illegal"):
-            self._reports[name] = 0
+    def _advance(
+        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any]
+    ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+        """Take these decisions, let the opponents decide until every game is back with its learner or over.
+
+        Return what the learners see, their rewards (B,), and which games have ended (B,).
+        """
+        rewards, ended = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_)
         mask, obs = self._masks.take(), self._observations.take()
         games = np.arange(self.num_envs)
         self._dealt = False  # until all is well: an opponent's error leaves games halfway
         while len(actions):
             waiting = seat_kernels.advance(
                 self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
-                self._legal, mask, obs, self._reports, self._last,
+                self._legal, mask, obs, rewards, ended, self._reports, self._last,
                 self._who, self._words, self._their_masks, self._their_obs,
             )  # fmt: skip
             actions = self._ask(games[:waiting])
         self._dealt = True
-        return {"observation": obs, "action_mask": mask}
+        return {"observation": obs, "action_mask": mask}, rewards, ended
 
     def _ask(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the decisions of the opponents in the games that wait for one."""

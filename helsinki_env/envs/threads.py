@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -10,9 +11,15 @@ from typing import Any
 
 from helsinki_env.engine.kernel import JIT
 
+#: A slice is cut into so many pieces at most, of so many games at least.
+_PIECES, _GAMES = 8, 128
+
 
 class Slices:
     """Runs a function over the slices of a batch, the first in the calling thread.
+
+    Slices of many games are cut into pieces: a thread that is done with its own takes those that others have left, so
+    nobody waits for one that woke late or was held up.
 
     Args:
         threads: how many slices; None: one for each processor that this process may use.
@@ -28,16 +35,30 @@ class Slices:
         self._process = os.getpid()
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
-        """Call `function(begin, end)` for slices that cover `range(size)`."""
+        """Call `function(begin, end)` for pieces that cover `range(size)`, for no fewer of them than threads."""
         if self.threads == 1 or size < 2 * self.threads or not JIT:  # interpreted kernels gain nothing by it
             function(0, size)
             return
         if self._pool is None or self._process != os.getpid():  # threads stay behind where a process forks
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="helsinki")
             self._process = os.getpid()
-        edges = [size * i // self.threads for i in range(self.threads + 1)]
-        waiting = [self._pool.submit(function, begin, end) for begin, end in pairwise(edges[1:])]
-        function(0, edges[1])
+        pieces = max(1, min(_PIECES, size // (self.threads * _GAMES)))
+        edges = [size * i // (self.threads * pieces) for i in range(self.threads * pieces + 1)]
+        slices = [deque(pairwise(edges[i : i + pieces + 1])) for i in range(0, len(edges) - 1, pieces)]
+
+        def work(own: int) -> None:
+            for i in range(self.threads):
+                left = slices[(own + i) % self.threads]
+                take = left.pop if i else left.popleft  # who helps begins where the other ends
+                while left:
+                    try:
+                        begin, end = take()
+                    except IndexError:  # the other was faster
+                        break
+                    function(begin, end)
+
+        waiting = [self._pool.submit(work, own) for own in range(1, self.threads)]
+        work(0)
         for future in waiting:
             future.result()
 

@@ -57,7 +57,8 @@ class GameVectorEnv(Batch):
         episodes: what is drawn anew at each deal (`GameSpec.episodes`).
         num_threads: threads that share a step; None: one for each processor. Results do not depend on it.
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
-            Decisions are then checked against the mask that was returned: never write into it.
+            Of an observation only what may have changed is written then, and decisions are checked against the mask
+            that was returned: never write into any of them, nor into `states` (`set_state` brings in others).
         render_mode: None, "ansi", "rgb_array" or "svg".
 
     Raises:
@@ -98,22 +99,23 @@ class GameVectorEnv(Batch):
         """
         chosen = self._checked(actions)
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
+        rewards, ended = self._rewards.take(), self._ended.take()
 
         def run(begin: int, end: int) -> None:
             drawn = self._drawn.copy()  # its word is written
             kernels.step(
                 self._tables, begin, end, self.states, self._runs, chosen, self._setup, drawn, self._mode,
-                self._reward, self.copy, self._legal, mask, obs, seats, self._reports, self._last,
+                self._reward, self.copy, self._legal, mask, obs, seats, rewards, ended, self._reports,
+                self._last,
             )  # fmt: skip
 
         self._slices.run(run, self.num_envs)
         self._keep(mask)
-        ended = self._reports["ended"].copy()
         info: dict[str, Any] = {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
         if ended.any():
             self._report(info, ended)
         truncated = np.zeros(self.num_envs, np.bool_)
-        return {"observation": obs, "action_mask": mask}, self._reports["reward"].copy(), ended, truncated, info
+        return {"observation": obs, "action_mask": mask}, rewards, ended, truncated, info
 
     def _keep(self, mask: npt.NDArray[np.int8]) -> None:
         """Without copies, what was handed out is also what the next decisions are checked against."""

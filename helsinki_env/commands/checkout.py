@@ -1,0 +1,97 @@
+"""Another revision of the project beside the one that runs: a git worktree in a temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import helsinki_env
+from helsinki_env.data import brief
+from helsinki_env.stopping import undisturbed
+
+__all__ = ["ROOT", "Checkout", "described"]
+
+#: The folder of the project that runs.
+ROOT = Path(helsinki_env.__file__).resolve().parent.parent
+
+
+def _git(*words: str) -> str | None:
+    """Return what git prints about the project, or None if it fails.
+
+    Whoever presses Ctrl-C means this program and not git, and hooks are for those who work in a checkout.
+    """
+    command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *words]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, start_new_session=True
+        )
+    except FileNotFoundError:
+        raise ValueError("--against: found no git, which is needed to check a revision out") from None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def described() -> str:
+    """Return which revision runs here, in words."""
+    commit = _git("rev-parse", "--short=7", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{commit} with changes" if changed else f"{commit}"
+
+
+class Checkout:
+    """A revision in a folder of its own, which is there while the block runs.
+
+    Args:
+        revision: as git understands it.
+
+    Attributes:
+        commit: its short name.
+        date: the day of it.
+        scratch: a folder for whatever belongs to it, removed with it.
+        folder: where its files are.
+
+    Raises:
+        ValueError: if the project that runs is no git checkout, there is no such revision, or it has no project.
+    """
+
+    def __init__(self, revision: str) -> None:
+        top = _git("rev-parse", "--show-toplevel")
+        if top is None or Path(top).resolve() != ROOT:
+            raise ValueError(
+                f"--against: found {brief(ROOT)}, which is no git checkout of the project; expected one: clone it, "
+                "install that with pip install -e, and start the command there"
+            )
+        # Without this, git would read a name that begins with a dash as an option.
+        commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if commit is None:
+            raise ValueError(f"--against: found {brief(revision)}, expected a revision that git knows, such as HEAD~1")
+        if _git("cat-file", "-e", f"{commit}:helsinki_env/__init__.py") is None:
+            raise ValueError(f"--against: found {brief(revision)}, which has no package helsinki_env to measure")
+        self.commit, self._full = commit[:7], commit
+        self.date = _git("show", "--no-patch", "--format=%cs", commit) or ""
+        self.scratch = Path()
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.scratch / self.commit
+
+    def __enter__(self) -> Checkout:
+        """Check it out."""
+        with undisturbed():
+            self.scratch = Path(tempfile.mkdtemp(prefix="helsinki-env-bench-")).resolve()
+            if _git("worktree", "add", "--quiet", "--detach", str(self.folder), self._full) is None:
+                self.remove()
+                raise ValueError(f"--against: git could not check {self.commit} out into {brief(self.scratch)}")
+        return self
+
+    def remove(self) -> None:
+        """Remove it, if that has not been done."""
+        if self.scratch.exists():
+            _git("worktree", "remove", "--force", str(self.folder))
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def __exit__(self, *_: object) -> None:
+        """Remove it."""
+        self.remove()

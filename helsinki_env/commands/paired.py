@@ -1,0 +1,193 @@
+"""The project against an earlier revision of it: both are measured in turn, and what counts is how often as fast.
+
+A machine is never equally fast twice. So two processes stand side by side, one with the code of either revision, and
+each row is measured by one, by the other, by the other and by the one again, within seconds: whatever changes slowly
+meets both alike. That is a pair. The next one has new processes, for where their memory lies is chance, too, and
+begins with the other side. A row is the median of the ratios of its pairs, with the lowest and highest, and an interval
+for the median by order statistics, which takes nothing for granted but that pairs do not depend on each other.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import helsinki_env
+from agents.base import decide
+from agents.registry import make_player
+from helsinki_env.commands.checkout import ROOT, Checkout, described
+from helsinki_env.commands.measures import ROWS, Asked, row_of
+from helsinki_env.commands.speed import machine
+from helsinki_env.commands.workers import Worker
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["Compared", "Comparison", "interval"]
+
+#: Seconds for each row as long as only compiling counts.
+_GLANCE = 0.01
+
+
+def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+    """Return an interval for the median of what the values are drawn from, None if they are too few: 6 are enough.
+
+    It reaches from the kth value from below to the kth from above, where k is the largest number for which fewer than k
+    heads in as many throws of a coin as there are values are rare enough (the sign test turned round).
+    """
+    ordered, throws, fewer, k = sorted(values), len(values), 0, 0
+    while 2 * (fewer + math.comb(throws, k)) <= (1 - confidence) * 2**throws:
+        fewer += math.comb(throws, k)
+        k += 1
+    return (ordered[k - 1], ordered[-k]) if k else None
+
+
+def _summary(ratios: Sequence[float]) -> dict[str, Any]:
+    """Return what is told of ratios, empty if there are none."""
+    if not ratios:
+        return {}
+    found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
+    return {**found, "interval_95": interval(ratios)}
+
+
+@dataclass
+class Compared:
+    """A row of the comparison.
+
+    Attributes:
+        game: the name of the game.
+        row: what is measured, as `measures.row_of` knows it.
+        name: for people.
+        games: side by side.
+        threads: that share a step.
+        rates: decisions per second in each pair, of the project that runs (now) and the other revision (then).
+        lacks: why one of them cannot be measured.
+    """
+
+    game: str
+    row: str
+    name: str
+    games: int
+    threads: int
+    rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
+    lacks: dict[str, str] = field(default_factory=dict)
+
+    def against(self, other: list[float]) -> list[float]:
+        """Return how often as fast the project that runs is, pair by pair."""
+        return [one / two for one, two in zip(self.rates["now"], other, strict=False)]
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data for JSON, with what follows from the rates."""
+        medians = {f"{side}_median": statistics.median(rates) for side, rates in self.rates.items() if rates}
+        ratios = self.against(self.rates["then"])
+        return {**self.__dict__, **medians, "ratios": ratios, **_summary(ratios)}
+
+
+class Comparison:
+    """What is compared, and what has come of it so far.
+
+    Args:
+        checkout: the other revision.
+        configs: the usual configuration of each game.
+        rows: what is measured, keys of `measures.ROWS` or names of players.
+        games: side by side.
+        threads: of the row with several.
+        seconds: for each row, pair and side.
+
+    Attributes:
+        rows: one for each game and key.
+        pairs: how many are complete.
+    """
+
+    def __init__(
+        self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
+    ) -> None:
+        self.checkout, self.pairs, self._revision = checkout, 0, described()
+        self._asked = Asked("", "", games, threads, [], 0, seconds)
+        self._lines: dict[str, list[int]] = {}
+        self.rows: list[Compared] = []
+        for config in configs:
+            game = spec_of(config).name
+            self._lines[game] = _line(config) if set(rows) - set(ROWS) else []
+            for key in rows:
+                row = row_of(key)
+                shape = 1 if row.single else games, threads if row.threaded else 1
+                self.rows.append(Compared(game, key, row.name, *shape))
+
+    def warm(self, advance: Callable[[int], None]) -> None:
+        """Compile what is measured, and find out what there is not; `advance` is called after each row."""
+        with self._workers() as workers:
+            for row in self.rows:
+                self._measure(row, workers, ("then", "now"), _GLANCE)
+                row.rates = {"now": [], "then": []}
+                advance(1)
+
+    def measure_pair(self, advance: Callable[[int], None]) -> None:
+        """Measure a pair; `advance` is called after each row."""
+        with self._workers() as workers:
+            for place, row in enumerate(self.rows):
+                sides = ("now", "then") if (self.pairs + place) % 2 else ("then", "now")
+                self._measure(row, workers, (*sides, *reversed(sides)), self._asked.seconds / 2)
+                advance(1)
+        self.pairs += 1
+
+    @contextmanager
+    def _workers(self) -> Iterator[dict[str, Worker]]:
+        cache = self.checkout.scratch / "kernels"
+        with Worker(ROOT) as now, Worker(self.checkout.folder, cache) as then:
+            yield {"now": now, "then": then}
+
+    def _measure(self, row: Compared, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
+        """Measure a row by the process of each side in an order; the mean of a side counts."""
+        asked = self._asked._replace(
+            row=row.row, game=row.game, line=self._lines[row.game], turn=self.pairs, seconds=seconds
+        )
+        found: dict[str, list[float]] = {"now": [], "then": []}
+        for side in order:
+            if side not in row.lacks:
+                answer = workers[side].ask(asked)
+                if isinstance(answer, str):
+                    row.lacks[side] = answer
+                else:
+                    found[side].append(answer)
+        for side, rates in found.items():
+            if side not in row.lacks:
+                row.rates[side].append(statistics.mean(rates))
+
+    def within(self) -> list[dict[str, Any]]:
+        """Return what follows for the project that runs: what threads bring, and how fast other games are."""
+        rows = {(row.game, row.row): row for row in self.rows}
+        pairs = []
+        first = self.rows[0].game
+        for (game, key), row in rows.items():
+            title = row.game.capitalize()
+            if row.threads > 1 and (game, "env") in rows:
+                pairs.append((f"{title}: {row.threads} threads to one", row, rows[game, "env"]))
+            elif game != first and (first, key) in rows and key in ROWS:
+                pairs.append((f"{title} to {first.capitalize()}: {row.name}", row, rows[first, key]))
+        return [{"name": name, **_summary(row.against(other.rates["now"]))} for name, row, other in pairs]
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as plain data for JSON."""
+        return {
+            "helsinki_env": helsinki_env.__version__,
+            "machine": machine(),
+            "revision": self._revision,
+            "against": {"revision": self.checkout.commit, "date": self.checkout.date},
+            "pairs": self.pairs,
+            "seconds": self._asked.seconds,
+            "rows": [row.data() for row in self.rows],
+            "within": self.within(),
+        }
+
+
+def _line(config: Any) -> list[int]:
+    """Return the decisions of a game that the heuristic plays against itself, with seed 0."""
+    game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
+    line: list[int] = []
+    while not game.done:
+        line.append(int(decide(player, game, len(line))))
+        game.step(line[-1])
+    return line

@@ -1,0 +1,87 @@
+"""A process that measures a checkout of the project (`helsinki_env.commands.measures`), seen from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.commands import measures
+from helsinki_env.commands.measures import Asked
+
+__all__ = ["Worker"]
+
+
+class Worker:
+    """A process that measures; another one if that has ended by itself.
+
+    Args:
+        folder: the checkout.
+        cache: where its machine code is kept; default: where that of this process is.
+    """
+
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+        if cache is not None:
+            self._environment["HELSINKI_CACHE_DIR"] = str(cache)
+        self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, asked: Asked) -> float | str:
+        """Return a rate, or why there is none."""
+        if self._process is None and (why := self._start()):
+            return why
+        answer = self._answer(json.dumps(asked._asdict()))
+        return answer["rate"] if "rate" in answer else str(answer["why"])
+
+    def _start(self) -> str:
+        """Start the process; return why it cannot measure anything, or nothing."""
+        # -P: what stands beside the program is none of its modules. A session of its own: Ctrl-C is not for it.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", measures.__file__],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, env=self._environment, start_new_session=True,
+        )  # fmt: skip
+        answer = self._answer()
+        package = Path(answer.get("package") or self._folder)
+        if not package.resolve().is_relative_to(self._folder.resolve()):
+            answer = {"why": f"Python finds the package in {package.parent}, not in {self._folder}"}
+        if "why" in answer:
+            self.stop()
+        return str(answer.get("why", ""))
+
+    def _answer(self, question: str = "") -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if question:
+            with suppress(BrokenPipeError):  # there is no answer, then
+                print(question, file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        status = self._process.wait()
+        self.stop()
+        return {"why": f"the process that measured it ended with status {status}"}
+
+    def stop(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(BrokenPipeError):
+                process.communicate()
+
+    def __enter__(self) -> Worker:
+        """Return it; the process starts when it is needed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.stop()

@@ -1,0 +1,97 @@
+"""What happens to one game of a batch of tensors, and the loops over it for a processor.
+
+A graphics card runs the same functions of one game, a thread for each (`helsinki_env.cuda`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import observe, write_mask
+from helsinki_env.envs.kernels import FAR, ahead, ahead_mask, begin_episode, finish
+
+
+@kernel
+def clear_report(report):
+    """No game has ended here."""
+    report.ended = False
+    report.reward = 0.0
+    report.rewards[:] = 0
+    report.scores[:] = 0
+    report.places[:] = 0
+    report.rounds = 0
+
+
+@kernel
+def is_illegal(g, action, mask):
+    """Whether a decision is asked for, and this is none that is legal."""
+    return g.done == 0 and (action < 0 or action >= len(mask) or mask[action] == 0)
+
+
+@kernel
+def advance(t, g, run, setup, p, action, mask, reward, report):
+    """Carry out a decision, or deal the next game where one is over; return how many illegal ones there were.
+
+    An illegal decision changes nothing.
+    """
+    if g.done:
+        run.episode += np.uint64(1)
+        begin_episode(t, g, run, setup, p)
+        clear_report(report)
+        return 0
+    if is_illegal(g, action, mask):
+        return 1
+    apply(t, g, action)
+    if g.done:
+        finish(t, g, reward, report)
+    return 0
+
+
+@kernel
+def begin_all(tables, states, runs, setup, drawn, reports):
+    """Deal all games; `setup` and `drawn` are one record for all games, or one for each."""
+    for b in range(len(states)):
+        begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
+        clear_report(reports[b])
+
+
+@kernel
+def look_all(tables, states, masks, observations, seats):
+    """Write what the seats to move get: legal decisions and observations; and who they are."""
+    t = tables[0]
+    for b in range(len(states)):
+        g = states[b]
+        write_mask(t, g, masks[b])
+        observe(t, g, g.seat, observations[b])
+        seats[b] = g.seat
+
+
+@kernel
+def step_all(
+    tables, states, runs, setup, drawn, actions, reward, masks, observations, seats, reports, rewards, ended, illegal
+):
+    """Take one decision in every game and look at all of them; count illegal ones in `illegal`, int64 (1,)."""
+    t = tables[0]
+    for b in range(len(states)):
+        g, report = states[b], reports[b]
+        ahead(states, (b + FAR) * states.itemsize)
+        ahead_mask(masks, (b + FAR) * masks.shape[1])
+        illegal[0] += advance(
+            t, g, runs[b], setup[b % len(setup)], drawn[b % len(drawn)], actions[b], masks[b], reward, report
+        )
+        write_mask(t, g, masks[b])
+        observe(t, g, g.seat, observations[b])
+        seats[b] = g.seat
+        rewards[b] = report.reward
+        ended[b] = report.ended
+
+
+@kernel
+def first_illegal(states, actions, masks):
+    """Index of the first game whose decision is not legal, or -1."""
+    for b in range(len(states)):
+        if is_illegal(states[b], actions[b], masks[b]):
+            return b
+    return -1

@@ -1,0 +1,280 @@
+"""Self-play on many games at once, with everything in tensors: on a graphics card nothing leaves it.
+
+What a step is, is the same as in `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`, and the same seed and the
+same decisions give the same games, bit for bit, whatever the device:
+
+    >>> from helsinki_env import HelsinkiTorchEnv
+    >>> env = HelsinkiTorchEnv(64, num_players=3, device="cpu")
+    >>> obs, info = env.reset(seed=0)
+    >>> for _ in range(10):
+    ...     obs, reward, terminated, truncated, info = env.step(env.sample())
+    >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
+    (torch.Size([64, 1385]), torch.Size([64, 554]), torch.Size([64]))
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.playout import MOST_GAMES, player_words
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.envs.batch import spaces
+from helsinki_env.envs.kernels import REPORT, RUN
+from helsinki_env.extras import needs
+
+with needs("train"):
+    import torch
+    from torch import Tensor
+
+    from helsinki_env.envs.processor import Memory, Place, Processor, bytes_of
+
+__all__ = ["GameTorchEnv", "masked_sample"]
+
+Step = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
+
+
+def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Return a decision of each game, int64 (B,), drawn from a softmax over its legal ones; 0 where there is none.
+
+    Args:
+        logits: (B, A), of any floating type; what is not legal may be anything but NaN.
+        masks: legal decisions, (B, A), 0 for those that are not.
+        generator: where chance comes from; default: PyTorch's own of that device.
+    """
+    legal = logits.float().masked_fill(masks == 0, -torch.inf)
+    # The largest of logits with Gumbel noise is drawn by their softmax: nothing is summed up, nothing is normalised.
+    noise = torch.empty_like(legal).exponential_(generator=generator)
+    return (legal - noise.log()).argmax(1)
+
+
+class GameTorchEnv:
+    """A batch of games for self-play, all seats, in tensors of one device.
+
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}``, seen from the seat to move.
+    Action: the id of a legal decision for every game, whole numbers (B,) on the same device.
+
+    Returned by `step`: reward float32 (B,) of the seat that acted, not zero only when the game ends with its
+    decision; terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the seat to move;
+    ``info["rewards"]`` float32, ``info["scores"]`` int16 and ``info["places"]`` int8, all (B, players) (place 0 is
+    first), and ``info["rounds"]`` int16 (B,), are zero where no game ended.
+
+    After the last decision of a game comes its last observation (no legal decision); the next call ignores the action
+    of that game and deals a new one, and its reward is 0.
+
+    All that is returned is written over by the next call: the tensors are always the same ones, so that a step can be
+    captured in a CUDA graph. Whoever keeps something makes a copy.
+
+    Args:
+        num_envs: number of games B.
+        config: what is played; it says of which game.
+        device: "cuda", one card of several ("cuda:1"), or "cpu".
+        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
+        check: whether `step` looks at all decisions first and raises an error for one that is not legal, with nothing
+            stepped. A card is waited for then. Otherwise an illegal decision changes nothing in its game, and
+            `illegal_decisions` counts it.
+
+    Attributes:
+        game_spec: which game it is.
+        config: what is played.
+        episodes: what is drawn anew at each deal.
+        device: where the games are.
+        memory: all tensors, see `Memory`: for tools.
+
+    Raises:
+        ValueError: for arguments that are none, or a card that is not there.
+        MissingExtraError: if PyTorch is missing, or on a card what compiles for it.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        config: Any,
+        device: str | torch.device = "cuda",
+        episodes: Any = None,
+        check: bool = False,
+    ) -> None:
+        count = whole_number(num_envs)
+        if count is None or not 1 <= count <= MOST_GAMES:
+            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
+        self.game_spec = spec = spec_of(config)
+        episodes = spec.episodes() if episodes is None else episodes
+        if not isinstance(episodes, spec.episodes):
+            raise ValueError(f"episodes: found {episodes!r}, expected {spec.episodes.__name__}(...)")
+        if episodes.num_players is not None and any(config.denied):
+            raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
+        self.num_envs, self.config, self.episodes, self.check = count, config, episodes, check
+        self.device = _device(device)
+        self.memory = memory = Memory.of(spec, config, episodes, count, self.device)
+        self._dtypes = {
+            "tables": config.tables.dtype,
+            "states": spec.new_states(config, 0).dtype,
+            "setup": spec.new_states(config, 0).dtype,
+            "runs": RUN,
+            "drawn": episodes.record().dtype,
+            "reports": REPORT,
+        }
+        self._place = _place(memory, self._dtypes, self.device)
+        self._reward = REWARDS.index(config.reward)
+        self._dealt = False
+        self.single_observation_space, self.single_action_space = spaces(spec.ids(config), spec.features(config))
+        players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+        self._observation = {"observation": memory.observations, "action_mask": memory.masks}
+        self._info = {"seat": memory.seats} | _reported(memory.reports, players)
+        self._truncated = torch.zeros_like(memory.ended)
+
+    def reset(self, seed: int | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Deal all games anew and return what the seats to move see.
+
+        Args:
+            seed: game b gets stream b of this seed, and `sample` chooses by `player_words(num_envs, seed)`. None: the
+                streams go on with their next episode (at the first reset: fresh entropy).
+
+        Raises:
+            ValueError: for what is no seed.
+        """
+        if seed is None and self._dealt:
+            runs = self.memory.runs.cpu().numpy().view(RUN)[:, 0]
+            runs["episode"] += np.uint64(1)
+        else:
+            word = as_word(seed)
+            runs = np.zeros(self.num_envs, RUN)
+            runs["seed"], runs["stream"] = word, np.arange(self.num_envs, dtype=np.uint64)
+            words = player_words(self.num_envs, int(word))
+            self.memory.words.copy_(torch.from_numpy(words.view(np.int64)))
+        self.memory.runs.copy_(bytes_of(runs, torch.device("cpu")))
+        self._place.begin()
+        return self._looked()
+
+    def _looked(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        self._place.look()
+        self._dealt = True
+        return self._observation, self._info
+
+    def step(self, actions: Tensor) -> Step:
+        """Take one decision in every game; see the class for what comes back.
+
+        Raises:
+            ValueError: for anything but whole numbers of shape (B,) on the device of the games.
+            IllegalActionError: with `check`, naming game, decision, phase and what is legal. No game has been stepped.
+        """
+        memory = self.memory
+        memory.actions.copy_(self._checked(actions), non_blocking=True)
+        if self.check:
+            self._refuse()
+        self._place.step(self._reward)
+        return self._observation, memory.rewards, memory.ended, self._truncated, self._info
+
+    def _checked(self, actions: object) -> Tensor:
+        if not self._dealt:
+            raise ValueError("nothing is dealt yet: call reset() first")
+        if not isinstance(actions, Tensor):
+            raise ValueError(f"actions: found {type(actions).__name__}, expected a tensor on {self.device}")
+        whole = not actions.is_floating_point() and not actions.is_complex() and actions.dtype != torch.bool
+        if actions.shape != (self.num_envs,) or not whole or actions.device != self.device:
+            raise ValueError(
+                f"actions: found {actions.dtype} of shape {tuple(actions.shape)} on {actions.device}, expected whole "
+                f"numbers of shape ({self.num_envs},) on {self.device}"
+            )
+        return actions
+
+    def _refuse(self) -> None:
+        b = self._place.first_illegal()
+        if b >= 0:
+            why = self.game_spec.why_illegal(self.to_cpu(b), int(self.memory.actions[b]))
+            raise IllegalActionError(f"game {b}: {why}")
+
+    @property
+    def illegal_decisions(self) -> Tensor:
+        """How many illegal decisions there have been, int64 (), on the device; each changed nothing in its game."""
+        return self.memory.illegal[0]
+
+    def sample(self) -> Tensor:
+        """Return a uniformly random legal decision of each game, int64 (B,); 0 where a game is over.
+
+        The numbers are those of `choose_uniformly` with ``player_words(num_envs, seed)`` on a processor.
+        """
+        self._place.choose()
+        return self.memory.chosen
+
+    def sample_from(self, logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Return a legal decision of each game drawn by the softmax of logits (B, A), see `masked_sample`."""
+        return masked_sample(logits, self.memory.masks, generator)
+
+    def to_cpu(self, b: int) -> Any:
+        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        number = whole_number(b)
+        if number is None or not -self.num_envs <= number < self.num_envs:
+            raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
+        if not self._dealt:
+            raise ValueError("nothing is dealt yet: call reset() first")
+        state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
+        return self.game_spec.game.from_state(self.game_spec.config_of(self.config, state), state)
+
+    def get_state(self) -> dict[str, Tensor]:
+        """Return a copy of all that decides how the games go on, on the device; `set_state` brings it back."""
+        return {name: getattr(self.memory, name).clone() for name in _KEPT}
+
+    def set_state(self, state: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Go on from what `get_state` of an environment of the same size and configuration returned, on any device.
+
+        Raises:
+            ValueError: if the state does not fit; nothing has changed then.
+        """
+        if set(state) != set(_KEPT):
+            raise ValueError(f"state: found {', '.join(map(str, state))}, expected {', '.join(_KEPT)}")
+        for name in _KEPT:
+            found, own = state[name], getattr(self.memory, name)
+            if found.shape != own.shape or found.dtype != own.dtype:
+                raise ValueError(f"{name}: found {tuple(found.shape)}, expected {tuple(own.shape)} of {own.dtype}")
+        for name in _KEPT:
+            getattr(self.memory, name).copy_(state[name])
+        return self._looked()
+
+
+#: What of the memory is a state: all else is made of it, or stays the same.
+_KEPT = ("states", "runs", "reports", "words", "illegal")
+
+
+def _device(device: object) -> torch.device:
+    found = torch.device("meta")  # no place for games
+    with contextlib.suppress(RuntimeError, TypeError):
+        found = torch.device(device)  # type: ignore[call-overload]  # whatever it is, PyTorch says whether it is one
+    if found.type not in ("cpu", "cuda"):
+        raise ValueError(f"device: found {device!r}, expected cuda, one card such as cuda:1, or cpu")
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device: found cuda, but PyTorch finds no graphics card here; cpu works everywhere")
+    if str(found) == "cuda":
+        found = torch.device("cuda", torch.cuda.current_device())
+    return found
+
+
+def _place(memory: Memory, dtypes: dict[str, Any], device: torch.device) -> Place:
+    if device.type == "cpu":
+        return Processor(memory, dtypes)
+    with needs("cuda"):
+        from helsinki_env.cuda.card import Card
+    return Card(memory, dtypes)
+
+
+def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
+    """Return columns of the reports, views of shape (B, players), and `rounds` (B,)."""
+
+    def column(name: str, dtype: torch.dtype) -> Tensor:
+        kind, first = REPORT.fields[name][:2]  # type: ignore[index]  # it has fields
+        numbers = reports.view(dtype)
+        first //= dtype.itemsize
+        return numbers[:, first : first + players] if kind.shape else numbers[:, first]
+
+    return {
+        "rewards": column("rewards", torch.float32),
+        "scores": column("scores", torch.int16),
+        "places": column("places", torch.int8),
+        "rounds": column("rounds", torch.int16),
+    }
