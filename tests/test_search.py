@@ -14,6 +14,8 @@ from agents.match import play_match
 from agents.registry import PlayerError, make_player
 from agents.search.player import FlatPlayer, TreePlayer
 from agents.search.settings import Settings
+from agents.search.tree import NODE
+from agents.search.tree import _decided as decided
 from helsinki_env import GameConfig
 from helsinki_env.engine.hidden import RedealError
 from helsinki_env.engine.kernel import JIT
@@ -33,7 +35,7 @@ def words(count: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @pytest.mark.parametrize("budget", [1, 3])
 def test_every_decision_is_legal(kind: str, components: str, budget: int) -> None:
     rng = random.Random(budget)
@@ -46,7 +48,6 @@ def test_every_decision_is_legal(kind: str, components: str, budget: int) -> Non
 
 
 @pytest.mark.nightly
-@pytest.mark.xdist_group("wide")
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
 def test_a_wide_component_file(kind: str, tmp_path: Path) -> None:
     components = wide_components(tmp_path)
@@ -121,6 +122,21 @@ def test_an_observation_of_no_game_is_no_guide(name: str) -> None:
         player.act(observation, mask, words(len(mask)))
 
 
+@pytest.mark.parametrize(("gain", "over"), [(5.9, True), (6.0, False), (100.0, False)])
+def test_a_search_is_over_when_the_second_can_no_longer_catch_up(gain: float, over: bool) -> None:
+    nodes = np.zeros(4, NODE)
+    nodes["visits"] = [16, 4, 10, 2]
+    nodes["child"][0], nodes["sibling"][1:3] = 1, [2, 3]
+    assert decided(nodes, gain) == over
+
+
+def test_a_search_that_waits_for_certainty_mostly_decides_alike() -> None:
+    _, observation, mask = observed(list(dealt_games(2, "default")))
+    sure = TreePlayer(40, settings=Settings(catch_up=1.0)).act(observation, mask, words(len(mask)))
+    usual = TreePlayer(40).act(observation, mask, words(len(mask)))
+    assert 0 < (usual != sure).sum() < 0.1 * len(mask)
+
+
 @pytest.mark.parametrize("player", [FlatPlayer, TreePlayer])
 def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
     with pytest.raises(ValueError, match="budget: found 0, expected at least 1 game"):
@@ -149,6 +165,7 @@ def test_games_are_the_same_for_any_number_of_threads(players: list[str], config
 # strength
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("player", "least"), [("mc:16", 55), ("ismcts:16", 60)])
 def test_search_beats_what_guides_it(player: str, least: int) -> None:
     """Binomial: one that wins 70 % (mc) or 79 % (ismcts) of its games fails with probability 5e-4 and 5e-6, one that is
@@ -157,3 +174,17 @@ def test_search_beats_what_guides_it(player: str, least: int) -> None:
     won = play_match([player, "heuristic"], games=100, seed=3).standing(0)
     assert won.games == 100
     assert won.share * 100 >= least
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
+def test_boards_that_are_found_again_are_what_they_were(kind: str) -> None:
+    """With views for boards that have come up before, and without any, every decision is the same."""
+    make: type[FlatPlayer] | type[TreePlayer] = FlatPlayer if kind == "mc" else TreePlayer
+    finding, fresh = make(40), make(40)
+    assert finding._desks._boards > 0
+    fresh._desks._boards = 0
+    _, observation, mask = observed(random.Random(1).sample(list(dealt_games(6, "default")), 60))
+    given = observation, mask, words(len(mask))
+    decisions = fresh.act(*given).tolist()
+    assert finding.act(*given).tolist() == decisions
+    assert finding.act(*given).tolist() == decisions  # once more, on the desk that was used

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from helsinki_env.engine.hidden import new_scratch
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["Desk", "clear", "new_desk"]
+__all__ = ["Desk", "Desks", "clear", "new_desk"]
 
 
 class Desk(NamedTuple):
@@ -27,7 +29,8 @@ class Desk(NamedTuple):
         settings: of the search, (1,).
         deal: a game with its hidden cards dealt, (1,).
         trial: a copy of it that is played on, (1,).
-        views: the seats' views, and one that is free for another use, (5,).
+        views: the seats' views, one that is free for another use, and those of boards that have come up, see
+            `agents.guide.recall`, (5 or more,).
         hidden: scratch of the redeal, (1,).
         mask: legal decisions, int8 (ids,).
         values: what the heuristic thinks of them, float64 (ids,).
@@ -55,13 +58,14 @@ class Desk(NamedTuple):
     seen: npt.NDArray[np.int8]
 
 
-def new_desk(config: Any, weights: Any = None, settings: Settings | None = None) -> Desk:
+def new_desk(config: Any, weights: Any = None, settings: Settings | None = None, boards: int = 0) -> Desk:
     """Return a desk for games with the component file of `config`; one for each thread.
 
     Args:
         config: of the games.
         weights: of the guide in playouts; default: its quick ones.
         settings: of the search; default: those of the guide.
+        boards: of each seat for which there is a view, see `agents.guide.recall`.
     """
     spec, guide = spec_of(config), guide_of(config)
     ids = spec.ids(config)
@@ -72,7 +76,7 @@ def new_desk(config: Any, weights: Any = None, settings: Settings | None = None)
         settings=settings_record(settings or guide.settings),
         deal=spec.new_states(config, 1),
         trial=spec.new_states(config, 1),
-        views=guide.new_views(SEATS + 1),
+        views=guide.new_views(SEATS + 1 + SEATS * boards),
         hidden=new_scratch(config),
         mask=np.zeros(ids, np.int8),
         values=np.zeros(ids),
@@ -82,6 +86,33 @@ def new_desk(config: Any, weights: Any = None, settings: Settings | None = None)
         totals=np.zeros(ids),
         seen=np.zeros(spec.features(config), np.int8),
     )
+
+
+class Desks:
+    """Desks for the games of one configuration, used again: whoever thinks takes one of them, or else a new one.
+
+    Args:
+        config: as for `new_desk`, like the others.
+        weights: of the guide in playouts.
+        settings: of the search.
+    """
+
+    def __init__(self, config: Any, weights: Any = None, settings: Settings | None = None) -> None:
+        self._arguments = config, weights, settings
+        self._boards = guide_of(config).boards
+        self._free: list[Desk] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Desk]:
+        """Lend a desk that nobody else has; what lies on it is of no meaning."""
+        desk = self._free.pop() if self._free else new_desk(*self._arguments, boards=self._boards)
+        try:
+            yield desk
+        finally:
+            self._free.append(desk)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Desks, self._arguments
 
 
 @kernel

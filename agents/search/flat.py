@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from agents.guide import NOTHING, decide
+from agents.guide import NOTHING, decide, recall
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
 from helsinki_env.engine.contract import apply
@@ -41,7 +41,9 @@ def _rank(arms, worths, count):
 def _enter(desk, g, legal, budget):
     """Put the decisions that enter the race on the desk, the heuristic's favourite first; return how many they are."""
     t, p, s, seat = desk.tables[0], desk.pieces[0], desk.settings[0], g.seat
-    decide(t, p, desk.weights[seat], g, desk.views[seat], legal, desk.values, True)
+    w = desk.weights[seat]
+    v = desk.views[recall(w, g, seat, desk.views)]
+    decide(t, p, w, g, v, legal, desk.values, True)
     count = 0
     for action in range(len(legal)):
         if legal[action]:
@@ -50,7 +52,7 @@ def _enter(desk, g, legal, budget):
             count += 1
     _rank(desk.arms, desk.worths, count)
     count = min(count, max(2, int(s.arms * math.sqrt(np.float64(budget)))))
-    unit = s.lead + s.lead_growth * math.sqrt(desk.views[seat].turns)
+    unit = s.lead + s.lead_growth * math.sqrt(v.turns)
     for i in range(count):
         behind = max(desk.worths[i] - desk.worths[0], 1e-3 * NOTHING)
         desk.totals[desk.arms[i]] = s.trust * 0.25 * behind / unit  # a share changes by a quarter for each unit of lead

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.guide import guide_of
 from agents.opinion import Opinion
-from agents.search.desk import new_desk
+from agents.search.desk import Desks
 from agents.search.flat import flat_batch, try_alone
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
@@ -33,7 +34,7 @@ class _Searcher:
         budget: games tried for each decision, at least 1.
         config: the games to be played; only their component file matters.
         settings: of the search; default: those of the game's guide.
-        weights: of the heuristic that guides it; default: the guide's quick ones.
+        weights: of the heuristic that guides it; default: those that the guide has for trials.
     """
 
     _kind = ""
@@ -53,7 +54,8 @@ class _Searcher:
         self.budget = budget
         self.config = config or GameConfig()
         self.settings = settings
-        self.weights = weights
+        self.weights = weights or guide_of(self.config).trials
+        self._desks = Desks(self.config, self.weights, settings)
 
 
 class FlatPlayer(_Searcher):
@@ -66,10 +68,10 @@ class FlatPlayer(_Searcher):
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
         actions = np.zeros(len(mask), np.int64)
-        desk = new_desk(self.config, self.weights, self.settings)
         words = np.ascontiguousarray(words)
         states = restore(self.config, observation)
-        flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions, *_tallies(mask.shape[1]))
+        with self._desks.one() as desk:
+            flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions, *_tallies(mask.shape[1]))
         return actions
 
     def judge(
@@ -80,17 +82,17 @@ class FlatPlayer(_Searcher):
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
         """Return an opinion for each row, sure of the decision it takes; see `agents.opinion.opinions`."""
-        desk = new_desk(self.config, self.weights, self.settings)
         states, best = restore(self.config, observation), np.zeros(1, np.int64)
         mask, words = np.ascontiguousarray(mask), np.ascontiguousarray(words)
         found = []
         for b in range(len(states)):
             won, trials = _tallies(mask.shape[1])
             row = slice(b, b + 1)
-            flat_batch(desk, states[row], mask[row], words[row], self.budget, best, won, trials)
-            for action in best if also is None else (best[0], also[b]):
-                if not trials[action]:  # it was not in the race, or had no rival there
-                    try_alone(desk, states[b], action, words[b], trials[best[0]] or self.budget, won, trials)
+            with self._desks.one() as desk:
+                flat_batch(desk, states[row], mask[row], words[row], self.budget, best, won, trials)
+                for action in best if also is None else (best[0], also[b]):
+                    if not trials[action]:  # it was not in the race, or had no rival there
+                        try_alone(desk, states[b], action, words[b], trials[best[0]] or self.budget, won, trials)
             actions = np.flatnonzero(mask[b])
             shares = np.full((len(actions), SEATS), np.nan)
             tried = trials[actions] > 0
@@ -117,8 +119,8 @@ class TreePlayer(_Searcher):
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
         actions = np.zeros(len(mask), np.int64)
-        desk = new_desk(self.config, self.weights, self.settings)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
-        words = np.ascontiguousarray(words)
-        tree_batch(desk, restore(self.config, observation), words, self.budget, nodes, path, actions)
+        words, states = np.ascontiguousarray(words), restore(self.config, observation)
+        with self._desks.one() as desk:
+            tree_batch(desk, states, words, self.budget, nodes, path, actions)
         return actions

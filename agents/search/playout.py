@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.guide import decide, win_shares
+from agents.guide import decide, recall, win_shares
 from helsinki_env.engine.contract import apply, redeal
 from helsinki_env.engine.hidden import RedealError
 from helsinki_env.engine.kernel import kernel
@@ -38,5 +38,7 @@ def play_and_judge(desk, seat):
             if turns <= 0.0:
                 break
         write_mask(t, g, desk.mask)
-        apply(t, g, decide(t, p, desk.weights[g.seat], g, desk.views[g.seat], desk.mask, desk.values, False))
+        w = desk.weights[g.seat]
+        v = desk.views[recall(w, g, g.seat, desk.views)]
+        apply(t, g, decide(t, p, w, g, v, desk.mask, desk.values, False))
     win_shares(t, p, desk.weights, g, desk.views, s.lead, s.lead_growth, desk.shares)

@@ -25,6 +25,8 @@ class Settings:
         temperature: points by which a decision must be better to be e times as likely at first (tree).
         widen: the number of tried decisions grows with visits to this power (tree).
         widen_others: the same where another seat decides (tree).
+        catch_up: part of the trials left that the decision visited second most may still gain on the first (tree): if
+            that is not enough, the search is over. 1: all of them, when nothing can change any more.
     """
 
     turns: float = 3.0
@@ -36,6 +38,7 @@ class Settings:
     temperature: float = 0.5
     widen: float = 0.6
     widen_others: float = 0.4
+    catch_up: float = 0.4
 
 
 SETTINGS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Settings)]))

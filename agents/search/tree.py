@@ -7,7 +7,9 @@ is visited more (progressive widening; Coulom 2007, Chaslot and others 2008), th
 first; among those there are, the choice follows PUCT (Rosin 2011; Silver and others 2017) with priors from the same
 values.
 A trial ends in a short playout by the heuristic and a judgement of every seat's share of the win. Decisions without
-a choice have no node.
+a choice have no node. The search ends before its budget is spent once no other decision can be expected to be
+visited more than the first (Huang, Coulom and Lin 2010, "Time management for Monte-Carlo tree search applied to the
+game of Go").
 
 The tree is one flat array of nodes; children of a node are linked through `sibling`.
 """
@@ -18,13 +20,16 @@ import math
 
 import numpy as np
 
-from agents.guide import NOTHING, decide
+from agents.guide import NOTHING, decide, recall
 from agents.search.desk import clear
 from agents.search.playout import deal_anew, play_and_judge
+from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.playout import _BLOCK, _block
 from helsinki_env.engine.rng import GOLDEN
+from helsinki_env.engine.vectors import leading_zeros
 
 __all__ = ["NODE", "tree_batch"]
 
@@ -42,7 +47,7 @@ NODE = np.dtype(
         ],
     )
 )
-#: So many trials pass before the next look at whether more of them can change the decision.
+#: So many trials pass before the next look at whether more of them may change the decision.
 _LOOK = 8
 #: The least prior of a decision, so that none is never tried again.
 _LEAST = 0.001
@@ -82,13 +87,19 @@ def _select(nodes, parent, seat, mask, explore):
 
 
 @kernel
+def _blocks(mask):
+    return (len(mask) + _BLOCK - 1) // _BLOCK
+
+
+@kernel
 def _count(mask):
     """Return (number of legal decisions, the last of them)."""
     legal, last = np.int64(0), np.int64(0)
-    for action in range(len(mask)):
-        if mask[action]:
-            legal += 1
-            last = action
+    for block in range(_blocks(mask)):
+        ids = np.int64(_block(mask, block))
+        if ids:
+            legal += count(ids)
+            last = _BLOCK * block + 63 - leading_zeros(ids)
     return legal, last
 
 
@@ -97,21 +108,26 @@ def _expand(desk, nodes, used, parent):
     """Add the decision that is valued most among those that have no node yet, with its prior among all."""
     mask, values, temperature = desk.mask, desk.values, desk.settings[0].temperature
     highest = 4.0 * NOTHING
-    for action in range(len(mask)):
-        if mask[action]:
-            highest = max(highest, values[action])
+    for block in range(_blocks(mask)):
+        ids = np.int64(_block(mask, block))
+        while ids:
+            highest = max(highest, values[_BLOCK * block + lowest(ids)])
+            ids &= ids - 1
     child = nodes[parent].child
     while child:
         mask[nodes[child].action] *= 2  # marks what is there; 2 is as legal as 1
         child = nodes[child].sibling
     best, chosen = 4.0 * NOTHING, np.int64(-1)
     total, own = 0.0, 0.0
-    for action in range(len(mask)):
-        if mask[action]:
+    for block in range(_blocks(mask)):
+        ids = np.int64(_block(mask, block))
+        while ids:
+            action = _BLOCK * block + lowest(ids)
+            ids &= ids - 1
             likely = math.exp(max(-50.0, (values[action] - highest) / temperature))
             total += likely
             if mask[action] == 1 and values[action] > best:
-                best, chosen, own = values[action], np.int64(action), likely
+                best, chosen, own = values[action], action, likely
     return _add(nodes, used, parent, chosen, max(own / total, _LEAST))
 
 
@@ -133,7 +149,8 @@ def _descend(desk, nodes, used, seat, path):
         grow = s.widen if g.seat == seat else s.widen_others
         grown = tried < min(np.float64(legal), (1.0 + nodes[node].visits) ** grow)
         if grown:
-            decide(t, p, desk.weights[g.seat], g, desk.views[g.seat], desk.mask, desk.values, True)
+            w = desk.weights[g.seat]
+            decide(t, p, w, g, desk.views[recall(w, g, g.seat, desk.views)], desk.mask, desk.values, True)
             chosen = _expand(desk, nodes, used, node)
             used += 1
         apply(t, g, nodes[chosen].action)
@@ -159,8 +176,8 @@ def _most_visited(nodes, seat):
 
 
 @kernel
-def _decided(nodes, left):
-    """Whether so many more trials cannot make another decision at the root the most visited one."""
+def _decided(nodes, gain):
+    """Whether no other decision at the root becomes the most visited one by gaining so many visits on it."""
     most, second = np.int64(0), np.int64(0)
     child = nodes[0].child
     while child:
@@ -170,7 +187,7 @@ def _decided(nodes, left):
         elif visits > second:
             second = visits
         child = nodes[child].sibling
-    return most - second > left
+    return most - second > gain
 
 
 @kernel
@@ -184,7 +201,7 @@ def _choose(desk, g, word, budget, nodes, path):
     nodes[0].visits = 0
     used = np.int64(1)
     for trial in range(budget):
-        if trial % _LOOK == 0 and _decided(nodes, budget - trial):
+        if trial % _LOOK == 0 and _decided(nodes, desk.settings[0].catch_up * (budget - trial)):
             break
         word = word + GOLDEN
         deal_anew(desk, g, word)
