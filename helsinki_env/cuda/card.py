@@ -1,0 +1,91 @@
+"""A graphics card as the place where the games of a batch of tensors are played."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.envs.processor import Memory
+from helsinki_env.extras import needs
+
+with needs("cuda"):
+    import numba_cuda  # noqa: F401  # takes the place of numba.cuda
+    import torch
+    from numba import cuda
+    from torch import Tensor
+
+    from helsinki_env.cuda import kernels
+    from helsinki_env.cuda.target import prepare
+
+__all__ = ["Card"]
+
+_THREADS = 128
+
+
+class Card:
+    """Plays games in the memory of a card. Nothing waits for it, and all is done in PyTorch's stream of that moment.
+
+    Args:
+        memory: all tensors, on the card.
+        dtypes: of the records, by the name of the tensor.
+    """
+
+    def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
+        prepare()
+        self._memory, self._count = memory, len(memory.states)
+        arrays = {name: self._array(getattr(memory, name)) for name in vars(memory)}
+        for name, dtype in dtypes.items():
+            arrays[name] = arrays[name].view(dtype).reshape(len(arrays[name]))
+        arrays["words"] = arrays["words"].view(np.uint64)
+        self._arrays = arrays
+        self._streams: dict[int, Any] = {}  # a kernel knows a launch again by its stream
+        self._first = torch.zeros(1, dtype=torch.int64, device=memory.states.device)
+
+    @staticmethod
+    def _array(tensor: Tensor) -> Any:
+        return cuda.as_cuda_array(tensor)
+
+    def _run(self, kernel: Any, threads: int, *arguments: Any) -> None:
+        """Start a kernel with so many threads for each game; arguments that are names stand for arrays."""
+        arrays = [self._arrays[value] if isinstance(value, str) else value for value in arguments]
+        self._launch(kernel, self._count * threads, arrays)
+
+    def _launch(self, kernel: Any, threads: int, arguments: list[Any]) -> None:
+        device = self._memory.states.device
+        with torch.cuda.device(device), cuda.gpus[device.index]:
+            pointer = torch.cuda.current_stream(device).cuda_stream
+            stream = self._streams.get(pointer) or self._streams.setdefault(pointer, cuda.external_stream(pointer))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that few games leave most of a card idle
+                kernel[-(-threads // _THREADS), _THREADS, stream](*arguments)
+
+    def begin(self) -> None:
+        """Deal all games."""
+        self._run(kernels.begin_all, 1, "tables", "states", "runs", "setup", "drawn", "reports")
+
+    def look(self) -> None:
+        """Write masks, observations and seats."""
+        self._memory.masks.zero_()
+        self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
+        self._run(kernels.observe_all, kernels.WARP, "tables", "states", "observations")
+
+    def step(self, reward: int) -> None:
+        """Carry out `actions` and look."""
+        self._run(
+            kernels.step_all, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
+            "rewards", "ended", "illegal",
+        )  # fmt: skip
+        self.look()
+
+    def first_illegal(self) -> int:
+        """Return the index of the first game whose decision in `actions` is not legal, or -1. Waits for the card."""
+        self._first.fill_(self._count)
+        self._run(kernels.refuse_all, 1, "states", "actions", "masks", self._array(self._first))
+        found = int(self._first)
+        return found if found < self._count else -1
+
+    def choose(self) -> None:
+        """Write a uniformly random legal decision of each game into `chosen`."""
+        self._run(kernels.choose_all, kernels.WARP, "masks", "words", "chosen")

@@ -1,0 +1,109 @@
+"""The loops over a batch on a graphics card: a thread for each game, a warp for each where bytes are written or read.
+
+What happens to one game is what `helsinki_env.envs.tensor_kernels` and the rules say. Bytes are another matter: threads
+that write rows of their own keep each other waiting, while the 32 threads of a warp write 32 entries side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import cuda
+
+from helsinki_env.engine.contract import mark_legal
+from helsinki_env.engine.loops import observe_part
+from helsinki_env.engine.rng import GOLDEN, mix
+from helsinki_env.envs.kernels import begin_episode
+from helsinki_env.envs.tensor_kernels import advance, clear_report, is_illegal
+
+__all__ = ["WARP", "begin_all", "choose_all", "mark_all", "observe_all", "refuse_all", "step_all"]
+
+WARP = 32
+_ALL_LANES = 0xFFFFFFFF
+_S32 = np.uint64(32)
+
+
+@cuda.jit
+def begin_all(tables, states, runs, setup, drawn, reports):
+    """Deal all games, a thread each."""
+    b = cuda.grid(1)
+    if b < len(states):
+        begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
+        clear_report(reports[b])
+
+
+@cuda.jit
+def step_all(tables, states, runs, setup, drawn, actions, reward, masks, reports, rewards, ended, illegal):
+    """Take one decision in every game, a thread each; count illegal ones in `illegal`, int64 (1,)."""
+    b = cuda.grid(1)
+    if b < len(states):
+        report = reports[b]
+        refused = advance(
+            tables[0],
+            states[b],
+            runs[b],
+            setup[b % len(setup)],
+            drawn[b % len(drawn)],
+            actions[b],
+            masks[b],
+            reward,
+            report,
+        )
+        rewards[b] = report.reward
+        ended[b] = report.ended
+        if refused:
+            cuda.atomic.add(illegal, 0, refused)
+
+
+@cuda.jit
+def mark_all(tables, states, masks, seats):
+    """Mark what is legal in every game on masks that are zero, a thread each: these are few entries."""
+    b = cuda.grid(1)
+    if b < len(states):
+        g = states[b]
+        mark_legal(tables[0], g, masks[b])
+        seats[b] = g.seat
+
+
+@cuda.jit
+def observe_all(tables, states, observations):
+    """Write what the seats to move see, a warp each."""
+    thread = cuda.grid(1)
+    b = thread // WARP
+    if b < len(states):
+        g = states[b]
+        observe_part(tables[0], g, g.seat, observations[b], thread % WARP, WARP)
+
+
+@cuda.jit
+def refuse_all(states, actions, masks, first):
+    """Write the lowest index of a game whose decision is not legal into `first`, int64 (1,), if there is any."""
+    b = cuda.grid(1)
+    if b < len(states) and is_illegal(states[b], actions[b], masks[b]):
+        cuda.atomic.min(first, 0, b)
+
+
+@cuda.jit
+def choose_all(masks, words, chosen):
+    """Choose as `helsinki_env.engine.playout.pick` does, a warp for each game: 32 ids are asked at once."""
+    thread = cuda.grid(1)
+    b, lane = thread // WARP, thread % WARP
+    if b >= len(masks):
+        return
+    word, ids = words[b] + GOLDEN, masks.shape[1]
+    legal = np.int64(0)
+    for first in range(0, ids, WARP):
+        action = first + lane
+        legal += cuda.popc(cuda.ballot_sync(_ALL_LANES, action < ids and masks[b, action] != 0))
+    rank = np.int64(((mix(word) >> _S32) * np.uint64(legal)) >> _S32)
+    for first in range(0, ids, WARP):
+        action = first + lane
+        marked = action < ids and masks[b, action] != 0
+        members = np.int64(cuda.ballot_sync(_ALL_LANES, marked))
+        before = cuda.popc(np.uint32(members & ((np.int64(1) << lane) - 1)))
+        if marked and before == rank:
+            chosen[b] = action
+        rank -= cuda.popc(np.uint32(members))
+    if lane == 0:
+        words[b] = word
+        if legal == 0:
+            chosen[b] = 0

@@ -1,0 +1,120 @@
+"""Batches of games in tensors, on a graphics card or a processor: the classes of each game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from helsinki_env.envs.tensors import GameTorchEnv
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenEpisodes
+from helsinki_env.games.copenhagen.game import COPENHAGEN
+from helsinki_env.games.copenhagen.game import Game as CopenhagenGame
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.episodes import RandomEpisodes
+from helsinki_env.games.helsinki.game import HELSINKI, Game
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv"]
+
+
+class HelsinkiTorchEnv(GameTorchEnv):
+    """A batch of games of Helsinki in tensors; see `GameTorchEnv` for what comes back and how it goes on.
+
+    The pieces of the observation are named by `helsinki_env.observation.layout`.
+
+    Args:
+        num_envs: number of games B.
+        num_players: 2 to 4.
+        covered: actions that nobody may use, ids or names, or "first_game".
+        denied: one such set for each seat, or None.
+        dry_roads: whether the expansion is played.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        device, check: see `GameTorchEnv`.
+        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        config: a `GameConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments, or a card that is not there.
+    """
+
+    config: GameConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        *,
+        covered: Iterable[int | str] | Literal["first_game"] = (),
+        denied: Iterable[Iterable[int | str]] | None = None,
+        dry_roads: bool = False,
+        components: str | Path = "default",
+        reward: str = "win",
+        device: str | torch.device = "cuda",
+        episodes: RandomEpisodes | None = None,
+        check: bool = False,
+        config: GameConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = GameConfig(
+                num_players=num_players,
+                covered=covered,
+                denied=denied,
+                dry_roads=dry_roads,
+                components=components,
+                reward=reward,
+            )
+        super().__init__(num_envs, HELSINKI.checked(config), device, episodes, check)
+
+    def to_cpu(self, b: int) -> Game:
+        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        game: Game = super().to_cpu(b)
+        return game
+
+
+class CopenhagenTorchEnv(GameTorchEnv):
+    """A batch of games of Copenhagen in tensors; see `GameTorchEnv` for what comes back and how it goes on.
+
+    The pieces of the observation are named by `helsinki_env.games.copenhagen.observation.LAYOUT`.
+
+    Args:
+        num_envs: number of games B.
+        num_players: 2 to 4.
+        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        components: component file, name or path.
+        reward: "win", "rank" or "margin".
+        device, check: see `GameTorchEnv`.
+        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+
+    Raises:
+        ConfigError: for options that cannot be played. ValueError: for other arguments, or a card that is not there.
+    """
+
+    config: CopenhagenConfig
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        *,
+        denied: Iterable[Iterable[int | str]] | None = None,
+        components: str | Path = "copenhagen",
+        reward: str = "win",
+        device: str | torch.device = "cuda",
+        episodes: CopenhagenEpisodes | None = None,
+        check: bool = False,
+        config: CopenhagenConfig | None = None,
+    ) -> None:
+        if config is None:
+            config = CopenhagenConfig(num_players=num_players, denied=denied, components=components, reward=reward)
+        super().__init__(num_envs, COPENHAGEN.checked(config), device, episodes, check)
+
+    def to_cpu(self, b: int) -> CopenhagenGame:
+        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        game: CopenhagenGame = super().to_cpu(b)
+        return game

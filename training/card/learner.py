@@ -1,0 +1,55 @@
+"""A plain network that learns by playing alone, all on one device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agents.base import Player
+from agents.net.checkpoint import load_network
+from agents.plain.network import PlainNetwork
+from agents.plain.player import PlainPlayer
+from helsinki_env.extras import needs
+from training.card.ppo import CardPPO
+from training.card.stage import CardStage
+from training.learner import Part, Place, Playing
+from training.opponents import Pool
+from training.preset import Preset
+
+with needs("train"):
+    import torch
+
+__all__ = ["Plain"]
+
+
+class _PastSelves(Pool):
+    """A pool of networks, on the device where they are met."""
+
+    def __init__(self, game: Any, folder: Path, seed: int, device: torch.device) -> None:
+        super().__init__(game, (), folder, seed, fast=False)
+        self._device = device
+
+    def _load(self, path: Path) -> PlainNetwork:
+        return load_network(path, PlainNetwork)[0].to(self._device)
+
+    def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
+        return network
+
+
+class Plain:
+    """What a run of a plain network trains, see `training.learner.Learner`."""
+
+    def __init__(self, preset: Preset, place: Place) -> None:
+        game, c, seed = preset.game, preset.ppo, place.seed
+        self._fast = place.fast
+        self.network = PlainNetwork(game, preset.network).to(place.device)
+        self.pool: Pool = _PastSelves(game, place.folder / "past", seed, place.device)
+        stage = CardStage(game, preset.tables, c.games, c.steps, c.apart, seed, place.device, place.group)
+        self.ppo: Playing = CardPPO(self.network, stage, c, seed, self.pool.choose, place.fast)
+        self.parts: dict[str, Part] = {"ppo": self.ppo}
+        #: It learns nothing from the heuristic's games.
+        self.positions = 0
+
+    def player(self, network: PlainNetwork, name: str) -> Player:
+        """Return a network as a player of that name."""
+        return PlainPlayer(network, name, self._fast)

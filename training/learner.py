@@ -1,0 +1,166 @@
+"""What a run trains: a network, the parts of its training, and what it once was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from agents.base import Player
+from agents.net.checkpoint import load_checkpoint
+from agents.net.description import PLAIN
+from agents.net.make import check_games, network_path
+from agents.net.network import Network
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
+from helsinki_env.extras import needs
+from training.card.group import Group
+from training.opponents import PAST_SELVES, Pool
+from training.ppo import PPO
+from training.preset import Preset
+from training.progress import Progress
+from training.rollout import Stage
+from training.warm import WarmStart
+
+with needs("train"):
+    import torch
+
+__all__ = ["Judging", "Learner", "Part", "Place", "Playing", "learner_of"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run takes place.
+
+    Attributes:
+        folder: of its files.
+        seed: of weights, games and evaluation.
+        device: where the network computes.
+        fast: whether it computes in bfloat16.
+        group: the processes that share it.
+    """
+
+    folder: Path
+    seed: int
+    device: torch.device
+    fast: bool
+    group: Group
+
+
+class Part(Protocol):
+    """A part of the training, done by one update after the other.
+
+    Attributes:
+        updates: how many there have been.
+        counts: those and other numbers; set before `restore`.
+    """
+
+    updates: int
+    counts: dict[str, int]
+
+    @property
+    def done(self) -> float:
+        """Part that lies behind, 0 to 1."""
+        ...
+
+    def begin(self) -> None:
+        """Get ready, once the part before is over."""
+
+    def update(self) -> Progress:
+        """Learn a little."""
+        ...
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return everything that the next update depends on, but for `counts`."""
+        ...
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state` returned."""
+
+    def close(self) -> None:
+        """Let go of what works in the background."""
+
+
+class Playing(Part, Protocol):
+    """A part in which it learns by playing.
+
+    Attributes:
+        decisions: learnt from so far.
+        games: finished so far.
+    """
+
+    decisions: int
+    games: int
+
+
+class Learner(Protocol):
+    """What a run trains.
+
+    Attributes:
+        network: what learns.
+        parts: of the training, in order; the last one is `ppo`.
+        ppo: the part that is measured on the way.
+        pool: the opponents.
+    """
+
+    network: Any
+    parts: dict[str, Part]
+    ppo: Playing
+    pool: Pool
+
+    @property
+    def positions(self) -> int:
+        """How many positions of the heuristic's games have been learnt from."""
+        ...
+
+    def player(self, network: Any, name: str) -> Player:
+        """Return a network as a player of that name."""
+        ...
+
+
+class Judging:
+    """A network that judges the ends of turns: taught by the heuristic's games, then by its own."""
+
+    def __init__(self, preset: Preset, place: Place) -> None:
+        if place.group.size > 1:
+            raise ValueError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
+        game, tables, ppo, seed = preset.game, preset.tables, preset.ppo, place.seed
+        self._game, self._fast = game, place.fast
+        self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
+        met = 0 if preset.against else PAST_SELVES
+        self.pool = Pool(game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met)
+        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device)
+        self.warm = WarmStart(self.network, game, tables, preset.warm, seed, place.fast)
+        self.ppo: Playing = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
+        self.parts: dict[str, Part] = {"warm": self.warm, "ppo": self.ppo}
+
+    @property
+    def positions(self) -> int:
+        """How many positions of the heuristic's games have been learnt from."""
+        return self.warm.positions
+
+    def player(self, network: Network, name: str) -> Player:
+        """Return a network as a player of that name."""
+        return NetPlayer(TorchAssessor(network, self._fast), self._game, name)
+
+
+def _begun(preset: Preset) -> Network:
+    """Return the network that a run begins with; ValueError if it is of another size or for other games."""
+    path = network_path("" if preset.start == "net" else preset.start, preset.game)
+    network, description = load_checkpoint(path)
+    check_games(path, description, preset.game)
+    if (size := description["network"]) != asdict(preset.network):
+        raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {size}")
+    return network
+
+
+def learner_of(preset: Preset, place: Place) -> Learner:
+    """Return what a preset trains; ValueError if it cannot be trained there."""
+    if preset.learner != PLAIN:
+        return Judging(preset, place)
+    from training.card.learner import Plain
+
+    return Plain(preset, place)
