@@ -6,15 +6,21 @@ A player of one's own gets a name by an entry point of the group ``helsinki.play
     mine = "my_package.players:make"
 
 where ``make(argument: str, config)`` returns the player; the argument is what follows the colon, and the configuration
-says which game it shall play.
+says which game it shall play. Without a package, ``my_module:make`` or ``my_module:Player`` is such a function, a
+player, or a class of players that is made without arguments, in a module that can be imported or stands in the working
+folder.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from os import getcwd
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +29,7 @@ from helsinki_env import GameConfig
 from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["GROUP", "PlayerError", "make_player", "player_files", "player_names"]
+__all__ = ["GROUP", "PlayerError", "is_code", "make_player", "player_files", "player_names"]
 
 GROUP = "helsinki.players"
 """The group of entry points by which packages bring players."""
@@ -39,8 +45,15 @@ _OWN = {
     "ismcts": "agents.registry:_make_tree",
     "net": "agents.net.make:make",
     "net+search": "agents.net.make:make_with_search",
+    "plain": "agents.plain.player:make",
     "forced": "agents.registry:_make_forced",
+    "counted": "agents.mishaps:make",
+    "program": "agents.program.player:make",
 }
+
+
+#: Those that are another player in some way; their argument ends with its name.
+_WRAPPING = ("forced", "counted")
 
 
 class PlayerError(ValueError):
@@ -127,7 +140,8 @@ def make_player(spec: str, config: Any = None) -> Player:
     """Return the player that ``name`` or ``name:argument`` stands for.
 
     Args:
-        spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"`` or ``"net:runs/best"`` (a trained checkpoint).
+        spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"``, ``"net:runs/best"`` (a trained checkpoint),
+            ``"program:./bot"`` or ``"my_module:Player"``.
         config: the games it shall play; default: two players, nothing covered.
 
     Raises:
@@ -137,7 +151,7 @@ def make_player(spec: str, config: Any = None) -> Player:
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
     name, _, argument = spec.strip().partition(":")
-    player = _factory(name)(argument, config or GameConfig())
+    player = _factory(name, argument)(argument, config or GameConfig())
     if not isinstance(player, Player):
         raise PlayerError(
             f"player {shown(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
@@ -145,19 +159,37 @@ def make_player(spec: str, config: Any = None) -> Player:
     return player
 
 
+def is_code(spec: str) -> bool:
+    """Return whether a player's name says what is to be run: a program, or something in a module that is no package's.
+
+    Such a name should come from who runs it, not from a file of somebody else's.
+    """
+    name, _, argument = spec.strip().partition(":")
+    if name in _WRAPPING:
+        return is_code(argument.partition(":")[2] if name == "forced" else argument)
+    return name == "program" or name not in player_names()
+
+
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is read from: who plays under a name depends on what is in them."""
     name, _, argument = spec.strip().partition(":")
-    if name == "forced":
-        return player_files(argument.partition(":")[2], config)
-    if name not in ("net", "net+search"):
+    if name in _WRAPPING:
+        return player_files(argument.partition(":")[2] if name == "forced" else argument, config)
+    if name == "program":
+        from agents.program.player import program_words
+
+        return tuple(Path(word) for word in program_words(argument) if Path(word).is_file())
+    if name not in player_names():
+        module = _found(name)
+        return () if module is None or module.origin is None else (Path(module.origin),)
+    if name not in ("net", "net+search", "plain") or (name == "plain" and not argument):
         return ()
     from agents.net.make import network_path
 
     return (network_path(argument.partition(":")[2] if name == "net+search" else argument, config),)
 
 
-def _factory(name: str) -> Callable[[str, Any], Any]:
+def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
     if name in _OWN:
         module, _, attribute = _OWN[name].partition(":")
         found: Callable[[str, Any], Any] = getattr(import_module(module), attribute)
@@ -169,4 +201,39 @@ def _factory(name: str) -> Callable[[str, Any], Any]:
         except (ImportError, AttributeError) as problem:
             raise PlayerError(f"player {name!r}: {third_party[name].value} cannot be loaded: {problem}") from problem
         return loaded
+    if argument and _found(name) is not None:
+        return partial(_of_module, name)
     raise PlayerError(f"player {shown(name)}: there is no such player; expected {one_of(player_names(), name)}")
+
+
+def _found(module: str) -> ModuleSpec | None:
+    """Return where a module is, also one in the working folder; None if there is none of that name."""
+    if not all(part.isidentifier() for part in module.split(".")):
+        return None
+    if getcwd() not in sys.path:
+        sys.path.append(getcwd())  # behind everything else, so that nothing there stands in for anything
+    try:
+        return find_spec(module)
+    except (ImportError, ValueError):
+        return None
+
+
+def _of_module(module: str, argument: str, config: Any) -> Player:
+    """Return the player that ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT`` stands for."""
+    attribute, _, rest = argument.partition(":")
+    called = f"player {shown(module + ':' + argument)}"
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as problem:
+        raise PlayerError(f"{called}: cannot be loaded: {problem}") from problem
+    if isinstance(found, type | Player):
+        _no_argument(f"{module}:{attribute}", rest)
+        player: Player = found() if isinstance(found, type) else found
+        return player
+    if not callable(found):
+        raise PlayerError(
+            f"{called}: found {type(found).__name__}, expected a player, a class of players or a function that makes "
+            "one from an argument and a configuration"
+        )
+    made: Player = found(rest, config)
+    return made

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from agents.arena.designs import ACTIONS, as_bits
 from agents.arena.plan import Chunk, TablePlan, block_seating
 from agents.base import Player, decide, first_words
+from agents.mishaps import Mishaps, mishaps_of
 from agents.play import Barred, Outcome, deck_seeds, play_games
 from agents.registry import make_player
 from helsinki_env.engine.spec import spec_of
@@ -46,17 +47,33 @@ class Schedule:
 
 
 class Spent(NamedTuple):
-    """The time of a player.
+    """The time of a player, and what else another run would perhaps not find again.
 
     Attributes:
         player: index into the table's players.
         seconds: that its decisions took.
         decisions: how many they were.
+        mishaps: how many of them were replaced, and why.
     """
 
     player: int
     seconds: float
     decisions: int
+    mishaps: Mishaps = Mishaps()
+
+    def plus(self, other: Spent) -> Spent:
+        """Return both times of the same player together."""
+        return Spent(
+            self.player,
+            self.seconds + other.seconds,
+            self.decisions + other.decisions,
+            self.mishaps.plus(other.mishaps),
+        )
+
+    def told(self) -> dict[str, Any]:
+        """Return everything but the player as plain data; mishaps only where there were some."""
+        mishaps = {kind: count for kind, count in self.mishaps._asdict().items() if count}
+        return {"seconds": self.seconds, "decisions": self.decisions, **mishaps}
 
 
 @dataclass(frozen=True)
@@ -126,8 +143,10 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     by_place = np.stack([first_words(lineup_seed, games.game, place) for place in range(table.seats)], axis=1)
     streams = np.take_along_axis(by_place, games.places, axis=1)
     players = [ready_player(table.players[i], table.config) for i in members.tolist()]
+    before = [mishaps_of(player) for player in players]
     played = play_games(players, table.config, member[games.places], games.seeds, streams, barred=games.barred)
-    times = zip(members.tolist(), played.seconds.tolist(), played.asked.tolist(), strict=True)
+    mishaps = [mishaps_of(player).plus(then, -1) for player, then in zip(players, before, strict=True)]
+    times = zip(members.tolist(), played.seconds.tolist(), played.asked.tolist(), mishaps, strict=True)
     return ChunkGames(games, played, tuple(Spent(*spent) for spent in times))
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from agents.arena.checks import check_games
 from agents.arena.chunk import ChunkGames, Spent, schedule
 from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.mishaps import Mishaps
 from agents.play import Outcome
 from helsinki_env.data import read_json
 from helsinki_env.files import replacing, write_json
@@ -96,7 +97,7 @@ class ChunkFiles:
             "blocks": [chunk.first, chunk.end],
             "basis": self.plan.basis,
             "sha256": hashlib.sha256(content).hexdigest(),
-            "times": [spent._asdict() for spent in times],
+            "times": [{"player": spent.player, **spent.told()} for spent in times],
         }
         write_json(self.path(chunk, _NOTE), note)
         with replacing(self.path(chunk)) as file:
@@ -163,6 +164,7 @@ def read_note(path: Path, players: int) -> Note | None:
                 player=entry["player"].integer(0, players - 1),
                 seconds=entry["seconds"].number(0),
                 decisions=entry["decisions"].integer(0),
+                mishaps=Mishaps(*(entry.get(kind, 0).integer(0) for kind in Mishaps._fields)),
             )
             for entry in note["times"].entries("players' times")
         )

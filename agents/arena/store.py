@@ -18,7 +18,6 @@ PyArrow is asked for only where games.parquet is written or read.
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
@@ -29,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena.chunk import ChunkGames
+from agents.arena.chunk import ChunkGames, Spent
 from agents.arena.designs import as_sets
 from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
@@ -256,22 +255,19 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return for each player of each table its decisions and the time it took for them."""
-        sums: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
+        """Return for each player of each table its decisions and the time it took for them.
+
+        Where some were replaced it is told how many, too, see `agents.mishaps.Mishaps`.
+        """
+        sums: dict[tuple[int, int], Spent] = {}
         for chunk in self.plan.chunks:
             for spent in self._chunks.times(chunk):
-                total = sums[chunk.table, spent.player]
-                total[0] += spent.seconds
-                total[1] += spent.decisions
+                key = chunk.table, spent.player
+                sums[key] = sums[key].plus(spent) if key in sums else spent
         tables = self.plan.tables
         return [
-            {
-                "table": tables[table].name,
-                "player": tables[table].players[player],
-                "seconds": seconds,
-                "decisions": decisions,
-            }
-            for (table, player), (seconds, decisions) in sorted(sums.items())
+            {"table": tables[table].name, "player": tables[table].players[player], **spent.told()}
+            for (table, player), spent in sorted(sums.items())
         ]
 
 

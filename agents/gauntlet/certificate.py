@@ -1,0 +1,122 @@
+"""Certificates: what a player's gauntlet came to, and what it takes to check that.
+
+A certificate has two parts. ``certified`` is the same whenever the same player plays the same stage: the gauntlet, the
+digest of every chunk of games, who took which place in each of them, and what follows from that. ``measured`` is how
+long decisions took and how many were replaced, which nobody can check later.
+
+Who changes a certificate can seal it again, so the seal finds accidents only. What makes a certificate believable is
+that its chunks can be played again (`agents.gauntlet.verify`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import helsinki_env
+from agents.arena.chunk import ChunkGames
+from agents.arena.files import packed
+from agents.arena.plan import Chunk, Plan, environment_of
+from agents.arena.store import RunFolder
+from agents.gauntlet.errors import GauntletError
+from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.pins import Pins
+from agents.gauntlet.results import PLAYER, results
+from agents.mishaps import Mishaps
+from agents.registry import player_files
+from helsinki_env.data import Entry, sealed
+from helsinki_env.files import is_file
+
+__all__ = ["COUNTED", "certificate", "digest_of_games", "entry_of_chunk", "places_in", "player_digest"]
+
+COUNTED = "counted:"
+"""What stands before the player's name in the plan: its illegal decisions are replaced and counted."""
+_FORMAT = 1
+
+
+def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Path) -> dict[str, Any]:
+    """Return the certificate of a finished run.
+
+    Args:
+        gauntlet: what was played.
+        pins: its scale.
+        player: who played.
+        stage: which stage of it.
+        run: folder of the run.
+
+    Raises:
+        ArenaError: if the run cannot be read. RatingError: if it has too few games.
+    """
+    folder = RunFolder.open(run)
+    plan, played = folder.plan, list(folder.games())
+    if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
+        raise GauntletError(f"{run}: found {missing} games missing, expected all of them (go on with the run)")
+    chunks = [entry_of_chunk(chunk, games) for chunk, games in played]
+    certified = {
+        "certificate": _FORMAT,
+        "gauntlet": gauntlet.name,
+        "version": gauntlet.version,
+        "gauntlet_digest": gauntlet.digest,
+        "pins_digest": pins.digest,
+        "environment": environment_of(plan.tables),
+        "package": helsinki_env.__version__,
+        "player": player,
+        "player_digest": player_digest(player, plan),
+        "stage": stage,
+        "seed": plan.seed,
+        **results(plan, pins, ((chunk, games.played.places) for chunk, games in played)),
+        "games_digest": digest_of_games([entry["sha256"] for entry in chunks]),
+        "chunks": chunks,
+    }
+    return {"certified": sealed(certified), "measured": _measured(folder)}
+
+
+def entry_of_chunk(chunk: Chunk, games: ChunkGames) -> dict[str, Any]:
+    """Return what a certificate says of a chunk: the digest of its games, and their places seat by seat."""
+    places = " ".join("".join(map(str, row)) for row in games.played.places.tolist())
+    return {"chunk": chunk.name, "sha256": hashlib.sha256(packed(games.played)).hexdigest(), "places": places}
+
+
+def digest_of_games(chunks: Sequence[str]) -> str:
+    """Return the digest of all games from those of the chunks, in the order of the plan."""
+    return hashlib.sha256("".join(chunks).encode()).hexdigest()
+
+
+def places_in(entry: Entry, games: int, seats: int) -> npt.NDArray[np.int64]:
+    """Return the places of a chunk's games, int64 (games, seats), as `entry_of_chunk` wrote them.
+
+    Raises:
+        GauntletError: if they are none.
+    """
+    value = entry.value
+    rows = value.split(" ") if isinstance(value, str) else []
+    if len(rows) != games or any(len(row) != seats or not row.isascii() or not row.isdigit() for row in rows):
+        entry.fail(f"the places of {games} games, {seats} digits for each")
+    found = np.array([[int(digit) for digit in row] for row in rows], np.int64)
+    if (found != (found[:, None, :] < found[:, :, None]).sum(axis=2)).any():
+        entry.fail("places: for each seat how many did better")
+    return found
+
+
+def player_digest(player: str, plan: Plan) -> str | None:
+    """Return 64 hexadecimal digits that identify the files that a player is read from; None if there are none."""
+    files = [path for path in player_files(player, plan.tables[0].config) if is_file(path)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest() if files else None
+
+
+def _measured(folder: RunFolder) -> dict[str, Any]:
+    """Return how long the player's decisions took and how many of them were replaced."""
+    own = {table.name: table.players[PLAYER] for table in folder.plan.tables}
+    times = [entry for entry in folder.times() if own[entry["table"]] == entry["player"]]
+    decisions = sum(entry["decisions"] for entry in times)
+    seconds = sum(entry["seconds"] for entry in times)
+    return {
+        "decisions": decisions,
+        "seconds_per_decision": float(f"{seconds / max(1, decisions):.3g}"),
+        **{kind: sum(entry.get(kind, 0) for entry in times) for kind in Mishaps._fields},
+    }

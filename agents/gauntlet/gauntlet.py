@@ -1,0 +1,216 @@
+"""Gauntlets, from ``configs/gauntlets``: which tables a player meets which opponents at, on which decks.
+
+A gauntlet is a file in YAML; see ``helsinki.yaml`` there. It becomes a tournament like any other (`agents.arena`), in
+which every line-up is the player and its opponents. The short stage plays the first decks of the full one, so a run
+goes on from the one to the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agents.arena.config import plan_from_dict
+from agents.arena.plan import MOST_GAMES, Plan
+from agents.gauntlet.errors import GauntletError
+from agents.registry import player_files
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.files import is_file
+from helsinki_env.yaml_files import find_yaml
+
+__all__ = ["Gauntlet", "GauntletTable", "Part"]
+
+_KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
+_TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
+_PLAYED = ("seats", "game", "boards")
+_MOST_DECKS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games between the opponents, by which their ratings are known.
+
+    Attributes:
+        decks: of each line-up.
+        lineups: who meets.
+    """
+
+    decks: int
+    lineups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class GauntletTable:
+    """A table of a gauntlet.
+
+    Attributes:
+        name: of the table.
+        played: what is played there, with the keys of a tournament's table.
+        opponents: whom the player meets, those of each line-up.
+        reference: by which games the opponents' ratings there are known.
+    """
+
+    name: str
+    played: Mapping[str, Any]
+    opponents: tuple[tuple[str, ...], ...]
+    reference: tuple[Part, ...]
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The opponents, each once."""
+        return tuple(dict.fromkeys(player for lineup in self.opponents for player in lineup))
+
+
+@dataclass(frozen=True)
+class Gauntlet:
+    """A gauntlet.
+
+    Attributes:
+        path: of its file.
+        version: goes up with whatever changes a rating.
+        seed: of decks and players.
+        chunk: games that are played and saved together.
+        stages: how many decks of each line-up each stage plays, by its name.
+        zero: the opponent whose rating is zero.
+        networks: which network is behind an opponent's name, 16 hexadecimal digits of its file.
+        tables: what is played.
+        digest: 16 hexadecimal digits that identify the file's content.
+    """
+
+    path: Path
+    version: int
+    seed: int
+    chunk: int
+    stages: Mapping[str, int]
+    zero: str
+    networks: Mapping[str, str]
+    tables: tuple[GauntletTable, ...]
+    digest: str
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path) -> Gauntlet:
+        """Return the gauntlet in a file (a name in ``configs/gauntlets``, or a path).
+
+        Raises:
+            GauntletError: naming file, key, value found and what is expected.
+        """
+        path = find_yaml(name_or_path, "gauntlets", GauntletError)
+        data = read_yaml(path, GauntletError).mapping(_KEYS)
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one table", least=1))
+        stages = {
+            name: decks.integer(2, _MOST_DECKS, "a number of decks, at least 2")
+            for name, decks in data["stages"].items()
+        }
+        if not stages:
+            data["stages"].fail("a number of decks for each stage, such as {quick: 8, full: 100}")
+        found = cls(
+            path=path,
+            version=data["version"].integer(1),
+            seed=data["seed"].integer(0),
+            chunk=data["chunk"].integer(1, MOST_GAMES),
+            stages=stages,
+            zero=data["zero"].text("a player"),
+            networks={player: digest.text("a digest") for player, digest in data.get("networks", {}).items()},
+            tables=tables,
+            digest=digest_of(data.value),
+        )
+        for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
+            missing = {found.zero, *table.players} - {
+                player for part in table.reference for lineup in part.lineups for player in lineup
+            }
+            if missing:
+                entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
+        return found
+
+    @property
+    def name(self) -> str:
+        """What the file is called, without its ending."""
+        return self.path.stem
+
+    def plan(self, player: str, stage: str) -> Plan:
+        """Return the tournament of a player.
+
+        Args:
+            player: as `agents.registry.make_player` takes it.
+            stage: one of `stages`.
+
+        Raises:
+            GauntletError: if there is no such stage.
+            ArenaError: if something else is wrong with the file.
+        """
+        if stage not in self.stages:
+            raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
+        decks = self.stages[stage]
+        return self._plan(
+            [
+                self._arena_table(table, table.name, decks, [[player, *others] for others in table.opponents])
+                for table in self.tables
+            ]
+        )
+
+    @cached_property
+    def reference(self) -> Plan:
+        """The tournament between the opponents; the parts of a table are tables of their own there."""
+        return self._plan(
+            [
+                self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
+                for table in self.tables
+                for number, part in enumerate(table.reference)
+            ]
+        )
+
+    def _plan(self, tables: list[dict[str, Any]]) -> Plan:
+        with Entry({}, GauntletError, file=str(self.path)).blamed():
+            return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
+
+    def _arena_table(self, table: GauntletTable, name: str, decks: int, lineups: Any) -> dict[str, Any]:
+        seats = len(lineups[0])
+        return {
+            **table.played,
+            "name": name,
+            "seats": seats,
+            "games": decks * seats,
+            "lineups": [list(lineup) for lineup in lineups],
+        }
+
+    def check_networks(self) -> None:
+        """See to it that the opponents' networks are those of the gauntlet.
+
+        Raises:
+            GauntletError: naming the opponent, and both digests.
+        """
+        for table in self.reference.tables:
+            for player in table.players:
+                files = [path for path in player_files(player, table.config) if is_file(path)]
+                digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+                if files and self.networks.get(player) != digest:
+                    raise GauntletError(
+                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
+                        f"{digest} (bring the former network back: ratings are comparable against the same opponents "
+                        "only)"
+                    )
+
+
+def _table(data: Entry) -> GauntletTable:
+    data.mapping(_TABLE_KEYS)
+    played = {key: data[key].value for key in _PLAYED if data[key].given}
+    seats = data["seats"].integer(2, 4, "2, 3 or 4")
+    parts = tuple(
+        Part(
+            part.mapping(("decks", "lineups"))["decks"].integer(2, _MOST_DECKS),
+            _lineups(part["lineups"], seats),
+        )
+        for part in data["reference"].entries("games between the opponents", least=1)
+    )
+    return GauntletTable(data["name"].text("a name"), played, _lineups(data["opponents"], seats - 1), parts)
+
+
+def _lineups(data: Entry, length: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        tuple(name.text("a player, such as greedy") for name in lineup.entries("players", length=length))
+        for lineup in data.entries("at least one line-up", least=1)
+    )

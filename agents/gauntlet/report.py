@@ -1,0 +1,66 @@
+"""The rows of docs/leaderboard.md: one for each player on a gauntlet's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.pins import Pins
+from agents.mishaps import Mishaps
+from helsinki_env.markdown import code, row, table
+
+__all__ = ["certificate_row", "interval", "pinned_table"]
+
+_HEAD = ("player", "rating", "95 % interval", "games", "s/decision", "replaced")
+
+
+def _head(tables: Iterable[str]) -> list[str]:
+    return [*_HEAD, *tables, "by"]
+
+
+def interval(rating: Mapping[str, Any]) -> str:
+    """Return the interval of a rating in words."""
+    low, high = rating["low"], rating["high"]
+    if low is None:
+        return "any" if high is None else f"at most {high:.0f}"
+    return f"at least {low:.0f}" if high is None else f"{low:.0f} to {high:.0f}"
+
+
+def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
+    """Return the table of a gauntlet's leaderboard with its opponents, the strongest first.
+
+    Who does not play at every table has no rating over all of them.
+    """
+    rows = {}
+    for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
+        told = [(name, fixed.players) for name, fixed in pins.tables.items()]
+        found = [pins.data["tables"][name]["players"][player] if player in known else None for name, known in told]
+        rating = f"{pins.mean(player):.0f}" if all(found) else ""
+        games = sum(one["games"] for one in found if one)
+        zero = player == gauntlet.zero
+        cells = [
+            "" if one is None else f"{one['rating']:.0f}" + ("" if zero else f" ({interval(one)})") for one in found
+        ]
+        rows[player] = [code(player), rating, "pinned", f"{games:,}", "", "", *cells, f"version {gauntlet.version}"]
+    order = sorted(rows, key=pins.mean, reverse=True)
+    return table(_head(pins.tables), [rows[player] for player in order]) + "\n"
+
+
+def certificate_row(data: Mapping[str, Any]) -> str:
+    """Return the row of a certificate for that table."""
+    certified, measured = data["certified"], data["measured"]
+    replaced = {kind: measured[kind] for kind in Mishaps._fields if measured[kind]}
+    rating = certified["rating"]
+    return row(
+        [
+            code(certified["player"]),
+            f"{rating['rating']:.0f}",
+            interval(rating),
+            f"{rating['games']:,}",
+            f"{measured['seconds_per_decision']:.2g}",
+            ", ".join(f"{count:,} {kind}" for kind, count in replaced.items()) or "none",
+            *(f"{one['rating']:.0f} ({interval(one)})" for one in certified["tables"]),
+            f"version {certified['version']}, {certified['stage']}, {code(certified['digest'])}",
+        ]
+    )

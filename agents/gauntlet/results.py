@@ -1,0 +1,118 @@
+"""What came out of a gauntlet: the rating on its scale, table by table, and how the player did against each opponent.
+
+All of it follows from the plan and from who took which place, so whoever has the places can work it out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.chunk import schedule
+from agents.arena.plan import Chunk, Plan
+from agents.gauntlet.pins import Pins
+from agents.rating.anchored import Anchored, AnchoredGames, anchored
+from agents.standing import share_interval, win_shares
+
+__all__ = ["PLAYER", "results"]
+
+PLAYER = 0
+"""The number of the player among those of a table; behind it are its opponents."""
+
+
+@dataclass(frozen=True)
+class _Games:
+    """The games of one table: seating int64 (G, S), places int (G, S), deck int64 (G,)."""
+
+    seating: npt.NDArray[np.int64]
+    places: npt.NDArray[np.integer]
+    deck: npt.NDArray[np.int64]
+
+
+def results(plan: Plan, pins: Pins, chunks: Iterable[tuple[Chunk, npt.NDArray[np.integer]]]) -> dict[str, Any]:
+    """Return the results of a player as plain data.
+
+    Args:
+        plan: what was played, see `agents.gauntlet.gauntlet.Gauntlet.plan`.
+        pins: the scale.
+        chunks: all that were played, with the places by seat, 0 is first, int (G, S).
+
+    Raises:
+        RatingError: if there are too few games.
+    """
+    played: list[list[_Games]] = [[] for _ in plan.tables]
+    for chunk, places in chunks:
+        planned = schedule(plan.tables[chunk.table], plan.seed, chunk)
+        played[chunk.table].append(_Games(planned.seating, places, planned.block))
+    tables = [
+        _Games(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("seating", "places", "deck")))
+        for parts in played
+    ]
+    known = [
+        _anchored_games(games, plan.tables[number].players, pins, plan.tables[number].name)
+        for number, games in enumerate(tables)
+    ]
+    overall, alone = anchored(known)
+    return {
+        "rating": _plain(overall),
+        "tables": [
+            {"table": plan.tables[number].name, **_plain(rating), **_won(tables[number])}
+            for number, rating in enumerate(alone)
+        ],
+        "opponents": _opponents(plan, tables),
+    }
+
+
+def _anchored_games(games: _Games, players: Sequence[str], pins: Pins, name: str) -> AnchoredGames:
+    fixed = pins.tables[name]
+    strengths = np.array([0.0, *(fixed.players[player] for player in players[PLAYER + 1 :])])
+    return AnchoredGames(
+        known=strengths[games.seating] + np.array(fixed.seats),
+        own=games.seating == PLAYER,
+        places=games.places,
+        deck=games.deck,
+    )
+
+
+def _plain(rating: Anchored) -> dict[str, Any]:
+    elo = {name: _finite(getattr(rating, name)) for name in ("rating", "low", "high")}
+    return {**elo, "games": rating.games, "decks": rating.decks}
+
+
+def _finite(elo: float) -> float | None:
+    """Return Elo points as they are told; None for an interval without an end."""
+    return round(elo, 1) if np.isfinite(elo) else None
+
+
+def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Return a share with its interval; decks are the independent units."""
+    _, unit = np.unique(decks, return_inverse=True)
+    found = share_interval(
+        np.bincount(unit, happened)[:, None].astype(np.float64), np.bincount(unit).astype(np.float64)[:, None]
+    )
+    return {name: round(float(value[0]), 4) for name, value in zip(("share", "low", "high"), found, strict=True)}
+
+
+def _won(games: _Games) -> dict[str, Any]:
+    won = (win_shares(games.places) * (games.seating == PLAYER)).sum(axis=1)
+    return {"won": _share(games.deck, won)}
+
+
+def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
+    """Return in which share of meetings the player finished ahead of each opponent, a shared place as half."""
+    ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
+    for number, games in enumerate(tables):
+        own = np.take_along_axis(games.places, (games.seating == PLAYER).argmax(axis=1)[:, None], axis=1)
+        better = (own < games.places) + (own == games.places) / 2
+        for i, opponent in enumerate(plan.tables[number].players[PLAYER + 1 :], start=PLAYER + 1):
+            game, seat = np.nonzero(games.seating == i)
+            ahead.setdefault(opponent, []).append((games.deck[game], better[game, seat]))
+    found = []
+    for opponent, parts in ahead.items():
+        decks, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
+        found.append({"opponent": opponent, "meetings": len(decks), **_share(decks, shares)})
+    return found

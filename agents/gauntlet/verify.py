@@ -1,0 +1,156 @@
+"""Whether a certificate says the truth: what follows from it is worked out again, and some games are played again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from agents.arena.plan import Chunk, Plan, environment_of
+from agents.arena.workers import in_processes
+from agents.gauntlet.certificate import COUNTED, digest_of_games, entry_of_chunk, places_in, player_digest
+from agents.gauntlet.errors import GauntletError
+from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.pins import Pins
+from agents.gauntlet.results import results
+from agents.registry import is_code
+from helsinki_env.data import Entry, read_json, shown
+
+__all__ = ["Claim", "read_claim"]
+
+#: Figures may differ by so much from one machine to another; they are rounded.
+_CLOSE = 1e-4
+_MOST = 1e6
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A certificate that fits together; what remains is to play games of it again.
+
+    Attributes:
+        path: of its file.
+        player: whose it is, or who shall play instead.
+        plan: what was played.
+        rating: the rating with its interval, as the certificate has it.
+        package: version of the package that played.
+    """
+
+    path: Path
+    player: str
+    plan: Plan
+    rating: dict[str, Any]
+    package: str
+    _chunks: tuple[dict[str, Any], ...]
+
+    def sample(self, games: int, seed: int) -> list[Chunk]:
+        """Return chunks with at least so many games, or all there are, drawn at random."""
+        order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
+        found: list[Chunk] = []
+        while order and self.plan.games_of(found) < games:
+            found.append(self.plan.chunks[order.pop()])
+        return sorted(found)
+
+    def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
+        """Play some chunks again and compare.
+
+        Args:
+            chunks: which.
+            processes: how many play side by side.
+            progress: called with the number of games that were the same, chunk by chunk.
+
+        Raises:
+            GauntletError: naming the first chunk that came out otherwise.
+            ChunkError: if a player goes wrong.
+        """
+        told = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
+        for chunk, games in in_processes(self.plan, chunks, processes):
+            if entry_of_chunk(chunk, games) != told[chunk.name]:
+                raise GauntletError(
+                    f"{self.path}: {self.plan.describe(chunk)}: played again, its games came out otherwise than the "
+                    "certificate says (another player, or one that does not decide by its seat's view and random "
+                    f"number alone{self._other_package()})"
+                )
+            if progress is not None:
+                progress(self.plan.games_of([chunk]))
+
+    def _other_package(self) -> str:
+        ours = helsinki_env.__version__
+        return "" if self.package == ours else f"; made with helsinki-env {self.package}, this is {ours}"
+
+
+def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None) -> Claim:
+    """Read a certificate and check everything but the games themselves.
+
+    Args:
+        path: of its file.
+        gauntlet: that it should be of.
+        pins: the scale.
+        player: who shall play again; None: whom the certificate names, unless that name says what is to be run.
+
+    Raises:
+        GauntletError: naming what is wrong, what was found and what is expected.
+    """
+    data = read_json(path, GauntletError).mapping(("certified", "measured"))["certified"].intact("a certificate")
+    remedy = "verify it with the version that made it"
+    if data["certificate"].value != 1:
+        data["certificate"].fail("1", remedy)
+    for key, ours in (
+        ("gauntlet", gauntlet.name),
+        ("version", gauntlet.version),
+        ("gauntlet_digest", gauntlet.digest),
+        ("pins_digest", pins.digest),
+        ("seed", gauntlet.seed),
+    ):
+        if data[key].value != ours:
+            data[key].fail(f"{ours!r}", remedy)
+    named = data["player"].text("a player")
+    if player is None and is_code(named):
+        data["player"].fail(
+            "a player that comes with a package",
+            "the certificate would say what is run here: name the player yourself, helsinki evaluate --verify "
+            "CERTIFICATE PLAYER",
+        )
+    plan = gauntlet.plan(COUNTED + (player or named), data["stage"].choice(tuple(gauntlet.stages)))
+    if data["environment"].value != environment_of(plan.tables):
+        data["environment"].fail(repr(environment_of(plan.tables)), remedy)
+    digest = player_digest(player or named, plan)
+    if data["player_digest"].value != digest:
+        data["player_digest"].fail(f"{digest!r}, that of {shown(player or named)}", "name the player that was rated")
+    chunks = _chunks(data, plan, pins)
+    return Claim(path, player or named, plan, data["rating"].value, data["package"].text(), chunks)
+
+
+def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
+    """Return what a certificate says of each chunk, having checked all that follows from it."""
+    entries = data["chunks"].entries("chunks", length=len(plan.chunks))
+    played = []
+    for entry, chunk in zip(entries, plan.chunks, strict=True):
+        if entry["chunk"].value != chunk.name:
+            entry["chunk"].fail(repr(chunk.name))
+        entry["sha256"].text("a digest")
+        played.append((chunk, places_in(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
+    digest = digest_of_games([entry["sha256"].value for entry in entries])
+    if data["games_digest"].value != digest:
+        data["games_digest"].fail(f"{digest!r}, that of the chunks")
+    for key, expected in results(plan, pins, played).items():
+        _same(data[key].value, expected, data[key])
+    return tuple(entry.value for entry in entries)
+
+
+def _same(found: Any, expected: Any, entry: Entry) -> None:
+    """Check that figures are those that follow from the places."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            _same(entry[key].value, value, entry[key])
+    elif isinstance(expected, list):
+        for one, value in zip(entry.entries("figures", length=len(expected)), expected, strict=True):
+            _same(one.value, value, one)
+    elif isinstance(expected, float):
+        if abs(entry.number(-_MOST, _MOST) - expected) > _CLOSE * max(2.0, abs(expected)):
+            entry.fail(f"{expected}, which follows from the places")
+    elif found != expected:
+        entry.fail(f"{expected!r}, which follows from the places")

@@ -1,0 +1,84 @@
+"""Decisions that a player did not take as it should, and that were replaced by any legal one: counted, not fatal.
+
+A player that counts them has an attribute `mishaps`. ``counted:PLAYER`` is any player whose illegal decisions are
+replaced and counted; other players that decide illegally end a match with an error that names them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Player
+from agents.registry import make_player
+from helsinki_env.engine.playout import choose_uniformly
+
+__all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of"]
+
+
+class Mishaps(NamedTuple):
+    """How many decisions were replaced.
+
+    Attributes:
+        illegal: because the player named one that is not legal, or none that can be read.
+        late: because it took too long.
+        failed: because the program behind it had ended.
+    """
+
+    illegal: int = 0
+    late: int = 0
+    failed: int = 0
+
+    def plus(self, other: Mishaps, sign: int = 1) -> Mishaps:
+        """Return the sum of both, or with sign -1 the difference."""
+        return Mishaps(*(one + sign * more for one, more in zip(self, other, strict=True)))
+
+
+def mishaps_of(player: Player) -> Mishaps:
+    """Return what a player has counted so far; nothing for those that do not count."""
+    found = getattr(player, "mishaps", None)
+    return found if isinstance(found, Mishaps) else Mishaps()
+
+
+class CountedPlayer:
+    """Decides as another player does, and at random, all legal decisions equally likely, where that decides illegally.
+
+    Args:
+        player: the other.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self.player, self.name, self._illegal = player, player.name, 0
+        if hasattr(player, "at_once"):
+            self.at_once = player.at_once
+
+    @property
+    def mishaps(self) -> Mishaps:
+        """How many decisions were replaced so far."""
+        return mishaps_of(self.player).plus(Mishaps(illegal=self._illegal))
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        actions = np.asarray(self.player.act(observation, mask, words))
+        if actions.shape != words.shape or not np.issubdtype(actions.dtype, np.integer):
+            return actions  # not a decision for each row: whoever plays the games complains
+        actions = actions.astype(np.int64)
+        inside = (actions >= 0) & (actions < mask.shape[1])
+        wrong = np.flatnonzero(~inside | (mask[np.arange(len(mask)), np.where(inside, actions, 0)] == 0))
+        if len(wrong):
+            actions[wrong] = choose_uniformly(mask[wrong], words[wrong].copy())
+            self._illegal += len(wrong)
+        return actions
+
+
+def make(argument: str, config: Any) -> CountedPlayer:
+    """Return the player that ``counted:PLAYER`` stands for, given what follows the first colon.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    return CountedPlayer(make_player(argument, config))

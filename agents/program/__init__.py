@@ -1,0 +1,1 @@
+"""Programs as players, in any language, over standard input and output."""

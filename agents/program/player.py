@@ -1,0 +1,174 @@
+"""A program as a player, by the protocol of docs/evaluate.md: one line of JSON there, one line of JSON back.
+
+What is sent is made from the observation alone (`helsinki_env.engine.hidden`), and only what the seat may see of the
+position, so nothing hidden can reach the program. It gets every decision by itself: games are played side by side, and
+nothing says which of them a decision belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.mishaps import Mishaps
+from agents.program.process import EndedError, LateError, Process
+from agents.registry import PlayerError
+from helsinki_env import GameConfig
+from helsinki_env.data import parse_json, shown
+from helsinki_env.engine.hidden import deals
+from helsinki_env.engine.playout import choose_uniformly
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_words"]
+
+PROTOCOL = 1
+"""Version of the messages."""
+SECONDS = 2.0
+"""For one decision, if nothing else is said."""
+_MOST_SECONDS = 3600.0
+#: For a program to begin and to answer the first message.
+_BEGINNING = 30.0
+#: So many decisions one after the other that are late or find no program, and it is not asked again.
+_PATIENCE = 10
+
+
+class ProgramPlayer:
+    """Asks a program for every decision.
+
+    A decision that is not legal, not in time or not there at all is replaced by any legal one, all equally likely, and
+    counted. After one that is late or missing the program is begun anew; after ten such in a row it is given up, and
+    everything that it would have been asked is replaced and counted likewise.
+
+    Args:
+        command: the program and its arguments, as one would write them in a shell.
+        config: the games to be played.
+        seconds: in which a decision must be here.
+
+    Raises:
+        PlayerError: if there is no such program, or positions of the game cannot be told.
+    """
+
+    def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
+        self.config = config or GameConfig()
+        self.name, self.seconds = f"program:{command}", seconds
+        self._words = program_words(command)
+        self._process: Process | None = None
+        self._counts, self._in_a_row, self._begin_within = Mishaps(), 0, _BEGINNING
+        if not self._words or shutil.which(self._words[0]) is None:
+            found = self._words[0] if self._words else command
+            raise PlayerError(f"player {shown(self.name)}: found no program {shown(found)}, expected a command to run")
+        if spec_of(self.config).to_dict is None:
+            raise PlayerError(f"player {shown(self.name)}: positions of {spec_of(self.config).name} cannot be told")
+        if sys.platform == "win32":
+            raise PlayerError(f"player {shown(self.name)}: programs can be players on Linux and macOS only")
+
+    @property
+    def mishaps(self) -> Mishaps:
+        """How many decisions were replaced so far."""
+        return self._counts
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        actions = choose_uniformly(mask, words.copy())
+        for row in range(len(mask)):
+            found = self._decision(observation[row], mask[row], int(words[row]))
+            if isinstance(found, Mishaps):
+                self._counts = self._counts.plus(found)
+            else:
+                actions[row] = found
+        return actions
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _decision(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], word: int) -> int | Mishaps:
+        """Return the program's decision, or what went wrong."""
+        if self._in_a_row >= _PATIENCE:
+            return Mishaps(failed=1)
+        legal = np.flatnonzero(mask).tolist()
+        message = {"type": "decide", **told(self.config, observation), "legal": legal, "random": word >> 11}
+        try:
+            answer = self._ready().answer(json.dumps(message), self.seconds)
+        except (EndedError, LateError, OSError) as problem:
+            self.close()
+            self._in_a_row += 1
+            return Mishaps(late=1) if isinstance(problem, LateError) else Mishaps(failed=1)
+        self._in_a_row = 0
+        try:
+            action = parse_json(answer, ValueError)["action"].integer(0)
+        except ValueError:
+            return Mishaps(illegal=1)
+        return action if action in legal else Mishaps(illegal=1)
+
+    def _ready(self) -> Process:
+        """Return the program, which is begun if it does not run."""
+        if self._process is None:
+            self._process = Process(self._words)
+            try:
+                self._process.answer(json.dumps(hello(self.config, self.seconds)), self._begin_within)
+            except LateError:
+                raise EndedError from None
+        return self._process
+
+
+def hello(config: Any, seconds: float) -> dict[str, Any]:
+    """Return the first message to a program: what will be played, and by which protocol."""
+    spec = spec_of(config)
+    return {
+        "type": "hello",
+        "protocol": PROTOCOL,
+        "game": spec.name,
+        "environment": f"{spec.name}_v{spec.version}",
+        "players": config.num_players,
+        "components": config.components,
+        "decisions": spec.ids(config),
+        "seconds": seconds,
+    }
+
+
+def told(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
+    """Return who decides, and the position as that seat sees it, from its observation (F,)."""
+    spec = spec_of(config)
+    record = deals(config, observation, 1, seed=0)[0]
+    dealt = spec.game.from_state(spec.config_of(config, record), record)
+    seat = int(record["seat"])
+    return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked when the player is made
+
+
+def program_words(command: str) -> list[str]:
+    """Return a command as a list of words; PlayerError if its quotes do not close."""
+    try:
+        return shlex.split(command)
+    except ValueError as problem:
+        raise PlayerError(f"player {shown('program:' + command)}: {problem}") from None
+
+
+def make(argument: str, config: Any) -> ProgramPlayer:
+    """Return the player that ``program:COMMAND`` or ``program:SECONDS:COMMAND`` stands for.
+
+    Raises:
+        PlayerError: if there is no such program, or the time is none.
+    """
+    first, colon, rest = argument.partition(":")
+    if not colon or not first.replace(".", "", 1).isdigit():
+        return ProgramPlayer(argument, config)
+    seconds = float(first)
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise PlayerError(
+            f"player {shown('program:' + argument)}: found {first} seconds for a decision, expected more than 0 and at "
+            f"most {_MOST_SECONDS:,.0f}"
+        )
+    player = ProgramPlayer(rest, config, seconds)
+    player.name = f"program:{argument}"
+    return player

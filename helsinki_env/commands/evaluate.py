@@ -1,0 +1,198 @@
+"""The command ``helsinki evaluate``: any player against fixed opponents, to one number that others can check."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+from rich.table import Table
+
+from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.options import out_file, out_folder
+from helsinki_env.commands.waiting import Waiting
+from helsinki_env.engine.spec import usual_spec
+from helsinki_env.extras import needs
+from helsinki_env.files import replacing, write_json
+from helsinki_env.markdown import section
+from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
+from helsinki_env.yaml_files import configs_folder
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+    from agents.gauntlet.gauntlet import Gauntlet
+    from agents.gauntlet.pins import Pins
+
+__all__ = ["main"]
+
+#: Games that are played again to verify a certificate, if nothing else is said.
+_AGAIN = 100
+
+
+def main(
+    player: Annotated[str | None, tyro.conf.Positional] = None,
+    gauntlet: str | None = None,
+    stage: str = "quick",
+    out: Path = Path("runs/evaluate"),
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    verify: Path | None = None,
+    games: int | None = None,
+    seed: int | None = None,
+    reference: bool = False,
+    write: Path | None = None,
+) -> int:
+    """Rate a player on a fixed scale: against fixed opponents on fixed decks, with a certificate that others can check.
+
+    The same command goes on with a run that was stopped, at any moment, and comes to the same certificate; --stage full
+    in the same folder goes on from --stage quick. Games do not depend on the number of processes or machines.
+
+    Example: helsinki evaluate heuristic --out runs/evaluate
+    Example: helsinki evaluate net:runs/quick --stage full --out runs/evaluate-quick
+    Example: helsinki evaluate my_bots:Builder --out runs/builder
+    Example: helsinki evaluate "program:./bot --fast" --out runs/bot
+    Example: helsinki evaluate --verify runs/evaluate/certificate.json heuristic
+
+    Args:
+        player: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT or net:MODEL.onnx, net+search:N,
+            program:COMMAND for a program that reads and writes JSON, MODULE:ATTRIBUTE for one in Python, or a name that
+            a package brings.
+        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        stage: how much is played: quick, full, or another one of the gauntlet.
+        out: folder of the run; certificate.json goes there.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        verify: instead of rating, check this certificate and play some of its games again.
+        games: of --verify, how many at least; default 100.
+        seed: of --verify, which of them; default: drawn anew each time.
+        reference: instead of rating, measure the ratings of the gauntlet's opponents, which are its scale, and write
+            them beside its file.
+        write: of --reference, the page whose table of opponents is written anew, such as docs/leaderboard.md.
+    """
+    with needs("arena" if ray is None else "ray"):
+        from agents.gauntlet.gauntlet import Gauntlet
+        from agents.gauntlet.pins import Pins
+
+    if ray is not None and len(ray) > 1:
+        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    if reference and (verify is not None or player is not None):
+        raise ValueError("--reference: found a player or --verify too, expected one of the three")
+    if write is not None and not reference:
+        raise ValueError("--write: found without --reference, whose table it writes")
+    if verify is None and (games is not None or seed is not None):
+        raise ValueError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
+    chosen = Gauntlet.from_yaml(gauntlet or usual_spec().name)
+    chosen.check_networks()
+    playing = {"processes": processes, "ray": ray is not None, "address": ray[0] if ray else None}
+    if reference:
+        _measure(chosen, out, write, playing)
+    elif verify is not None:
+        _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
+    elif player is None:
+        raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
+    else:
+        _rate(chosen, Pins.of(chosen), player.strip(), stage, out, playing)
+    return 0
+
+
+def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
+    """Play what is missing of a tournament."""
+    from agents.arena.run import run_arena
+
+    out_folder(out)
+    make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
+    waiting = Waiting(plan.games)
+    with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
+        run_arena(plan, out, **playing, resumed=waiting.resume, progress=waiting.advance)
+
+
+def _rate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, out: Path, playing: Mapping[str, Any]) -> None:
+    from agents.gauntlet.certificate import COUNTED, certificate
+    from agents.gauntlet.report import certificate_row, interval
+
+    _play(gauntlet.plan(COUNTED + player, stage), out, playing)
+    found = certificate(gauntlet, pins, player, stage, out)
+    write_json(out / "certificate.json", found)
+    console = plain_console()
+    for table in _tables(found["certified"], interval):
+        console.print(table)
+    measured, rating = found["measured"], found["certified"]["rating"]
+    replaced = ", ".join(f"{measured[kind]:,} {kind}" for kind in ("illegal", "late", "failed"))
+    for line in (
+        f"{player}: {rating['rating']:.0f} ({interval(rating)}), the mean over the tables; {gauntlet.zero} is 0",
+        f"{measured['decisions']:,} decisions of {measured['seconds_per_decision']:.3g} s; replaced: {replaced}",
+        certificate_row(found),
+        f"Wrote {out / 'certificate.json'}",
+    ):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def _tables(certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str]) -> list[Table]:
+    """Return what is shown of the results: each table of the gauntlet, and each opponent."""
+    title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
+    rated = Table(title=f"{title}: {certified['rating']['games']:,} games")
+    for name in ("table", "games", "rating", "95 % interval", "games won"):
+        rated.add_column(name, justify="left" if name == "table" else "right", no_wrap=name != "table")
+    for one in certified["tables"]:
+        won = one["won"]
+        cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one))
+        rated.add_row(one["table"], *cells, f"{won['share']:.1%} ({won['low']:.1%} to {won['high']:.1%})")
+    met = Table(title=f"How often {certified['player']} finished ahead of its opponents")
+    for name in ("opponent", "meetings", "ahead", "95 % interval"):
+        met.add_column(name, justify="left" if name == "opponent" else "right")
+    for one in certified["opponents"]:
+        between = f"{one['low']:.1%} to {one['high']:.1%}"
+        met.add_row(one["opponent"], f"{one['meetings']:,}", f"{one['share']:.1%}", between)
+    return [rated, met]
+
+
+def _measure(gauntlet: Gauntlet, out: Path, write: Path | None, playing: Mapping[str, Any]) -> None:
+    from agents.gauntlet.pins import Pins, measured_pins, pins_path
+    from agents.gauntlet.report import pinned_table
+
+    target = pins_path(gauntlet)
+    for path in (target,) if write is None else (target, write):
+        out_file(path, "--write")
+    _play(gauntlet.reference, out, playing)
+    write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
+    table, console = pinned_table(gauntlet, Pins.of(gauntlet)), plain_console()
+    console.print(table, highlight=False, soft_wrap=True)
+    if write is not None:
+        page = section(write.read_text(encoding="utf-8"), gauntlet.name, table)
+        with replacing(write) as file:
+            file.write(page.encode())
+    console.print(f"Wrote {target}" + ("" if write is None else f" and {write}"), highlight=False, soft_wrap=True)
+
+
+def _command(gauntlet: Gauntlet) -> str:
+    """Return the call that measures the opponents, without where its run was."""
+    shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
+    usual = shipped and gauntlet.name == usual_spec().name
+    named = gauntlet.name if shipped else gauntlet.path.name
+    return "evaluate --reference" + ("" if usual else f" --gauntlet {named}")
+
+
+def _verify(
+    gauntlet: Gauntlet, pins: Pins, path: Path, player: str | None, games: int, seed: int | None, processes: int | None
+) -> None:
+    from agents.arena.workers import processors
+    from agents.gauntlet.report import interval
+    from agents.gauntlet.verify import read_claim
+
+    claim = read_claim(path, gauntlet, pins, player)
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    chunks = claim.sample(games, seed)
+    make_ahead(part for table in claim.plan.tables for part in parts_of(table.players, table.config))
+    count = claim.plan.games_of(chunks)
+    waiting = Waiting(count)
+    with kept(lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {again()}"), waiting:
+        claim.play(chunks, processes or processors(), waiting.advance)
+    console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
+    for line in (
+        f"{path}: {claim.player} has {rating}: all figures follow from the places",
+        f"{count:,} of {claim.plan.games:,} games played again with --seed {seed}: the same",
+    ):
+        console.print(line, highlight=False, soft_wrap=True)

@@ -1,0 +1,472 @@
+"""Gauntlets: a player's rating on a fixed scale, its certificate, and what a certificate that was changed comes to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.arena.chunk import play_chunk, schedule
+from agents.arena.files import packed
+from agents.arena.plan import ArenaError, Plan
+from agents.arena.store import RunFolder
+from agents.gauntlet.certificate import COUNTED, certificate, digest_of_games
+from agents.gauntlet.errors import GauntletError
+from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.pins import Pins, measured_pins, pins_path
+from agents.gauntlet.report import certificate_row, pinned_table
+from agents.gauntlet.results import results
+from agents.gauntlet.verify import read_claim
+from agents.rating.ratings import ELO
+from agents.registry import make_player
+from helsinki_env.cli import main
+from helsinki_env.data import sealed
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.files import write_json
+from helsinki_env.markdown import section
+from helsinki_env.yaml_files import list_yaml
+
+pytestmark = pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Long enough for the busiest machine.
+PATIENCE = 240.0
+TINY = """
+version: 3
+seed: 7
+chunk: 4
+stages: {quick: 3, full: 5}
+zero: greedy
+tables:
+  - name: two
+    seats: 2
+    opponents: [[random], [greedy]]
+    reference: [{decks: 12, lineups: [[random, greedy]]}]
+  - name: three, five covered
+    seats: 3
+    boards: {covered: [5, 5], denied: [0, 0]}
+    opponents: [[random, greedy]]
+    reference:
+      - {decks: 4, lineups: [[random, random, greedy]]}
+      - {decks: 3, lineups: [[random, greedy, greedy]]}
+"""
+
+
+def play_here(plan: Plan, folder: Path, most: int | None = None) -> None:
+    """Play what is missing of a run, or so many chunks of it, without a process for it."""
+    with RunFolder.create(folder, plan) as run:
+        for chunk in run.missing()[:most]:
+            run.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+        if not run.missing():
+            run.join("parquet")
+
+
+@pytest.fixture(scope="module")
+def gauntlet(tmp_path_factory: pytest.TempPathFactory) -> Gauntlet:
+    folder = tmp_path_factory.mktemp("gauntlet")
+    (folder / "tiny.yaml").write_text(TINY)
+    found = Gauntlet.from_yaml(folder / "tiny.yaml")
+    play_here(found.reference, folder / "reference")
+    write_json(pins_path(found), measured_pins(found, folder / "reference", "helsinki evaluate --reference"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def pins(gauntlet: Gauntlet) -> Pins:
+    return Pins.of(gauntlet)
+
+
+@pytest.fixture(scope="module")
+def rated(gauntlet: Gauntlet, pins: Pins, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rated")
+    play_here(gauntlet.plan(COUNTED + "heuristic", "quick"), folder)
+    write_json(folder / "certificate.json", certificate(gauntlet, pins, "heuristic", "quick", folder))
+    return folder / "certificate.json"
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+# what is played
+
+
+def test_the_short_stage_is_the_beginning_of_the_full_one(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+    quick, full = (gauntlet.plan(COUNTED + "random", stage) for stage in gauntlet.stages)
+    assert (quick.games, full.games) == (2 * 3 * 2 + 3 * 3, 2 * 5 * 2 + 5 * 3)
+    assert quick.basis == full.basis
+    play_here(quick, tmp_path)
+    before = certificate(gauntlet, pins, "random", "quick", tmp_path)["certified"]
+    play_here(full, tmp_path)
+    after = certificate(gauntlet, pins, "random", "full", tmp_path)["certified"]
+    assert after["rating"]["games"] == 35
+    games = [[one["places"].split() for one in found["chunks"]] for found in (before, after)]
+    flat = [list(chain.from_iterable(found)) for found in games]
+    assert flat[0][:6] == flat[1][:6]
+
+
+def test_the_player_meets_its_opponents_from_every_seat(gauntlet: Gauntlet) -> None:
+    plan = gauntlet.plan("mine", "quick")
+    assert [table.players for table in plan.tables] == [("mine", "random", "greedy")] * 2
+    assert [table.lineups for table in plan.tables] == [((0, 1), (0, 2)), ((0, 1, 2),)]
+    assert plan.seed == 7
+    assert plan.tables[1].boards is not None
+
+
+@pytest.mark.parametrize("name", list_yaml("gauntlets"))
+def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) -> None:
+    """The pinned ratings are those of the file that stands beside them, and the networks those in the box."""
+    gauntlet = Gauntlet.from_yaml(name)
+    gauntlet.check_networks()
+    found = Pins.of(gauntlet)
+    players = {"random", "greedy", "heuristic", "mc:100", "ismcts:100", "net", "net+search:100"}
+    assert {player for table in found.tables.values() for player in table.players} == players
+    assert set(found.tables["2 players"].players) == players
+    assert all(table.players["greedy"] == 0 and abs(sum(table.seats)) < 0.2 for table in found.tables.values())
+    assert found.data["games"] == gauntlet.reference.games
+    named = "" if name == "helsinki" else f" --gauntlet {name}"
+    assert found.data["command"] == f"helsinki evaluate --reference{named}"
+    assert found.mean("random") < 0 < found.mean("heuristic") < found.mean("net")
+    page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    assert section(page, name) == pinned_table(gauntlet, found)
+    for table in gauntlet.plan(COUNTED + "random", "full").tables:
+        for player in table.players:
+            make_player(player, table.config)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", list_yaml("gauntlets"))
+def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
+    """Whoever changes a player that is an opponent changes the scale: raise the version, and measure them anew.
+
+    Networks are held by their digest; their sums differ from machine to machine.
+    """
+    gauntlet = Gauntlet.from_yaml(name)
+    plan, told, tried = gauntlet.reference, Pins.of(gauntlet).data["first_chunks"], set[str]()
+    for chunk in plan.chunks:
+        table = plan.tables[chunk.table]
+        players = {table.players[i] for i in table.lineups[chunk.lineup]}
+        if chunk.first == 0 and players - tried and not any(player.startswith("net") for player in players):
+            tried |= players
+            digest = hashlib.sha256(packed(play_chunk(table, plan.seed, chunk).played)).hexdigest()
+            assert digest == told[chunk.name], f"{plan.describe(chunk)}: {', '.join(sorted(players))}"
+    assert tried == {"random", "greedy", "heuristic", "mc:100", "ismcts:100"}
+
+
+@pytest.mark.parametrize(("stage", "most"), [("quick", 60.0), pytest.param("full", 25.0, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", list_yaml("gauntlets"))
+def test_intervals_are_as_short_as_the_page_says(name: str, stage: str, most: float) -> None:
+    """Games as the model has them: places are drawn by the pinned ratings and those of a player that is planted."""
+    gauntlet = Gauntlet.from_yaml(name)
+    pins, plan, rng = Pins.of(gauntlet), gauntlet.plan("planted", stage), np.random.default_rng(18)
+    scheduled = [(chunk, schedule(plan.tables[chunk.table], plan.seed, chunk).seating) for chunk in plan.chunks]
+    for planted in (0.0, 250.0, 500.0):
+        widths = []
+        for _ in range(5):
+            played = []
+            for chunk, seating in scheduled:
+                table = plan.tables[chunk.table]
+                fixed = pins.tables[table.name]
+                elo = (
+                    np.array([planted, *(fixed.players[player] for player in table.players[1:])])[seating] + fixed.seats
+                )
+                drawn = elo / ELO + rng.gumbel(size=seating.shape)
+                played.append((chunk, (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2)))
+            rating = results(plan, pins, played)["rating"]
+            widths.append((rating["high"] - rating["low"]) / 2)
+        assert most / 4 < np.median(widths) < most, (planted, widths)
+
+
+def test_another_network_is_refused(tmp_path: Path) -> None:
+    text = TINY.replace("[[random], [greedy]]", "[[random], [net]]").replace(
+        "[[random, greedy]]}", "[[net, greedy], [random, greedy]]}"
+    )
+    (tmp_path / "other.yaml").write_text(text + "networks: {net: 0123456789abcdef}\n")
+    with pytest.raises(GauntletError, match="networks: found 0123456789abcdef for net, but the network is"):
+        Gauntlet.from_yaml(tmp_path / "other.yaml").check_networks()
+
+
+@pytest.mark.parametrize(
+    ("found", "other", "message"),
+    [
+        ("version: 3", "version: 0", "version: found 0, expected a whole number of at least 1"),
+        ("seed: 7", "seeds: 7", "seeds: no such key"),
+        ("{quick: 3, full: 5}", "{quick: 1}", r"stages.quick: found 1, expected a number of decks, at least 2"),
+        ("[[random], [greedy]]", "[[random, greedy]]", r"tables\[0\].opponents\[0\]: found .*expected a list of 1"),
+        ("[[random, greedy]]}]", "[[random, random]]}]", r"tables\[0\].reference: .*games of greedy too"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(found: str, other: str, message: str, tmp_path: Path) -> None:
+    assert found in TINY
+    (tmp_path / "wrong.yaml").write_text(TINY.replace(found, other, 1))
+    with pytest.raises(GauntletError, match=message):
+        Gauntlet.from_yaml(tmp_path / "wrong.yaml")
+
+
+def test_ratings_of_another_gauntlet_are_refused(gauntlet: Gauntlet, tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(TINY.replace("seed: 7", "seed: 8"))
+    with pytest.raises(GauntletError, match="found no such file, expected the opponents' ratings"):
+        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+    (tmp_path / "tiny.json").write_text(pins_path(gauntlet).read_text())
+    with pytest.raises(GauntletError, match=f"gauntlet: found '{gauntlet.digest}', expected"):
+        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+    changed = re.sub(r'"rating": 0.0', '"rating": 9.0', pins_path(gauntlet).read_text(), count=1)
+    (tmp_path / "tiny.json").write_text(changed)
+    with pytest.raises(GauntletError, match=r"digest: found .*it was changed after it was written"):
+        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+
+
+# certificates
+
+
+def test_a_certificate_says_what_was_played(rated: Path, gauntlet: Gauntlet, pins: Pins) -> None:
+    data = read(rated)
+    certified, measured = data["certified"], data["measured"]
+    assert (certified["player"], certified["stage"], certified["version"]) == ("heuristic", "quick", 3)
+    assert certified["rating"]["games"] == 21
+    assert certified["rating"]["low"] < certified["rating"]["rating"] < certified["rating"]["high"]
+    mean = sum(table["rating"] for table in certified["tables"]) / 2
+    assert certified["rating"]["rating"] == pytest.approx(mean, abs=0.11)
+    assert {one["opponent"]: one["meetings"] for one in certified["opponents"]} == {"random": 15, "greedy": 15}
+    assert measured["decisions"] > 100
+    assert measured["seconds_per_decision"] > 0
+    assert [measured[kind] for kind in ("illegal", "late", "failed")] == [0, 0, 0]
+    assert certificate_row(data).startswith("| `heuristic` | ")
+    claim = read_claim(rated, gauntlet, pins)
+    assert claim.plan.games_of(claim.sample(10**9, 0)) == 21
+    assert 10 <= claim.plan.games_of(claim.sample(10, 0)) <= 14
+    assert claim.sample(10, 0) == claim.sample(10, 0)
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def changed(rated: Path, folder: Path, change: Change) -> Path:
+    """A certificate that somebody changed who knows how to seal it again."""
+    data = read(rated)
+    certified = {key: value for key, value in data["certified"].items() if key != "digest"}
+    change(certified)
+    certified["games_digest"] = digest_of_games([one["sha256"] for one in certified["chunks"]])
+    path = folder / "changed.json"
+    write_json(path, {**data, "certified": sealed(certified)})
+    return path
+
+
+def better(certified: dict[str, Any]) -> None:
+    certified["rating"]["rating"] += 50.0
+
+
+def other_places(certified: dict[str, Any]) -> None:
+    chunk = certified["chunks"][0]
+    chunk["places"] = chunk["places"].translate(str.maketrans("01", "10"))
+
+
+def no_places(certified: dict[str, Any]) -> None:
+    certified["chunks"][-1]["places"] = "000 " * 99
+
+
+def impossible(certified: dict[str, Any]) -> None:
+    chunk = certified["chunks"][0]
+    chunk["places"] = chunk["places"].replace("0", "1")
+
+
+def fewer(certified: dict[str, Any]) -> None:
+    del certified["chunks"][0]
+
+
+def another_player(certified: dict[str, Any]) -> None:
+    certified["player_digest"] = "0" * 64
+
+
+def another_stage(certified: dict[str, Any]) -> None:
+    certified["stage"] = "full"
+
+
+def another_scale(certified: dict[str, Any]) -> None:
+    certified["pins_digest"] = "0" * 16
+
+
+def a_program(certified: dict[str, Any]) -> None:
+    certified["player"] = "program:rm -r important"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (better, r"certified.rating.rating: found .*, expected .*, which follows from the places"),
+        (other_places, "which follows from the places"),
+        (no_places, r"chunks\[\d+\].places: found .*, expected the places of \d+ games, 3 digits for each"),
+        (impossible, r"chunks\[0\].places: found .*expected places: for each seat how many did better"),
+        (fewer, r"certified.chunks: found .*expected a list of 6 chunks"),
+        (another_player, "player_digest: found '000.*name the player that was rated"),
+        (another_stage, r"certified.chunks: found .*expected a list of"),
+        (another_scale, "pins_digest: found '000.*verify it with the version that made it"),
+        (a_program, "expected a player that comes with a package .the certificate would say what is run here"),
+    ],
+)
+def test_a_certificate_that_was_changed_is_refused(
+    change: Change, message: str, rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+) -> None:
+    with pytest.raises(GauntletError, match=message):
+        read_claim(changed(rated, tmp_path, change), gauntlet, pins)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"certified": 3}', '{"certified": {}, "other": 1}'])
+def test_what_is_no_certificate_is_refused(content: str, gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_text(content)
+    with pytest.raises(GauntletError, match=re.escape(str(path))):
+        read_claim(path, gauntlet, pins)
+
+
+def test_without_its_seal_changed_a_certificate_is_refused_at_once(
+    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_text(rated.read_text().replace('"heuristic"', '"greedy"', 1))
+    with pytest.raises(GauntletError, match=r"digest: found .*it was changed after it was written"):
+        read_claim(path, gauntlet, pins)
+
+
+def test_a_run_that_is_not_finished_has_no_certificate(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+    play_here(gauntlet.plan(COUNTED + "random", "quick"), tmp_path, most=2)
+    with pytest.raises(GauntletError, match="games missing, expected all of them"):
+        certificate(gauntlet, pins, "random", "quick", tmp_path)
+
+
+# the command
+
+
+@pytest.mark.thorough
+def test_the_command_rates_and_verifies(
+    rated: Path, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", "--gauntlet", str(gauntlet.path)]
+    out = tmp_path / "run"
+    assert main([*words, "heuristic", "--out", str(out), "--processes", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "| `heuristic` | " in shown
+    assert read(out / "certificate.json")["certified"] == read(rated)["certified"], "whoever plays it, and how"
+    assert main([*words, "--verify", str(rated), "--games", "12", "--seed", "1", "--processes", "2"]) == 0
+    assert "of 21 games played again with --seed 1: the same" in capsys.readouterr().out
+
+    def other_games(certified: dict[str, Any]) -> None:
+        for chunk in certified["chunks"]:
+            chunk["sha256"] = "0" * 64
+
+    forged = changed(rated, tmp_path, other_games)
+    assert main([*words, "--verify", str(forged), "--processes", "1"]) == 2
+    assert "played again, its games came out otherwise than the certificate says" in capsys.readouterr().err
+    assert main([*words, "--verify", str(rated), "greedy", "--processes", "1"]) == 2
+    assert "came out otherwise" in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntlet, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs the extra ray")
+    words = ["evaluate", "heuristic", "--gauntlet", str(gauntlet.path), "--out", str(tmp_path), "--processes", "2"]
+    assert main([*words, "--ray"]) == 0
+    assert read(tmp_path / "certificate.json")["certified"] == read(rated)["certified"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "found no player, expected one"),
+        (["heuristic", "--reference"], "--reference: found a player or --verify too"),
+        (["heuristic", "--games", "5"], "found without --verify"),
+        (["heuristic", "--stage", "slow"], "stage: found 'slow', expected one of quick, full"),
+        (["heuristic", "--write", "x.md"], "--write: found without --reference"),
+        (["nobody"], "there is no such player"),
+    ],
+)
+def test_what_is_asked_wrongly(
+    words: list[str], message: str, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *words, "--gauntlet", str(gauntlet.path), "--out", str(tmp_path / "run")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_another_player_in_the_same_folder_is_refused(rated: Path, gauntlet: Gauntlet) -> None:
+    with (
+        pytest.raises(ArenaError, match="holds another run"),
+        RunFolder.create(rated.parent, gauntlet.plan(COUNTED + "greedy", "quick")),
+    ):
+        pass
+
+
+BOT = """
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    time.sleep(0.002)
+    print(json.dumps({"action": message["legal"][0]} if message["type"] == "decide" else {}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def bot(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("bot") / "bot.py"
+    path.write_text(BOT)
+    return shlex.join([sys.executable, str(path)])
+
+
+def start(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "helsinki_env.cli", *words],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def played(words: list[str], out: Path) -> tuple[bytes, Any]:
+    """Let a command play to its end, and return the games and what the certificate says of them."""
+    with start(words) as process:
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    return (out / "games.parquet").read_bytes(), read(out / "certificate.json")["certified"]
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform == "win32", reason="programs can be players on Linux and macOS only")
+def test_stopped_runs_of_a_program_go_on_to_the_same_bytes(gauntlet: Gauntlet, bot: str, tmp_path: Path) -> None:
+    """Real signals: Ctrl-C, which everything that belongs to the terminal gets, and a kill that nobody can catch."""
+
+    def words(out: Path) -> list[str]:
+        tail = ["--gauntlet", str(gauntlet.path), "--out", str(out), "--processes", "2"]
+        return ["evaluate", f"program:{bot}", *tail]
+
+    whole = played(words(tmp_path / "whole"), tmp_path / "whole")
+    assert whole[1]["player_digest"] is not None
+    for number, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        out = tmp_path / number.name
+        with start(words(out)) as process:
+            until = time.monotonic() + PATIENCE
+            while len(list((out / "chunks").glob("*.games"))) < 2:
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            if number == signal.SIGINT:
+                os.killpg(process.pid, number)
+            else:
+                process.kill()
+            _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == status, errors
+        assert not (out / "certificate.json").exists()
+        if number == signal.SIGINT:
+            line = errors.splitlines()[-1]
+            assert re.search(r"helsinki evaluate: interrupted: \d+ of 21 games are kept in ", line)
+            assert shlex.split(line.partition(" go on with: ")[2]) == ["helsinki", *words(out)]
+        assert played(words(out), out) == whole

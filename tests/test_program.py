@@ -1,0 +1,294 @@
+"""Programs as players: what they are sent, and what comes of those that do not play along."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.base import Player, decide
+from agents.match import play_match
+from agents.mishaps import CountedPlayer, Mishaps
+from agents.play import Played, play_games
+from agents.program.player import ProgramPlayer, told
+from agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.playout import choose_uniformly
+from helsinki_env.engine.spec import spec_named, spec_of
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs can be players on Linux and macOS only")
+
+#: A program in ten lines; what it does with a decision is said by a word.
+BOT = """
+import json, os, sys, time
+how, notes = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.devnull
+asked = 0
+for line in sys.stdin:
+    with open(notes, "a") as file:
+        file.write(line if how != "pid" else f"{os.getpid()}\\n")
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"ready": True}), flush=True)
+        continue
+    asked += 1
+    if how == "dies" and asked % 3 == 0:
+        os._exit(1)
+    if how == "slow" and asked % 3 == 0:
+        time.sleep(60)
+    if how == "garbage":
+        print("} what?", flush=True)
+    elif how == "endless":
+        sys.stdout.write("x" * 10**6)
+        sys.stdout.flush()
+        time.sleep(60)
+    elif how == "illegal":
+        print(json.dumps({"action": min(set(range(1000)) - set(message["legal"]))}), flush=True)
+    elif how == "chatty":
+        print(json.dumps({"action": message["legal"][-1]}) + "\\n" + "again", flush=True)
+    else:
+        print(json.dumps({"action": message["legal"][-1]}), flush=True)
+if how == "stays":
+    time.sleep(600)
+"""
+
+
+class Last:
+    """What the program plays."""
+
+    name = "last"
+
+    def act(self, observation, mask, words):
+        return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> str:
+    path = tmp_path / "bot.py"
+    path.write_text(BOT)
+    return f"{sys.executable} {shlex.quote(str(path))}"
+
+
+def played(player: Player, config: Any, games: int = 2) -> Played:
+    """Games of a player against itself: what was decided."""
+    seats = config.num_players
+    streams = np.arange(games * seats, dtype=np.uint64).reshape(games, seats)
+    seating = np.zeros((games, seats), np.int64)
+    return play_games([player], config, seating, np.arange(games, dtype=np.uint64), streams)
+
+
+@pytest.mark.parametrize(
+    ("how", "game"),
+    [
+        ("plays", "helsinki"),
+        pytest.param("chatty", "helsinki", marks=pytest.mark.thorough),
+        pytest.param("plays", "copenhagen", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_program_plays_like_a_player_of_the_same_mind(bot: str, how: str, game: str) -> None:
+    config = spec_named(game).config()
+    player = ProgramPlayer(f"{bot} {how}", config, 60.0)
+    found, expected = (played(one, config, 1) for one in (player, Last()))
+    np.testing.assert_array_equal(found.decisions[0], expected.decisions[0])
+    assert player.mishaps == Mishaps()
+    player.close()
+
+
+@pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.thorough)])
+def test_it_is_sent_what_its_seat_sees_and_nothing_else(bot: str, game: str, tmp_path: Path) -> None:
+    """Message for message the position that the game itself shows to that seat, which hides all others' cards."""
+    config, notes = spec_named(game).config(num_players=3), tmp_path / "notes"
+    spec = spec_of(config)
+    player = ProgramPlayer(f"{bot} plays {notes}", config, 60.0)
+    assert spec.to_dict is not None
+    table = spec.game(config, seed=5)
+    expected: list[dict[str, Any]] = []
+    while not table.done and len(expected) < 60:
+        legal = table.legal_actions().tolist()
+        expected.append({"type": "decide", "seat": table.seat, "position": spec.to_dict(table, table.seat)})
+        expected[-1] |= {"legal": legal, "random": 2**53 - 1}
+        table.step(decide(player, table, word=2**64 - 1))
+    player.close()
+    hello, *messages = (json.loads(line) for line in notes.read_text().splitlines())
+    assert messages == json.loads(json.dumps(expected))
+    assert hello == {
+        "type": "hello", "protocol": 1, "game": game, "environment": f"{game}_v{spec.version}", "players": 3,
+        "components": config.components, "decisions": spec.ids(config), "seconds": 60.0,
+    }  # fmt: skip
+    sent = messages[-1]["position"]
+    assert "chance" not in sent
+    assert isinstance(sent["draw_pile"], int)
+    for seat, one in enumerate(sent["seats"]):
+        assert (seat == messages[-1]["seat"]) != (isinstance(one["hand"], dict) and "size" in one["hand"])
+
+
+def test_another_deal_of_what_is_hidden_is_told_alike() -> None:
+    """The position is made from the observation: two games that look the same to the seat give the same message."""
+    from helsinki_env.engine.hidden import redeal_many
+
+    config = spec_named("helsinki").config(num_players=2)
+    spec = spec_of(config)
+    assert spec.to_dict is not None
+    game = spec.game(config, seed=1)
+    for _ in range(30):
+        game.step(int(game.legal_actions()[0]))
+    others = [spec.game.from_state(config, other) for other in redeal_many(game, 5, game.seat, seed=3)]
+    assert len({str(spec.to_dict(other)["draw_pile"]) for other in others}) > 1
+    assert all(told(config, other.observation()) == told(config, game.observation()) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("how", "seconds", "kind"),
+    [
+        ("illegal", 60.0, "illegal"),
+        ("garbage", 60.0, "illegal"),
+        ("dies", 60.0, "failed"),
+        pytest.param("slow", 1.0, "late", marks=pytest.mark.thorough),
+    ],
+)
+def test_what_is_no_decision_is_replaced_and_counted(bot: str, how: str, seconds: float, kind: str) -> None:
+    config = spec_named("helsinki").config()
+    player = ProgramPlayer(f"{bot} {how}", config, seconds)
+    game = spec_of(config).game(config, seed=2)
+    replaced = 0
+    for number in range(6):
+        mask, words = game.legal_mask()[None], np.array([number], np.uint64)
+        action = decide(player, game, number)
+        if sum(player.mishaps) > replaced:
+            replaced = sum(player.mishaps)
+            assert action == choose_uniformly(mask, words)[0], "any legal one, by the decision's own random number"
+        else:
+            assert action == game.legal_actions()[-1]
+        game.step(action)
+    every = how in ("illegal", "garbage")
+    assert player.mishaps == Mishaps(**{kind: 6 if every else 2})
+    player.close()
+
+
+@pytest.mark.thorough
+def test_a_program_that_never_answers_is_given_up(bot: str) -> None:
+    config = spec_named("helsinki").config()
+    player = ProgramPlayer(f"{sys.executable} -c 'import time; time.sleep(100)'", config, 0.05)
+    player._begin_within = 0.05
+    begin = time.monotonic()
+    found = played(player, config, 1)
+    assert time.monotonic() - begin < 60
+    assert player.mishaps == Mishaps(failed=int(found.asked[0]))
+    endless = ProgramPlayer(f"{bot} endless", config, 60.0)
+    game = spec_of(config).game(config, seed=0)
+    decide(endless, game)
+    assert endless.mishaps == Mishaps(failed=1)
+    endless.close()
+
+
+def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path: Path) -> None:
+    notes = tmp_path / "pids"
+    config = spec_named("helsinki").config()
+    player = ProgramPlayer(f"{bot} pid {notes}", config)
+    decide(player, spec_of(config).game(config, seed=0))
+    (number,) = {int(line) for line in notes.read_text().splitlines()}
+    os.kill(number, 0)
+    player.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program sees only that its input ends")
+def test_a_program_that_stays_dies_with_a_killed_process(bot: str, tmp_path: Path) -> None:
+    code = (
+        "import os, time; from agents.base import decide; from agents.program.player import ProgramPlayer\n"
+        "from helsinki_env import Game, GameConfig\n"
+        f"player = ProgramPlayer({f'{bot} stays'!r}, GameConfig()); decide(player, Game(seed=0))\n"
+        "print(player._process._process.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        number = int(process.stdout.readline())
+        os.kill(number, 0)
+        process.kill()
+    for _ in range(100):
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the program lives on")
+
+
+def test_names_of_programs(bot: str) -> None:
+    config = spec_named("helsinki").config()
+    assert make_player(f"program:{bot} plays", config).name == f"program:{bot} plays"
+    timed = make_player(f"program:0.5:{bot} plays", config)
+    assert isinstance(timed, ProgramPlayer)
+    assert (timed.name, timed.seconds) == (f"program:0.5:{bot} plays", 0.5)
+    for wrong, message in (
+        ("program:", "found no program ''"),
+        ("program:/no/such/bot --fast", "found no program '/no/such/bot', expected a command to run"),
+        ("program:'open", "No closing quotation"),
+        ("program:0:bot", "found 0 seconds for a decision"),
+    ):
+        with pytest.raises(PlayerError, match=message):
+            make_player(wrong, config)
+
+
+# players of one's own, without a package
+
+MODULE = """
+class Builder:
+    name = "builder"
+    def act(self, observation, mask, words):
+        return mask.argmax(axis=1)
+
+class Wrong(Builder):
+    def act(self, observation, mask, words):
+        return (mask == 0).argmax(axis=1)
+
+player = Builder()
+
+def make(argument, config):
+    made = Builder()
+    made.name = f"made:{argument}"
+    return made
+"""
+
+
+@pytest.fixture
+def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_bots_here.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+@pytest.mark.usefixtures("_module")
+def test_a_module_in_the_folder_brings_players() -> None:
+    assert make_player("my_bots_here:Builder").name == "builder"
+    assert make_player("my_bots_here:player").name == "builder"
+    assert make_player("my_bots_here:make:5").name == "made:5"
+    assert player_files("counted:my_bots_here:Builder") == (Path.cwd() / "my_bots_here.py",)
+    for wrong in ("my_bots_here:nobody", "my_bots_here:Builder:5", "my_bots_here:MODULE", "nothing_here:Builder"):
+        with pytest.raises(PlayerError, match=wrong.partition(":")[0]):
+            make_player(wrong)
+    assert [is_code(name) for name in ("my_bots_here:Builder", "counted:program:x", "forced:a:program:x")] == [True] * 3
+    assert not any(is_code(name) for name in ("greedy", "counted:net:x", "forced:two_points:heuristic"))
+
+
+@pytest.mark.usefixtures("_module")
+def test_illegal_decisions_are_replaced_where_they_are_counted_and_fatal_elsewhere() -> None:
+    with pytest.raises(IllegalActionError, match="builder"):
+        play_match(["my_bots_here:Wrong", "random"], games=2)
+    player = make_player("counted:my_bots_here:Wrong")
+    assert isinstance(player, CountedPlayer)
+    config = spec_named("helsinki").config()
+    found = played(player, config, 1)
+    assert player.mishaps == Mishaps(illegal=int(found.asked[0]))
+    fine = CountedPlayer(Last())
+    np.testing.assert_array_equal(played(fine, config, 1).decisions[0], played(Last(), config, 1).decisions[0])
+    assert fine.mishaps == Mishaps()
