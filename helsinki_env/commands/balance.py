@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.balance_tune import tune
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine.spec import usual_spec
@@ -163,4 +164,4 @@ def denied(
     return 0
 
 
-main = {"run": run, "report": report, "denied": denied}
+main = {"run": run, "report": report, "denied": denied, "tune": tune}

@@ -14,7 +14,7 @@ from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
 from agents.helsinki.balance.covers import MEASURES
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["figures"]
+__all__ = ["figures", "forest"]
 
 Data = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ _WORTH = f"worth of having it,\n{_POINTS}"
 def figures(data: Data) -> dict[str, tuple[str, bytes]]:
     """Return the figures that the data has something for: caption and SVG by name, in the order of the report."""
     drawn = {
-        "forest": _forest(data),
+        "forest": forest(data),
         "strength": _strength(data),
         "use": _use(data),
         "naive": _naive(data),
@@ -107,7 +107,8 @@ def _rows_high(each: float) -> float:
     return 1.3 + len(ACTIONS) * each
 
 
-def _forest(data: Data) -> bytes | None:
+def forest(data: Data) -> bytes | None:
+    """Draw the deviations of all actions, a panel for each number of players; None without any."""
     counts = _counts(data)
     if not counts:
         return None

@@ -12,7 +12,17 @@ from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 
-__all__ = ["Confirmation", "Covers", "Gate", "Population", "StudyError", "Variants"]
+__all__ = [
+    "Confirmation",
+    "Covers",
+    "Gate",
+    "Population",
+    "StudyError",
+    "Variants",
+    "component_file",
+    "counts_of",
+    "entry_of",
+]
 
 
 class StudyError(ValueError):
@@ -34,7 +44,7 @@ class Population:
     def __post_init__(self) -> None:
         """Check every value."""
         entry_of(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", _counts(self, "games"))
+        object.__setattr__(self, "games", counts_of(self, "games"))
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class Covers:
         """Check every value."""
         players = entry_of(self, "players").entries("players, the stronger first", length=2)
         object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
-        object.__setattr__(self, "decks", _counts(self, "decks"))
+        object.__setattr__(self, "decks", counts_of(self, "decks"))
         entry_of(self, "again").integer(1, comb(len(ACTIONS), 5))
         entry_of(self, "again_decks").integer(2, MOST_GAMES)
 
@@ -102,7 +112,7 @@ class Variants:
         names = entry_of(self, "components").entries("component files")
         object.__setattr__(self, "components", tuple(component_file(name) for name in names))
         entry_of(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", _counts(self, "games"))
+        object.__setattr__(self, "games", counts_of(self, "games"))
 
 
 @dataclass(frozen=True)
@@ -131,7 +141,7 @@ def entry_of(part: Any, name: str) -> Entry:
     return Entry(getattr(part, name), StudyError, name)
 
 
-def _counts(part: Any, name: str) -> dict[int, int]:
+def counts_of(part: Any, name: str) -> dict[int, int]:
     """Return numbers of games or decks by number of players, which is text in JSON."""
     data = entry_of(part, name)
     if not isinstance(data.value, Mapping):

@@ -26,7 +26,7 @@ from helsinki_env.data import Entry, brief, read_json, sealed
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.position import VERSION
 
-__all__ = ["findings_of", "read_results", "results", "verdicts_of"]
+__all__ = ["findings_of", "read_results", "results", "rounded", "verdicts_of", "versions"]
 
 #: Decimals of what is written: far below any interval, and coarse enough to hide how a processor rounds.
 _DECIMALS = 5
@@ -80,7 +80,7 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
         "covers": sections.covers(config, played),
         "confirm": sections.confirm(config, played),
     }
-    return _with_verdicts(_rounded(data))
+    return _with_verdicts(rounded(data))
 
 
 def read_results(path: Path) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     if not found or min(len({f.player for f in found if f.players == one.players}) for one in found) < 2:
         return [], []
     verdicts = judge(found, study["band"], study["level"])
-    rounded: list[dict[str, Any]] = _rounded([asdict(verdict) for verdict in verdicts])
-    return rounded, summary(verdicts, found)
+    told: list[dict[str, Any]] = rounded([asdict(verdict) for verdict in verdicts])
+    return told, summary(verdicts, found)
 
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
@@ -147,14 +147,14 @@ def verdicts_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return _judged(data)[0]
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Return plain data for JSON: NaN becomes None, arrays lists, keys text."""
     if isinstance(value, Mapping):
-        return {str(key): _rounded(item) for key, item in value.items()}
+        return {str(key): rounded(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return _rounded(value.tolist())
+        return rounded(value.tolist())
     if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
+        return [rounded(item) for item in value]
     if isinstance(value, bool | str | int | None):
         return value
     number = float(value)
@@ -172,11 +172,14 @@ def _provenance(played: Played) -> dict[str, Any]:
             tables = played.tables(part).values()
             games = sum(len(table) for table in tables)
             parts[part] = {"seed": plan.seed, "plan": plan.digest, "games": games, "missing_games": plan.games - games}
+    return {**versions(), "networks": networks, "parts": parts}
+
+
+def versions() -> dict[str, str]:
+    """Return by what the figures were made."""
     return {
         "environment": f"helsinki_v{VERSION}",
         "package": helsinki_env.__version__,
         "numpy": version("numpy"),
         "scipy": version("scipy"),
-        "networks": networks,
-        "parts": parts,
     }

@@ -1,0 +1,198 @@
+"""The numbers of the action board that may change, boards that differ in them, and the component files of these boards.
+
+A board is told by the values of the numbers that may change, in their order; all else is as the component file has it.
+
+Letters in shapes: N boards, F numbers that may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.files import replacing
+from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
+from helsinki_env.games.helsinki.components import ComponentError, Components
+from helsinki_env.yaml_files import find_yaml
+
+__all__ = [
+    "Board",
+    "Boards",
+    "Number",
+    "changed",
+    "component_file",
+    "in_words",
+    "random_boards",
+    "read_numbers",
+    "same",
+    "sizes",
+]
+
+Board = tuple[int, ...]
+"""The values of the numbers that may change."""
+Boards = npt.NDArray[np.int64]
+"""Several of them, (N, F)."""
+
+_KINDS = ("cost", "strength")
+_WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:]}
+#: Numbers that are others on a random board: enough to learn from all of them, and not so many that such a board has
+#: nothing in common with one on which a few numbers change. But each is as it was on half of the boards at least.
+_CHANGED = 8
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that may change.
+
+    Attributes:
+        action: whose it is, by id.
+        kind: "cost" or "strength".
+        was: its value as the component file has it.
+        least: the least that it may become.
+        most: the most.
+    """
+
+    action: int
+    kind: str
+    was: int
+    least: int
+    most: int
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The values that it may change to."""
+        return tuple(value for value in range(self.least, self.most + 1) if value != self.was)
+
+    @property
+    def reach(self) -> int:
+        """How far it may go."""
+        return max(abs(value - self.was) for value in self.others)
+
+
+def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
+    """Return the numbers that may change, in the order of the actions, an action's cost first.
+
+    Args:
+        data: "all", "costs" or "strengths", within the bounds of a component file; or for each action what of it may
+            change, from where to where: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``.
+        components: what they are as long as nothing changes.
+
+    Raises:
+        ValueError: of the entry's own kind, naming key, value found and what is expected.
+    """
+    if isinstance(data.value, str):
+        kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
+        asked = {(action, kind): _bounds(action, kind) for action in ACTIONS for kind in kinds}
+        asked = {key: bounds for key, bounds in asked.items() if bounds[0] < bounds[1]}
+    else:
+        asked = {}
+        for action, entry in data.mapping(ACTIONS).items():
+            for kind, limits in entry.mapping(_KINDS).items():
+                asked[action, kind] = _limits(limits, action, kind)
+    found = []
+    for i, action in enumerate(ACTIONS):
+        for kind, now in zip(_KINDS, (components.costs[i], components.strengths[i]), strict=True):
+            if (action, kind) in asked and asked[action, kind] != (now, now):
+                found.append(Number(i, kind, now, *asked[action, kind]))
+    if not found:
+        data.fail("at least one number that may change")
+    return tuple(found)
+
+
+def _bounds(action: str, kind: str) -> tuple[int, int]:
+    """Return what a component file may say; nothing but 0 is the strength of an action that has none."""
+    if kind == "cost":
+        return 0, MOST_COATS
+    known = STRENGTHS.get(action)
+    return (known.least, known.most) if known else (0, 0)
+
+
+def _limits(data: Entry, action: str, kind: str) -> tuple[int, int]:
+    least, most = _bounds(action, kind)
+    if most == 0:
+        data.fail(f"no such key, as {action} has a cost but no strength")
+    low, high = (end.integer(least, most) for end in data.entries(f"numbers, from and to, {least} to {most}", length=2))
+    if low > high:
+        data.fail("the lower number first")
+    return low, high
+
+
+def same(numbers: Sequence[Number]) -> Board:
+    """Return the board on which nothing has changed."""
+    return tuple(number.was for number in numbers)
+
+
+def changed(numbers: Sequence[Number], board: Board) -> list[tuple[Number, int]]:
+    """Return the numbers that are others on a board, each with what it is there."""
+    return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
+
+
+def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return how many numbers have changed on each board, and by how many steps all together, int64 (N,) each."""
+    steps = np.abs(boards - np.array(same(numbers)))
+    return (steps > 0).sum(axis=1), steps.sum(axis=1)
+
+
+def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Board]:
+    """Return boards on which every number has changed as often, and to each of its other values as often.
+
+    Args:
+        numbers: that may change.
+        count: how many boards.
+        seed: of chance.
+    """
+    generator = np.random.default_rng([seed, 1])
+    boards = np.tile(np.array(same(numbers), np.int64), (count, 1))
+    times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
+    for column, number in enumerate(numbers):
+        values = np.resize(generator.permutation(number.others), times)
+        boards[generator.permutation(count)[:times], column] = values
+    return [tuple(board) for board in boards.tolist()]
+
+
+def in_words(numbers: Sequence[Number], board: Board) -> list[str]:
+    """Return what has changed on a board, a sentence for each number."""
+    return [_sentence(number, value) for number, value in changed(numbers, board)]
+
+
+def _sentence(number: Number, value: int) -> str:
+    name = ACTIONS[number.action]
+    of = "coats of arms" if number.kind == "cost" else STRENGTHS[name].of
+    verb = "costs" if number.kind == "cost" else "gives"
+    return f"'{name.replace('_', ' ')}' {verb} {value} instead of {number.was} ({of})"
+
+
+def component_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
+    """Write the component file of a board, unless it is there, and return its path; its name follows from the changes.
+
+    Args:
+        base: the file that has everything else, a name in configs/components or a path.
+        numbers: that may change.
+        board: their values.
+        folder: where to.
+    """
+    told: dict[str, dict[str, int]] = {}
+    for number, value in changed(numbers, board):
+        told.setdefault(ACTIONS[number.action], {})[number.kind] = value
+    path = folder / f"{digest_of(told)}.yaml"
+    if not path.exists():
+        data = read_yaml(find_yaml(base, "components", ComponentError), ComponentError).mapping().value
+        words = "".join(f"# {sentence}\n" for sentence in in_words(numbers, board))
+        with replacing(path) as file:
+            file.write(f"# {base}, but for these numbers of the action board:\n{words}\n".encode())
+            file.write(_dumped(data, told).encode())
+    return path
+
+
+def _dumped(data: dict[str, Any], told: dict[str, dict[str, int]]) -> str:
+    actions: dict[str, Any] = {name: dict(values) for name, values in (data.get("actions") or {}).items()}
+    for name, values in told.items():
+        actions[name] = actions.get(name, {}) | values
+    return yaml.safe_dump({**data, "actions": actions}, sort_keys=False, default_flow_style=None, width=120)

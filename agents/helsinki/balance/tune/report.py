@@ -1,0 +1,192 @@
+"""The report of a search: a page of Markdown with its picture, all numbers as JSON, and a component file to play with.
+
+Everything but the component file is made from the data (`agents.helsinki.balance.tune.results`): the same data, the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.helsinki.balance.covers import MEASURES as UNITS
+from agents.helsinki.balance.figures import forest
+from agents.helsinki.balance.tune.results import MEASURES
+from helsinki_env.games.helsinki.action_numbers import STRENGTHS
+from helsinki_env.markdown import all_printable, code, marked, table, text
+
+__all__ = ["PROPOSAL", "report_files"]
+
+Data = Mapping[str, Any]
+
+PROPOSAL = "proposal.yaml"
+"""The name of the component file that is proposed."""
+
+
+def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
+    """Return the files of the report by their path in its folder.
+
+    Args:
+        data: everything that was found.
+        proposal: the component file, if one is proposed.
+    """
+    shown = all_printable(data)
+    picture = forest(
+        {
+            "study": {"band": shown["tuning"]["band"]},
+            "actions": shown["actions"],
+            "screen": [entry for board in (shown["before"], shown["after"]) if board for entry in board["screen"]],
+        }
+    )
+    files = {
+        Path("tune.md"): ("\n".join(_page(shown)) + "\n").encode(),
+        Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+    }
+    if picture is not None:
+        files[Path("images", "tune-forest.svg")] = picture
+    return files if proposal is None else files | {Path(PROPOSAL): proposal}
+
+
+def _page(data: Data) -> Iterator[str]:
+    yield "# The action board put in balance"
+    yield ""
+    for sentence in data["summary"]:
+        yield f"- {marked(sentence)}"
+    if data["change"]:
+        yield ""
+        yield f"Play it: {code(f'helsinki play --components {PROPOSAL}')}"
+    yield ""
+    yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
+    yield ""
+    yield (
+        "*How much more (right) or less (left) an action is worth than the average one, "
+        f"{'before and after' if data['after'] else 'on the board as it is'}. Lines: intervals that hold for all at "
+        "once. Grey: the band.*"
+    )
+    yield ""
+    yield "## Every action"
+    yield ""
+    yield _actions(data)
+    if data["games"]:
+        yield ""
+        yield "## What it does to the game"
+        yield ""
+        yield _games(data)
+    if data["tried"]:
+        yield ""
+        yield "## The boards that were tried"
+        yield ""
+        yield (
+            "How far the farthest action lies beyond the band, in win-share points: as the model saw it, and after "
+            "each round, from the games and the model together. The best were left for the proof."
+        )
+        yield ""
+        yield _tried(data)
+    if data["numbers"]:
+        yield ""
+        yield "## What each number does"
+        yield ""
+        yield (
+            "Worth of having the action, in win-share points, by the value of the number, as the model learnt it from "
+            "boards with random numbers; the value in brackets is the present one."
+        )
+        yield ""
+        yield _numbers(data)
+    yield ""
+    yield "## Where the numbers come from"
+    yield ""
+    yield from _provenance(data)
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
+
+
+def _label(action: str) -> str:
+    return text(action.replace("_", " "))
+
+
+def _actions(data: Data) -> str:
+    counts = [entry["players"] for entry in data["before"]["screen"]]
+    boards = [board for board in (data["before"], data["after"]) if board]
+    when = ("before", "after") if len(boards) > 1 else ("as it is",)
+    changes: dict[str, list[str]] = {}
+    for one in data["change"]:
+        changes.setdefault(one["action"], []).append(f"{_kind(one)} {one['was']} → {one['now']}")
+    head = ["action", *(["change"] if data["change"] else [])]
+    head += [f"{n} players, {name}" for n in counts for name in when]
+    rows = []
+    for i, action in enumerate(data["actions"]):
+        cells = [_label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
+        for j in range(len(counts)):
+            for board in boards:
+                one = board["screen"][j]["actions"][i]
+                ends = (_signed(one[f"deviation{end}"]) for end in ("", "_low", "_high"))
+                cells.append("{} ({} to {})".format(*ends))
+        rows.append((data["before"]["screen"][0]["actions"][i]["deviation"], cells))
+    rows.sort(key=lambda row: -row[0])
+    return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
+
+
+def _kind(number: Data) -> str:
+    return "cost" if number["kind"] == "cost" else STRENGTHS[number["action"]].of
+
+
+def _games(data: Data) -> str:
+    rows = []
+    for entry in data["games"]:
+        cells = [f"{entry['players']} players, {entry['board']}", f"{entry['games']:,}"]
+        for name in MEASURES:
+            one = entry["measures"][name]
+            cells.append(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}")
+        seats = zip(entry["seats"]["share"], entry["seats"]["error"], strict=True)
+        cells.append(", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats))
+        rows.append((entry["players"], cells))
+    rows.sort(key=lambda row: row[0])
+    head = ["board", "games", *(UNITS[name] for name in MEASURES), "games won by each seat, %"]
+    return table(head, [cells for _, cells in rows])
+
+
+def _tried(data: Data) -> str:
+    rounds = max(len(one["seen"]) for one in data["tried"])
+    rows = [
+        [
+            "; ".join(f"{_label(c['action'])}: {_kind(c)} {c['was']} → {c['now']}" for c in one["change"]),
+            f"{one['predicted']:.1f}",
+            *(f"{one['seen'][i]:.1f}" if i < len(one["seen"]) else "" for i in range(rounds)),
+        ]
+        for one in data["tried"]
+    ]
+    return table(["changes", "model", *(f"round {i + 1}" for i in range(rounds))], rows)
+
+
+def _numbers(data: Data) -> str:
+    rows = []
+    for number in data["numbers"]:
+        for n, powers in number["power"].items():
+            told = [
+                f"{f'({value})' if value == number['was'] else value}: {_signed(power)}"
+                for value, power in zip(number["values"], powers, strict=True)
+            ]
+            rows.append([f"{_label(number['action'])}, {_kind(number)}", n, ", ".join(told)])
+    return table(["number", "players", "value: worth"], rows, left=3)
+
+
+def _provenance(data: Data) -> Iterator[str]:
+    p, asked = data["provenance"], data["tuning"]
+    yield (
+        f"Played by {code('helsinki balance tune ' + asked['name'])}, seed {asked['seed']}, "
+        f"{code(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
+        f"SciPy {p['scipy']}. All numbers: tune.json."
+    )
+    if p["networks"]:
+        files = ", ".join(f"{code(player)} is {digest}…" for player, digest in p["networks"].items())
+        yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
+    yield ""
+    rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
+    yield table(["part", "seed", "games"], rows)
+    yield ""
+    digests = ", ".join(f"{name} {code(digest)}" for name, digest in data["components"].items())
+    yield f"Component files by their digests: {digests}."

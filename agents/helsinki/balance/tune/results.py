@@ -1,0 +1,160 @@
+"""Everything that a search found, as plain data: what the report is made of, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.arena.load import Table
+from agents.arena.store import RunFolder
+from agents.helsinki.balance.covers import fairness, measures
+from agents.helsinki.balance.results import rounded, versions
+from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.numbers import Board, changed, in_words, same
+from agents.helsinki.balance.tune.run import Tuning
+from agents.helsinki.balance.tune.search import Found, Proven, Tried
+from helsinki_env.data import sealed
+from helsinki_env.games.helsinki.components import ACTIONS, load_components
+
+__all__ = ["MEASURES", "results"]
+
+MEASURES = ("rounds", "points", "spread", "skill")
+"""What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
+
+
+def results(tuning: Tuning) -> dict[str, Any]:
+    """Search, playing what is missing, and return everything that was found, with a digest of it all."""
+    config, found = tuning.config, tuning.search()
+    proposal = found.proposal
+    games = tuning.games(proposal.board) if proposal and config.quality else {}
+    before = found.proof[0] if found.proof else found.screen
+    boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
+    data = {
+        "tuning": config.to_dict(),
+        "actions": list(ACTIONS),
+        "outcome": found.outcome,
+        "summary": _summary(config, found),
+        "change": _change(config, proposal.board) if proposal else [],
+        "components": {name: load_components(tuning.file_of(board)).digest for name, board in boards.items()},
+        "before": _proven(config, before, "as it is"),
+        "after": _proven(config, proposal, "proposed") if proposal else None,
+        "numbers": _numbers(config, found),
+        "tried": [_tried(config, one) for one in found.tried],
+        "games": [
+            {"board": name, "players": n, **_of_games(*tables)}
+            for name, by_players in games.items()
+            for n, tables in by_players.items()
+        ],
+        "provenance": {
+            **versions(),
+            "networks": _networks(tuning.folder, tuning.played),
+            "parts": tuning.played,
+        },
+    }
+    return sealed(rounded(data))
+
+
+def _networks(folder: Path, parts: Mapping[str, Any]) -> dict[str, str]:
+    return {player: digest for part in parts for player, digest in RunFolder.open(folder / part).networks.items()}
+
+
+def _change(config: TuneConfig, board: Board) -> list[dict[str, Any]]:
+    return [
+        {"action": ACTIONS[number.action], "kind": number.kind, "was": number.was, "now": value}
+        for number, value in changed(config.free, board)
+    ]
+
+
+def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
+    """What was measured on a board; screens in the form in which `agents.helsinki.balance.figures` draws them."""
+    return {
+        "beyond": proven.about(config.band),
+        "beyond_low": proven.surely(config.band),
+        "beyond_high": proven.at_most(config.band),
+        "screen": [
+            {
+                "player": name,
+                "players": n,
+                "actions": [
+                    {
+                        "action": one.action,
+                        "power": one.power,
+                        "deviation": one.deviation,
+                        "deviation_low": one.low,
+                        "deviation_high": one.high,
+                    }
+                    for one in proven.findings
+                    if one.players == n
+                ],
+            }
+            for n in config.players
+        ],
+    }
+
+
+def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
+    return {"change": _change(config, tried.board), "predicted": tried.predicted, "seen": tried.seen}
+
+
+def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
+    """What each number does to the power of its action by the model, the others as they are."""
+    told = []
+    box = same(config.free)
+    for i, number in enumerate(config.free if found.models else ()):
+        values = sorted({*number.others, number.was})
+        boards = np.array([[*box[:i], value, *box[i + 1 :]] for value in values], np.int64)
+        powers = {
+            n: model.powers(boards)[:, number.action] for n, model in zip(config.players, found.models, strict=True)
+        }
+        told.append(
+            {
+                "action": ACTIONS[number.action],
+                "kind": number.kind,
+                "was": number.was,
+                "values": values,
+                "power": powers,
+            }
+        )
+    return told
+
+
+def _of_games(own: Table, against: Table) -> dict[str, Any]:
+    """Length, points, seats and skill of the games on a board."""
+    alike = measures(own, np.zeros(len(own), np.int64), 1)
+    apart = measures(against, np.zeros(len(against), np.int64), 1)
+    found = {name: (apart if name == "skill" else alike)[name] for name in MEASURES}
+    return {
+        "games": len(own),
+        "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in found.items()},
+        "seats": fairness(own),
+    }
+
+
+def _summary(config: TuneConfig, found: Found) -> list[str]:
+    """Return what came of it in sentences."""
+    counts = ", ".join(str(n) for n in config.players)
+    band = f"the band of ±{config.band:g} win-share points around the average action"
+    sure = f"with {100 * config.level:g} % probability for all intervals together"
+    if found.proposal is None:
+        said = {
+            "in the band": f"All actions lie within {band} ({counts} players, {sure}).",
+            "not surely beyond": f"No action lies beyond {band} for sure ({counts} players, {sure}).",
+            "nothing better": f"None of the boards that were left lies nearer to {band} than the board as it is for "
+            f"sure ({counts} players, {sure}).",
+        }[found.outcome]
+        return [said, "Nothing is proposed."]
+    proposal, before = found.proposal, found.proof[0]
+    words = in_words(config.free, proposal.board)
+    numbers = "one number" if len(words) == 1 else f"{len(words)} numbers"
+    left, least = proposal.at_most(config.band), before.surely(config.band)
+    now = "all actions lie within" if left == 0 else f"no action lies farther than {left:.1f} points beyond"
+    still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
+    names = ", ".join(f"'{name.replace('_', ' ')}'" for name in still)
+    return [
+        f"Change {numbers} of the action board: {'; '.join(words)}.",
+        f"Then {now} {band}; as it is, one lies {least:.1f} points or more beyond it ({counts} players, {sure}).",
+        *([f"Still beyond it for sure: {names}."] if still else []),
+    ]

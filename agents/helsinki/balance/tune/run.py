@@ -1,0 +1,134 @@
+"""A board put in balance with real games: every part is a tournament in a folder of its own, and can be stopped.
+
+What is searched follows from the games that were played, and these from the file and its seed: whoever goes on after an
+interruption comes to the same boards, the same games and the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from agents.arena.config import plan_from_dict
+from agents.arena.designs import Screen
+from agents.arena.load import Table, load_run
+from agents.arena.plan import Plan
+from agents.arena.run import run_arena
+from agents.balance.effects import Study
+from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.numbers import Board, component_file, same
+from agents.helsinki.balance.tune.search import Asked, Found, search
+from helsinki_env.data import read_json, shown
+from helsinki_env.files import remove_leftovers, write_json
+
+__all__ = ["Run", "Tuning", "open_tuning"]
+
+Run = Callable[[str, Plan], None]
+"""Plays a part that is missing, or what is missing of it, in the folder of its name."""
+
+_CONFIG = "tuning.json"
+_BOARDS = "boards"
+#: Games of a chunk: as many as for studies.
+_CHUNK_GAMES = 480
+#: Every part has decks of its own; rounds of the halving follow.
+_PARTS = ("screen", "slopes", "proof", "games")
+_SEEDS = 16
+
+
+def open_tuning(config: TuneConfig, folder: Path) -> None:
+    """Begin in a folder, or go on with what is there.
+
+    Raises:
+        StudyError: if something else was asked there.
+        OSError: if the folder cannot be written.
+    """
+    remove_leftovers(folder / _BOARDS)
+    path, asked = folder / _CONFIG, config.to_dict()
+    if not path.exists():
+        write_json(path, asked)
+        return
+    there = TuneConfig.from_dict(read_json(path, StudyError)).to_dict()
+    for key, value in asked.items():
+        if there[key] != value:
+            raise StudyError(
+                f"{folder}: there is a tuning with {key} {shown(there[key])}, found {shown(value)} now: what is asked "
+                "stands before the first game; ask the same again, or choose another folder by --out"
+            )
+
+
+class Tuning:
+    """A tuning in its folder.
+
+    Args:
+        config: what is asked.
+        folder: where everything is kept.
+        run: plays; default: in processes of this machine, without telling how far it is.
+
+    Attributes:
+        played: seed and games of every part.
+        proposal: the component file that is proposed; None as long as there is none.
+    """
+
+    def __init__(self, config: TuneConfig, folder: Path, run: Run | None = None) -> None:
+        self.config, self.folder, self._run = config, folder, run or self._run_here
+        self.played: dict[str, dict[str, int]] = {}
+        self.proposal: Path | None = None
+
+    def _run_here(self, part: str, plan: Plan) -> None:
+        run_arena(plan, self.folder / part)
+
+    def search(self) -> Found:
+        """Play what is missing and return what was found."""
+        found = search(self.config, self._screens)
+        if found.proposal is not None:
+            self.proposal = Path(self.file_of(found.proposal.board))
+        return found
+
+    def file_of(self, board: Board) -> str:
+        """Return the name of a board's component file, which is written if it is not there."""
+        config = self.config
+        if board == same(config.free):
+            return config.components
+        return str(component_file(config.components, config.free, board, self.folder.resolve() / _BOARDS))
+
+    def games(self, board: Board) -> dict[str, dict[int, tuple[Table, Table]]]:
+        """Return games as they are, on the board as it is and on another one: how long, how many points, who wins.
+
+        Returns:
+            for each of the two boards and each number of players: games among equals, and games of the player in one
+            seat with the weaker one in all others.
+        """
+        config, tables = self.config, []
+        boards = {"as it is": same(config.free), "proposed": board}
+        for name, one in boards.items():
+            for n in config.players:
+                common = {"games": config.quality, "game": {"num_players": n, "components": self.file_of(one)}}
+                meeting = [[config.player, *[config.weaker] * (n - 1)]]
+                tables.append({"name": f"{name}, {n} players", "players": [config.player], **common})
+                tables.append({"name": f"{name}, {n} players, against {config.weaker}", "lineups": meeting, **common})
+        loaded = iter(self._played("games", tables))
+        return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
+
+    def _screens(self, part: str, asked: Sequence[Asked]) -> list[Study]:
+        tables = [
+            {
+                "name": f"board {i // len(self.config.players)}, {one.players} players",
+                "players": [self.config.player],
+                "games": one.games,
+                "game": {"num_players": one.players, "components": self.file_of(one.board)},
+                "screen": asdict(Screen()),
+            }
+            for i, one in enumerate(asked)
+        ]
+        return [study_of(table) for table in self._played(part, tables)]
+
+    def _played(self, part: str, tables: list[dict[str, Any]]) -> list[Table]:
+        number = _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])
+        plan = plan_from_dict({"seed": self.config.seed * _SEEDS + number, "chunk": _CHUNK_GAMES, "tables": tables})
+        self._run(part, plan)
+        self.played[part] = {"seed": plan.seed, "games": plan.games}
+        return load_run(self.folder / part)

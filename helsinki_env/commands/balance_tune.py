@@ -1,0 +1,114 @@
+"""The command ``helsinki balance tune``: which numbers of the action board to change so that no action stands out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.options import out_folder
+from helsinki_env.commands.waiting import Waiting
+from helsinki_env.engine.spec import usual_spec
+from helsinki_env.extras import needs
+from helsinki_env.files import replacing
+from helsinki_env.stopping import again, kept
+from helsinki_env.terminal import plain_console
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+
+__all__ = ["tune"]
+
+
+def tune(
+    config: Annotated[str, tyro.conf.Positional] = "quick",
+    out: Path = Path("runs/tune"),
+    player: str | None = None,
+    players: str | None = None,
+    most: int | None = None,
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+) -> int:
+    """Search the smallest change of the action board's costs and strengths after which no action stands out.
+
+    Games with denied actions tell what actions are worth, on the board as it is, on boards with random numbers, and on
+    those that seem best. A change is proposed only if fresh games prove that it brings the board nearer to balance.
+    The report is written to OUT/report, with the component file to play with. It can be stopped at any moment.
+
+    Example: helsinki balance tune quick --out runs/tune
+
+    Example: helsinki balance tune standard --players 2,3 --most 3 --out runs/tune-3
+
+    Args:
+        config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change.
+        out: folder of everything that is played.
+        player: who plays, instead of the one in the file.
+        players: only these numbers of players of those in the file, separated by commas.
+        most: how many numbers may change at most, instead of what is in the file.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+    """
+    with needs("arena" if ray is None else "ray"):
+        playing, report = _tuning("run"), _tuning("report")
+    from agents.arena.run import run_arena
+
+    if ray is not None and len(ray) > 1:
+        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    asked = _tuning("config").TuneConfig.from_yaml(config)
+    if players is not None:
+        asked = asked.only(_numbers(players))
+    if player is not None:
+        asked = replace(asked, player=player, weaker="random" if player == asked.weaker else asked.weaker)
+    if most is not None:
+        asked = replace(asked, most=most)
+    out_folder(out)
+    playing.open_tuning(asked, out)
+    make_ahead(parts_of([asked.player, asked.weaker]))
+    console = plain_console()
+
+    def run(part: str, plan: Plan) -> None:
+        def keep() -> str:
+            done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
+            return f"{done} are kept in {out}; go on with: {again()}"
+
+        console.print(f"{part}: {plan.games:,} games", highlight=False)
+        waiting = Waiting(plan.games)
+        with kept(keep), waiting:
+            run_arena(
+                plan,
+                out / part,
+                processes=processes,
+                ray=ray is not None,
+                address=ray[0] if ray else None,
+                resumed=waiting.resume,
+                progress=waiting.advance,
+            )
+
+    tuning = playing.Tuning(asked, out, run)
+    with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
+        data = _tuning("results").results(tuning)
+    proposal: Path | None = tuning.proposal
+    for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
+        with replacing(out / "report" / path) as file:
+            file.write(content)
+    for sentence in data["summary"]:
+        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
+    play = f"; now: helsinki play --components {out}/report/{report.PROPOSAL}" if proposal else ""
+    console.print(f"Wrote {out}/report{play}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _tuning(name: str) -> Any:
+    """Return a module of the search that the usual game has."""
+    return import_module(f"agents.{usual_spec().name}.balance.tune.{name}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word in ("2", "3", "4") for word in words):
+        raise ValueError(f"--players: found {text!r}, expected some of 2, 3, 4, separated by commas")
+    return tuple(int(word) for word in words)

@@ -1,0 +1,67 @@
+"""Games of a made-up player whose actions are worth what a formula says of their cost and strength."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.designs import Screen
+from agents.balance.effects import Study
+from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.numbers import Board, Number
+from agents.helsinki.balance.tune.search import Asked, Play
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
+
+Array = npt.NDArray[np.float64]
+#: Worth of every action, as the logarithm of the odds, for the costs and strengths of a board.
+Worth = Callable[[dict[tuple[str, str], int]], Array]
+
+GAMES = {"screen": {2: 4000}, "slopes": {2: 12000}, "halving": {2: 6000}, "proof": {2: 12000}}
+ASKED: dict[str, Any] = {
+    "name": "tiny",
+    "seed": 5,
+    "games": GAMES,
+    "boards": 40,
+    "candidates": 8,
+    "finalists": 2,
+    "most": 2,
+}
+
+
+def asked(**changes: Any) -> TuneConfig:
+    return TuneConfig.from_dict({**ASKED, **changes})
+
+
+def values(numbers: Sequence[Number], board: Board) -> dict[tuple[str, str], int]:
+    """How far every number is from what it was, by action and kind."""
+    return {
+        (ACTIONS[number.action], number.kind): value - number.was for number, value in zip(numbers, board, strict=True)
+    }
+
+
+def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | None = None) -> Play:
+    """A function that plays screens; `heard` is told of every part."""
+
+    def play(part: str, screens: Sequence[Asked]) -> list[Study]:
+        if heard is not None:
+            heard.append(part)
+        words = [seed, zlib.crc32(part.encode())]
+        return [_games(one, worth(values(config.free, one.board)), [*words, i]) for i, one in enumerate(screens)]
+
+    return play
+
+
+def _games(screen: Asked, power: Array, seed: list[int]) -> Study:
+    """All rotations of a block share the luck of the deck."""
+    generator, seats = np.random.default_rng(seed), screen.players
+    blocks = np.arange(-(-screen.games // seats))
+    sets = Screen().sets(int(generator.integers(2**50)), blocks, seats)
+    deck = generator.normal(0, 0.3, (len(blocks), seats))
+    denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
+    luck = np.concatenate([np.roll(deck, turn, axis=1) for turn in range(seats)])
+    score = luck - denied @ power + generator.gumbel(size=luck.shape)
+    return Study(denied, (-score).argsort(axis=1).argsort(axis=1), np.tile(blocks, seats))

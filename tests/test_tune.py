@@ -1,0 +1,304 @@
+"""Putting a board in balance: with made-up players whose worths are known, and with games that are really played."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from agents.arena.chunk import play_chunk
+from agents.arena.plan import Plan
+from agents.arena.store import RunFolder
+from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.tune.candidates import best_boards, ranked
+from agents.helsinki.balance.tune.config import Games, TuneConfig
+from agents.helsinki.balance.tune.model import Evidence, Model
+from agents.helsinki.balance.tune.numbers import changed, component_file, in_words, random_boards, same, sizes
+from agents.helsinki.balance.tune.report import report_files
+from agents.helsinki.balance.tune.results import results
+from agents.helsinki.balance.tune.run import Tuning, open_tuning
+from agents.helsinki.balance.tune.search import Asked, search
+from helsinki_env.cli import main
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.games.helsinki.components import load_components
+from tests.support.tuning import GAMES, Array, asked, simulated, values
+
+POINTS = ACTIONS.index("two_points")
+
+
+def level_worth(_: dict[tuple[str, str], int]) -> Array:
+    """Fifteen equal actions, whatever their numbers are."""
+    return np.full(len(ACTIONS), 0.3)
+
+
+def spoilt_worth(moved: dict[tuple[str, str], int]) -> Array:
+    """All actions are worth the same but `two_points`, which is worth far more, as long as it is so cheap and strong.
+
+    A point more or less, or a coat less or more, moves any action by as much; two are what it takes.
+    """
+    worth = np.full(len(ACTIONS), 0.5)
+    for (action, kind), steps in moved.items():
+        worth[ACTIONS.index(action)] -= 0.4 * steps if kind == "cost" else -0.25 * steps
+    worth[POINTS] += 0.8
+    return worth
+
+
+def stubborn_worth(_: dict[tuple[str, str], int]) -> Array:
+    """`two_points` stands out, whatever any number is."""
+    worth = np.full(len(ACTIONS), 0.5)
+    worth[POINTS] += 0.8
+    return worth
+
+
+@pytest.mark.parametrize("name", ["quick", "standard"])
+def test_shipped_files_can_be_read(name: str) -> None:
+    config = TuneConfig.from_yaml(name)
+    assert TuneConfig.from_dict(config.to_dict()) == config
+    assert config.only(config.players[:1]).players == config.players[:1]
+    assert len(config.free) == 24
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sead": 1}, r"sead: no such key \(found 1\)"),
+        ({"most": 25}, "most: found 25, expected a whole number from 1 to 24"),
+        ({"numbers": "some"}, "numbers: found 'some', expected numbers by action, or"),
+        ({"numbers": {"two_point": {}}}, r"numbers\.two_point: no such key"),
+        ({"numbers": {"two_points": {"prize": [1, 2]}}}, r"numbers\.two_points\.prize: no such key"),
+        ({"numbers": {"two_points": {"cost": [1, 4]}}}, r"numbers\.two_points\.cost\[1\]: found 4, expected .* 0 to 3"),
+        ({"numbers": {"two_points": {"cost": [2, 1]}}}, r"cost: found \[2, 1\], expected the lower number first"),
+        ({"numbers": {"any_side": {"strength": [1, 2]}}}, "no such key, as any_side has a cost but no strength"),
+        ({"numbers": {"any_side": {"cost": [1, 1]}}}, "numbers: found .*, expected at least one number that may"),
+        ({"numbers": 3}, "numbers: found 3, expected a mapping"),
+        ({"games": {}}, r"games: screen: found \{\}, expected games for at least one number of players"),
+        ({"games": GAMES | {"proof": {3: 9000}}}, r"games\.proof: found .*, expected games for 2 players, as for"),
+        ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100, expected at least 1,920, 48 for each"),
+        ({"components": "nowhere"}, "nowhere"),
+        ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected another player"),
+    ],
+)
+def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        asked(**changes)
+
+
+def test_numbers_may_change_within_the_bounds_that_are_stated(tmp_path: Path) -> None:
+    config = asked(numbers={"two_points": {"cost": [1, 3], "strength": [1, 2]}, "any_side": {"cost": [0, 1]}})
+    assert [(ACTIONS[n.action], n.kind, n.was, n.others) for n in config.free] == [
+        ("any_side", "cost", 1, (0,)),
+        ("two_points", "cost", 1, (2, 3)),
+        ("two_points", "strength", 2, (1,)),
+    ]
+    assert same(config.free) == (1, 1, 2)
+    assert in_words(config.free, (0, 1, 1)) == [
+        "'any side' costs 0 instead of 1 (coats of arms)",
+        "'two points' gives 1 instead of 2 (points)",
+    ]
+    path = component_file("default", config.free, (0, 3, 1), tmp_path)
+    made, box = load_components(path), load_components()
+    assert (made.costs[ACTIONS.index("any_side")], made.costs[POINTS], made.strengths[POINTS]) == (0, 3, 1)
+    assert made.deck(3) == box.deck(3)
+    assert made.digest != box.digest
+    again = component_file(str(path), config.free, (1, 1, 2), tmp_path)
+    assert load_components(again).digest == made.digest, "a board as it is is the file that it is made from"
+
+
+def test_random_boards_change_every_number_as_often() -> None:
+    config = asked()
+    boards = np.array(random_boards(config.free, 60, seed=1))
+    assert (boards != same(config.free)).sum(axis=0).tolist() == [20] * 24
+    for number, column in zip(config.free, boards.T, strict=True):
+        counts = [int((column == value).sum()) for value in number.others]
+        assert max(counts) - min(counts) <= 1
+    assert random_boards(config.free, 60, seed=1) == [tuple(board) for board in boards.tolist()]
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_the_model_learns_how_worth_moves_with_numbers(seats: int) -> None:
+    config = asked(numbers={"two_points": {"cost": [0, 3], "strength": [1, 3]}, "any_side": {"cost": [0, 3]}})
+    play, evidence = simulated(config, spoilt_worth, 1), Evidence(config.free, seats)
+    boards = random_boards(config.free, 40, seed=2)
+    for board, study in zip(boards, play("slopes", [Asked(board, seats, 600) for board in boards]), strict=True):
+        evidence.add(study, board)
+    model = evidence.fit()
+    as_it_is, dear, weak = model.powers(np.array([(1, 1, 2), (1, 3, 2), (1, 1, 1)]))
+    scale = 100 * (seats - 1) / seats**2 * 0.75  # points of the share of wins for a log odds of 1, with much luck
+    assert as_it_is[POINTS] == pytest.approx(1.3 * scale, rel=0.25)
+    assert as_it_is[POINTS] - dear[POINTS] == pytest.approx(0.8 * scale, rel=0.4)
+    assert as_it_is[POINTS] - weak[POINTS] == pytest.approx(0.25 * scale, rel=0.6)
+    assert np.delete(as_it_is - dear, POINTS) == pytest.approx(0)
+    assert model.deviations(np.array([(1, 1, 2)])).sum() == pytest.approx(0)
+
+
+def test_the_smallest_of_equally_good_changes_comes_first() -> None:
+    config = asked(numbers={name: {"cost": [0, 3]} for name in ("two_points", "any_side", "move_back")})
+    terms = Evidence(config.free, 2).terms
+    slopes = np.zeros(len(terms))
+    slopes[:6:2] = -6.0  # a step costs three points, in a line
+    power = np.full(len(ACTIONS), 10.0)
+    power[POINTS] = 16.4
+    model = Model(terms, power, slopes, 1.0)
+    boards, distance = best_boards(config.free, [model], band=1.0, most=2, count=500)
+    assert boards[0] == (1, 1, 3)
+    assert distance[0] == 0
+    assert (sizes(config.free, np.array(boards))[0] <= 2).all()
+    assert len(set(boards)) == len(boards) == 9 + 27
+    assert (np.diff(np.round(distance, 1)) >= 0).all()
+    alike = np.array([(1, 1, 3), (1, 2, 3), (1, 1, 2), (2, 1, 1)])
+    assert ranked(config.free, alike, np.array([0.01, 0.0, 0.02, 0.03])).tolist() == [2, 3, 0, 1]
+    assert ranked(config.free, alike, np.array([0.0, 0.5, 1.0, 1.5])).tolist() == [0, 1, 2, 3]
+
+
+def test_a_board_in_balance_stays_as_it_is() -> None:
+    heard: list[str] = []
+    config = asked(games=GAMES | {"screen": {2: 12000}}, band=5.0)
+    found = search(config, simulated(config, level_worth, 3, heard))
+    assert found.outcome == "in the band"
+    assert found.proposal is None
+    assert heard == ["screen"]
+    config = asked(band=0.1)
+    assert search(config, simulated(config, level_worth, 4)).outcome == "not surely beyond"
+
+
+def test_a_spoilt_action_is_found_and_put_right() -> None:
+    config = asked()
+    found = search(config, simulated(config, spoilt_worth, 6))
+    assert found.outcome == "proposed"
+    assert found.proposal is not None
+    assert POINTS in {number.action for number, _ in changed(config.free, found.proposal.board)}
+    box = found.proof[0]
+    assert found.proposal.at_most(1.0) < box.surely(1.0)
+    assert found.proposal.about(1.0) < 2.5 < 7 < box.about(1.0)
+    assert [len(one.seen) for one in found.tried] == [2, 2, 2, 2, 1, 1, 1, 1]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_how_often_searches_propose_what_they_should() -> None:
+    """A hundred searches each: fifteen equal actions, one that stands out whatever is changed, the spoilt one."""
+    config, repetitions = asked(), 100
+    found = {
+        worth.__name__: [search(config, simulated(config, worth, 1000 + seed)) for seed in range(repetitions)]
+        for worth in (level_worth, stubborn_worth, spoilt_worth)
+    }
+    proposed = {name: sum(one.proposal is not None for one in every) for name, every in found.items()}
+    right = 0
+    for one in found["spoilt_worth"]:
+        if one.proposal is not None:
+            worth = spoilt_worth(values(config.free, one.proposal.board))
+            right += abs(worth[POINTS] - worth.mean()) < 0.3  # it was 0.75
+    ends = Counter(one.outcome for one in found["level_worth"])
+    print(f"of {repetitions} searches each a change is proposed in {proposed}; {ends}; right in {right}")
+    assert proposed["level_worth"] <= 5
+    assert proposed["stubborn_worth"] <= 5
+    assert right >= 95
+
+
+# Games that are really played
+
+
+def of_random_games() -> TuneConfig:
+    """What takes moments: players without thought, for whom two points are much, and one number that may change."""
+    games = {"screen": {2: 600}, "slopes": {2: 1200}, "halving": {2: 900}, "proof": {2: 2400}}
+    small: dict[str, Any] = {"boards": 10, "candidates": 3, "finalists": 1, "most": 1, "quality": 60}
+    numbers = {"two_points": {"cost": [0, 3]}}
+    return asked(player="random", games=games, numbers=numbers, **small)
+
+
+class StoppedError(Exception):
+    """Somebody has had enough."""
+
+
+def played_here(config: TuneConfig, folder: Path, stop: str = "") -> dict[Path, bytes]:
+    """Play in this process and return the files of the report; stop in the middle of a part if asked to."""
+
+    def run(part: str, plan: Plan) -> None:
+        with RunFolder.create(folder / part, plan) as kept:
+            for i, chunk in enumerate(kept.missing()):
+                if part == stop and i == 1:
+                    raise StoppedError
+                kept.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+
+    open_tuning(config, folder)
+    tuning = Tuning(config, folder, run)
+    data = results(tuning)
+    return report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
+
+
+def written(config: TuneConfig, path: Path) -> str:
+    """Write the file that asks the same and return its path."""
+    path.write_text(yaml.safe_dump(config.to_dict()), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.nightly
+def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = of_random_games()
+    for part in ("slopes", "proof"):
+        with pytest.raises(StoppedError):
+            played_here(config, tmp_path / "one", part)
+    files = played_here(config, tmp_path / "one")
+    command = ["balance", "tune", written(config, tmp_path / "tiny.yaml"), "--out", str(tmp_path / "other")]
+    assert main([*command, "--processes", "2"]) == 0
+    for path, content in files.items():
+        assert (tmp_path / "other" / "report" / path).read_bytes() == content, "whoever plays, and how often it stops"
+    data = json.loads(files[Path("tune.json")])
+    assert data["outcome"] == "proposed"
+    assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "cost", 1)]
+    assert data["change"][0]["now"] > 1
+    assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
+    page = files[Path("tune.md")].decode()
+    assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
+    assert all(f"## {title}" in page for title in ("Every action", "What it does to the game", "What each number does"))
+    assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
+    shown = capsys.readouterr().out
+    assert f"- {data['summary'][0]}" in shown
+    proposal = tmp_path / "other" / "report" / "proposal.yaml"
+    assert f"now: helsinki play --components {proposal}" in shown
+    assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
+    assert main([*command, "--most", "1", "--player", "greedy"]) == 2
+    assert "there is a tuning with player 'random', found 'greedy' now" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_an_action_that_was_spoilt_is_put_right_by_games(tmp_path: Path) -> None:
+    """Two points that give five, and other numbers that could be changed as well."""
+    numbers: dict[str, Any] = {"two_points": {"strength": [1, 5]}, "extra_card": {"cost": [0, 3]}}
+    numbers |= {"one_card_fewer": {"strength": [1, 3]}, "move_superstructure": {"cost": [0, 2]}}
+    games = {"screen": {2: 1000}, "slopes": {2: 4000}, "halving": {2: 2000}, "proof": {2: 4000}}
+    small: dict[str, Any] = {"boards": 20, "candidates": 4, "finalists": 1, "most": 1}
+    config = asked(
+        components="two_points_worth_five", player="greedy", weaker="random", games=games, numbers=numbers, **small
+    )
+    data = json.loads(played_here(config, tmp_path)[Path("tune.json")])
+    assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "strength", 5)]
+    assert data["change"][0]["now"] <= 2
+    deviation = {name: data[name]["screen"][0]["actions"][POINTS]["deviation"] for name in ("before", "after")}
+    assert abs(deviation["after"]) < deviation["before"] / 2
+
+
+def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
+    config = replace(of_random_games(), band=50.0, games=Games(**{part: {2: 480} for part in GAMES}))
+    files = played_here(config, tmp_path)
+    assert set(files) == {Path("tune.md"), Path("tune.json"), Path("images/tune-forest.svg")}
+    data = json.loads(files[Path("tune.json")])
+    assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("in the band", [], None, [])
+    assert list(data["provenance"]["parts"]) == ["screen"]
+    page = files[Path("tune.md")].decode()
+    assert "- All actions lie within the band of ±50 win-share points around the average action" in page
+    assert "proposal" not in page
+
+
+def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
+    config = of_random_games()
+    open_tuning(config, tmp_path)
+    open_tuning(config, tmp_path)
+    with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
+        open_tuning(replace(config, most=2, numbers="all"), tmp_path)
