@@ -42,7 +42,7 @@ from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import player_words
 from helsinki_env.files import held
-from tests.support.networks import opinionated, saved, untrained
+from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
 from training.evaluate import GateConfig, gate, measure
 from training.opponents import Pool
@@ -388,23 +388,20 @@ def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def contrary() -> Network:
-    """A network that takes what the heuristic likes least."""
-    network = untrained()
-    torch.nn.init.constant_(network.trust.bias, -3.0)
-    return network
+def played_by(network: Network) -> NetPlayer:
+    return NetPlayer(TorchAssessor(network))
 
 
-@pytest.mark.parametrize("players", [(2,), (2, 3, 4)])
+@pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.thorough)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = GateConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
-    equal = gate(untrained(), untrained(), GameConfig(), config, 1, False)
+    equal = gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1)
     assert equal.verdict in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
-    better = gate(untrained(), contrary(), GameConfig(), config, 1, False)
+    better = gate(played_by(untrained()), played_by(contrary()), GameConfig(), config, 1)
     assert better.verdict == "better"
     assert better.blocks < 48  # it does not go on for nothing
-    worse = gate(contrary(), untrained(), GameConfig(), config, 1, False)
+    worse = gate(played_by(contrary()), played_by(untrained()), GameConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
@@ -419,7 +416,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
 
     monkeypatch.setattr("training.evaluate.play_games", watched)
     config = GateConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
-    assert gate(untrained(), untrained(), GameConfig(), config, 1, False).mean == 0.5
+    assert gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
     for seating, deck, barred, scores in found:
@@ -701,8 +698,8 @@ def test_another_seed_makes_another_player(preset: Preset, whole: Path, tmp_path
     networks = []
     for seed in (5, 6):
         training = Training(preset, tmp_path / str(seed), seed)
-        training.warm.update()
-        training.warm.close()
+        training.learner.parts["warm"].update()
+        training.learner.parts["warm"].close()
         networks.append(training.network)
     assert not same_weights(*networks)
 
@@ -734,6 +731,7 @@ def run_in_parts(preset: Preset, folder: Path, stops: list[int], pause: float = 
     return parts
 
 
+@pytest.mark.thorough
 def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -744,6 +742,7 @@ def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     check_same(tmp_path, whole)
 
 
+@pytest.mark.thorough
 def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -763,6 +762,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     assert len(steps("strength/2 players against random")) == 3
 
 
+@pytest.mark.thorough
 def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Path, tmp_path: Path) -> None:
     """Nothing is saved but at the end of the warm start and where strength is measured."""
     parts = run_in_parts(preset, tmp_path, [5, 14, 3, 9])
@@ -785,7 +785,8 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
             break
         assert summary["standings"][0]["games"] == 4  # what there is plays, and is measured
         assert not json.loads((tmp_path / "summary.json").read_text())["finished"]
-        assert load_checkpoint(tmp_path / "best.safetensors")[1]["positions"] == training.warm.positions
+        positions = training.learner.positions
+        assert load_checkpoint(tmp_path / "best.safetensors")[1]["positions"] == positions
         stops, minutes = stops + 1, minutes + 1.0
     assert stops > 1
     check_same(tmp_path, whole)
@@ -804,7 +805,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.xdist_group("processes")
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(game: str, tmp_path: Path) -> None:
     """The real command; Ctrl-C as soon as it can go on, then kill -9 and Ctrl-C at random moments."""
@@ -878,7 +879,7 @@ print(sorted(seen), len(list(path.parent.glob(".*.tmp"))))
 """
 
 
-@pytest.mark.xdist_group("processes")
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 def test_a_checkpoint_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "net.safetensors")]
@@ -1065,7 +1066,7 @@ def test_the_command_stops_when_told_and_goes_on(
         (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
         (
             ["--game", "copenhagen", "--preset", "standard"],
-            r"standard: a preset for helsinki, not for copenhagen: .* \(presets for copenhagen: copenhagen, quick\)",
+            r"standard: a preset for helsinki, not for copenhagen: .*copenhagen: card, copenhagen, quick, response\)",
         ),
         (["--game", "chess"], "rules: found 'chess', expected one of copenhagen, helsinki"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),

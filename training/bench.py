@@ -8,6 +8,8 @@ what was played, and minibatches of the same size; both may use all processors. 
 nearly all of a run does. Counted are the decisions of the games that go by, as Stable-Baselines3 counts its time steps,
 and those that a network was asked about: ours leaves out decisions without a choice, which cost it no evaluation;
 Stable-Baselines3 evaluates them and learns from them as from all others.
+
+With a preset of a plain network (``--preset card``) it is measured alone, on the device that is named.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 from rich.table import Table
@@ -94,7 +96,14 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     return update, sum(p.numel() for p in model.policy.parameters())
 
 
-def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int = 4, seed: int = 0) -> None:
+def main(
+    preset: str = "standard",
+    checkpoint: Path | None = None,
+    rounds: int = 4,
+    seed: int = 0,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    games: int | None = None,
+) -> None:
     """Measure how fast training goes, and how Stable-Baselines3's MaskablePPO does beside it.
 
     Args:
@@ -103,15 +112,28 @@ def main(preset: str = "standard", checkpoint: Path | None = None, rounds: int =
         rounds: updates of each, in turns, after one that does not count; games last about two updates, and cost
             more at some times than at others, so an even number is best.
         seed: of weights and games.
+        device: of a plain network; auto takes a graphics card if PyTorch finds one.
+        games: of a plain network, instead of the preset's.
     """
     Entry(rounds, ValueError, "--rounds").integer(1, 10**6)
     Entry(seed, ValueError, "--seed").integer(0, 2**31)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
+    from agents.net.description import PLAIN
     from agents.net.make import shipped
     from training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
+    if chosen.learner == PLAIN:
+        with needs("train"):
+            import torch
+
+            from training.card import bench
+
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        bench.main(chosen, rounds, seed, device, games)
+        return
     network, _ = load_checkpoint(checkpoint or shipped())
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)

@@ -17,9 +17,6 @@ from agents.arena.config import with_seats
 from agents.arena.designs import Boards, as_bits
 from agents.base import Player, first_words
 from agents.match import play_match
-from agents.net.network import Network
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
 from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
@@ -95,21 +92,30 @@ def measure(
     return found
 
 
-def gate(candidate: Network, best: Network, game: Any, config: GateConfig, seed: int, fast: bool) -> State:
+def gate(
+    candidate: Player, best: Player, game: Any, config: GateConfig, seed: int, against: Player | None = None
+) -> State:
     """Let a candidate meet the best, deck by deck, until the test says something.
 
     With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
     played in all rotations: whoever is as good wins half of the games of a deck, whatever cards and actions its seats
     have got.
+
+    With `against` both meet that player instead, one seat against it on all others, in the same games. Of a deck the
+    candidate then gets a half, and half of what it wins more of the games than the best.
     """
-    tables = [_Table(candidate, best, game, count, config.boards, seed, fast) for count in config.players]
+    pairs = [[candidate, best]] if against is None else [[candidate, against], [best, against]]
+    tables = [
+        [_Table(pair, game, count, config.boards, seed, against is None) for pair in pairs] for count in config.players
+    ]
     test = SequentialTest(config.hypotheses)
     for first in range(0, config.decks, config.at_once):
         decks = np.arange(first, min(config.decks, first + config.at_once))
         won = np.zeros(len(decks))
-        for number, table in enumerate(tables):
+        for number, sides in enumerate(tables):
             mine = decks % len(tables) == number
-            won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
+            found = [table.play(decks[mine], decks[mine] // len(tables) % 2 == 1) for table in sides]
+            won[mine] = found[0] if against is None else (1 + found[0] - found[1]) / 2
         state = test.update(won)
         if state.verdict != "running":
             break
@@ -117,21 +123,17 @@ def gate(candidate: Network, best: Network, game: Any, config: GateConfig, seed:
 
 
 class _Table:
-    """Where a candidate meets the best with one number of players."""
+    """Where a player meets another with one number of players, with half of the seats or with one of them."""
 
-    def __init__(
-        self, candidate: Network, best: Network, game: Any, players: int, boards: Boards, seed: int, fast: bool
-    ) -> None:
-        self.game, self.boards, self.seed = with_seats(game, players), boards, seed
-        networks = (candidate, "new"), (best, "best")
-        self.players = [NetPlayer(TorchAssessor(network, fast), self.game, name) for network, name in networks]
-        half = np.arange(players) >= players // 2
-        lineups = [half] if players % 2 == 0 else [half, ~half]
+    def __init__(self, both: list[Player], game: Any, players: int, boards: Boards, seed: int, halves: bool) -> None:
+        self.players, self.game, self.boards, self.seed = both, with_seats(game, players), boards, seed
+        half = np.arange(players) >= (players // 2 if halves else 1)
+        lineups = [half, ~half] if halves and players % 2 else [half]
         rotations = (np.arange(players)[:, None] + np.arange(players)) % players
         self.seating = np.concatenate([lineup[rotations] for lineup in lineups]).astype(np.int64)
 
     def play(self, decks: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        """Return the part of the games with each deck that the candidate wins, float64 (D,).
+        """Return the part of the games with each deck that the first player wins, float64 (D,).
 
         Args:
             decks: their numbers, int64 (D,).

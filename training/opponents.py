@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import Player
 from agents.net.checkpoint import load_checkpoint
-from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
 
-__all__ = ["Pool"]
+__all__ = ["PAST_SELVES", "Pool"]
+
+PAST_SELVES = 8
+"""How many past selves there are to choose from."""
 
 
 class Pool:
@@ -31,28 +32,31 @@ class Pool:
         folder: where past selves are kept.
         seed: of the choice.
         fast: past selves compute in bfloat16.
-        most: past selves to choose from; the oldest but one are dropped.
+        most: past selves to choose from; the oldest but one are dropped. 0: none are met.
     """
 
-    def __init__(self, game: Any, baselines: Sequence[str], folder: Path, seed: int, fast: bool, most: int = 8) -> None:
+    def __init__(
+        self, game: Any, baselines: Sequence[str], folder: Path, seed: int, fast: bool, most: int = PAST_SELVES
+    ) -> None:
         self.game, self.folder, self.seed, self.fast, self.most = game, folder, seed, fast, most
         self.baselines = [make_player(name, game) for name in baselines]
         #: Past selves: name of the file, and number of the rollout after which it may be met.
         self.past: list[tuple[str, int]] = []
-        self._loaded: dict[str, NetPlayer] = {}
+        self._loaded: dict[str, Any] = {}
 
-    def add(self, name: str, network: Network, rollout: int) -> None:
+    def add(self, name: str, network: Any, rollout: int) -> None:
         """Let the learner as it is now be met in rollouts after the given one."""
-        self._loaded[name] = self._player(name, network)
+        if self.most:
+            self._loaded[name] = self._player(name, network)
         self.past.append((name, rollout))
 
-    def choose(self, rollout: int) -> Player:
+    def choose(self, rollout: int) -> Any:
         """Return who is met in a rollout: a baseline half of the time, else a past self; ValueError if nobody is there.
 
         It depends on the seed, the number and who was there.
         """
         past = [name for name, since in self.past if since < rollout]
-        past = past[:1] + past[1:][-(self.most - 1) :]
+        past = past[:1] + past[1:][-(self.most - 1) :] if self.most else []
         if not past and not self.baselines:
             raise ValueError("opponents: found nobody to meet yet; name a baseline such as heuristic")
         generator = np.random.default_rng([self.seed, rollout, 1])
@@ -60,10 +64,15 @@ class Pool:
             return self.baselines[int(generator.integers(len(self.baselines)))]
         return self._get(past[int(generator.integers(len(past)))])
 
-    def _get(self, name: str) -> NetPlayer:
+    def _get(self, name: str) -> Any:
         if name not in self._loaded:
-            self._loaded[name] = self._player(name, load_checkpoint(self.folder / name)[0])
+            self._loaded[name] = self._player(name, self._load(self.folder / name))
         return self._loaded[name]
 
-    def _player(self, name: str, network: Network) -> NetPlayer:
+    def _load(self, path: Path) -> Any:
+        """Return the network in a file."""
+        return load_checkpoint(path)[0]
+
+    def _player(self, name: str, network: Any) -> Any:
+        """Return what is met of a past self."""
         return NetPlayer(TorchAssessor(network, self.fast), self.game, name, sample=True)

@@ -125,6 +125,10 @@ class PPO:
         """Part that lies behind, 0 to 1."""
         return min(1.0, self.decisions / self.config.decisions) if self.config.decisions else 1.0
 
+    def begin(self) -> None:
+        """Play with what has been learnt before this part."""
+        self.playing.load_state_dict(self.network.state_dict())
+
     def update(self) -> Progress:
         """Learn from one rollout while the next is being played."""
         began = time.perf_counter()

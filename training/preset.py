@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agents.net.description import JUDGE, PLAIN
 from agents.net.network import NetworkConfig
 from agents.net.parts import inputs_of
 from agents.registry import make_player
@@ -65,10 +66,14 @@ class Preset:
         rules: the game, by name.
         components: component file of the games, name or path; "default": the usual one of the game.
         tables: what is played.
+        learner: "judge", a network that judges the ends of turns, on a processor; or "plain", one that reads nothing
+            but the observation: it learns by playing alone, on the device where the games are (`training.card`).
         network: size of the network.
         warm: how to learn from the heuristic's games, to begin with.
         ppo: how to learn by playing.
-        opponents: baselines in the pool of opponents, which past selves join.
+        opponents: baselines in the pool of opponents, which past selves join; a plain network meets those alone.
+        start: network to begin with: "net", the one in the box, or as in ``net:PATH``; none: weights by chance.
+        against: the one player that is to be beaten, see `responding`; none: whoever comes.
         gate: when a candidate counts as better than the best so far.
         evaluation: how the learner is measured.
         minutes: the run stops here at the latest and can be resumed.
@@ -78,10 +83,13 @@ class Preset:
     rules: str = field(default_factory=lambda: usual_spec().name)
     components: str = "default"
     tables: tuple[TableConfig, ...] = (TableConfig(),)
+    learner: str = JUDGE
     network: NetworkConfig = field(default_factory=NetworkConfig)
     warm: WarmConfig = field(default_factory=WarmConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
     opponents: tuple[str, ...] = ("heuristic",)
+    start: str = ""
+    against: str = ""
     gate: GateConfig = field(default_factory=GateConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     minutes: float = 90.0
@@ -91,6 +99,7 @@ class Preset:
         """Check what is not checked by its parts."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
         Entry(self.rules, PresetError, "rules").choice(game_names())
+        Entry(self.learner, PresetError, "learner").choice((JUDGE, PLAIN))
         Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
         Entry(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
 
@@ -105,6 +114,13 @@ class Preset:
         plain: dict[str, Any] = _plain(asdict(self))
         if spec_named(self.rules).unnamed:
             del plain["rules"]  # as in the files that there were before there was another game
+        if self.learner == JUDGE:
+            del plain["learner"]  # likewise
+        else:
+            del plain["warm"]
+        for name in ("start", "against"):
+            if not plain[name]:
+                del plain[name]  # likewise
         return plain
 
     @classmethod
@@ -124,6 +140,10 @@ class Preset:
         if data["tables"].given:
             tables = data["tables"].entries("kinds of tables", least=1, most=_MOST_LISTED)
             parts["tables"] = tuple(table.build(TableConfig) for table in tables)
+        if data.get("learner", JUDGE).value == PLAIN:
+            if data["warm"].given:
+                data["warm"].fail("nothing, as a plain network learns by playing alone")
+            parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
         preset = data.build(cls)
         with data.blamed():
@@ -151,6 +171,30 @@ class Preset:
             ) from None
         return preset
 
+    def responding(self, player: str) -> Preset:
+        """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
+
+        The learner has one seat of every game and that player all others; past selves are not met, and a candidate is
+        the best if it wins more against that player.
+
+        Args:
+            player: its name.
+
+        Raises:
+            PresetError: if it cannot be made, or the network is one that meets past selves alone.
+        """
+        if self.learner == PLAIN:
+            raise PresetError(f"against: found {player}, expected none: a plain network meets past selves alone")
+        preset = replace(
+            self,
+            against=player,
+            opponents=(player,),
+            ppo=replace(self.ppo, apart=1.0),
+            evaluation=replace(self.evaluation, opponents=(player,)),
+        )
+        preset.check()
+        return preset
+
     def check(self) -> None:
         """Check that the game has what is to be played, and that every player can be made; PresetError if not."""
         at = ""
@@ -167,14 +211,23 @@ class Preset:
     def _check_players(self) -> None:
         """Make every player once: a mistake in a name shall not come to light after an hour."""
         game = self.game
-        for path, names in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
+        named = {"opponents": self.opponents, "evaluation.opponents": self.evaluation.opponents}
+        if self.against:
+            named["against"] = (self.against,)
+        if self.start:
+            named["start"] = (network_name(self.start),)
+        for path, names in named.items():
             Entry(names, PresetError, path).entries("players", most=_MOST_LISTED)
             for name in names:
                 try:
                     make_player(name, game)
                 except ValueError as problem:
                     raise PresetError(f"{path}: {problem}") from None
-        if self.ppo.apart and not self.opponents:
+        if self.learner == PLAIN and self.opponents:
+            raise PresetError(
+                f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets past selves alone"
+            )
+        if self.learner == JUDGE and self.ppo.apart and not self.opponents:
             raise PresetError(
                 "opponents: found none, expected at least one: ppo.apart wants somebody to play against before there "
                 "are past selves"
@@ -188,6 +241,11 @@ _PARTS: dict[str, type] = {
     "gate": GateConfig,
     "evaluation": EvaluationConfig,
 }
+
+
+def network_name(start: str) -> str:
+    """Return the name of the player whose network a run begins with."""
+    return start if start == "net" else f"net:{start}"
 
 
 def _fits(name: str, rules: str) -> bool:

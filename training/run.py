@@ -15,6 +15,7 @@ import copy
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -22,33 +23,32 @@ from typing import Any
 
 from agents.net.checkpoint import save_checkpoint
 from agents.net.description import environment_of, interface_digests
-from agents.net.network import Network
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor, knows_bfloat16
+from agents.net.pytorch import knows_bfloat16
+from agents.registry import make_player
 from helsinki_env.data import Entry, brief, shown
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
 from training.board import Board
+from training.card.group import Group
 from training.evaluate import gate, measure
-from training.opponents import Pool
-from training.ppo import PPO
+from training.learner import Place, learner_of
 from training.preset import Preset
 from training.progress import Progress
-from training.rollout import Stage
 from training.saved import Arrays, StateError, check_curve, load_module, module_arrays, read, write
-from training.warm import WarmStart
 
 with needs("train"):
     import torch
 
-__all__ = ["Report", "RunError", "Training", "uses_bfloat16"]
+__all__ = ["Report", "RunError", "Training", "check_folder", "uses_bfloat16"]
 
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
 _GATE_SEED = 2_000_000
 #: The state is saved at least so often, in seconds; what is learnt does not depend on it.
 _SAVE_EVERY = 30.0
+#: Where a run stands, in its folder.
+_STATE = "state.safetensors"
 
 
 class RunError(ValueError):
@@ -108,6 +108,17 @@ def uses_bfloat16(precision: str, device: torch.device) -> bool:
     return knows_bfloat16(device) if precision == "auto" else precision == "bfloat16"
 
 
+def check_folder(folder: Path, resume: bool) -> None:
+    """RunError if no run can begin in a folder because there is one, or none go on because there is none."""
+    there = is_file(folder / _STATE)
+    if resume and not there:
+        raise RunError(f"{brief(folder)}: there is no training run to resume; leave out --resume to begin one")
+    if not resume and there:
+        raise RunError(
+            f"{folder}: there is a training run already; go on with it by --resume, or choose another folder by --out"
+        )
+
+
 class Training:
     """A run.
 
@@ -117,41 +128,39 @@ class Training:
         seed: of weights, games and evaluation.
         device: "cpu" or "cuda".
         resume: go on with the run in the folder; otherwise it must hold none.
+        group: the processes that train together; default: this one alone. The first of them writes the files.
 
     Raises:
         RunError: if there is a run and none should be, or the other way round, or it is another one.
     """
 
     def __init__(
-        self, preset: Preset, folder: str | Path, seed: int = 0, device: str = "cpu", resume: bool = False
+        self,
+        preset: Preset,
+        folder: str | Path,
+        seed: int = 0,
+        device: str = "cpu",
+        resume: bool = False,
+        group: Group | None = None,
     ) -> None:
         self.preset, self.folder, self.seed = preset, Path(folder), seed
         self.device = torch.device(device)
         self.fast = uses_bfloat16(preset.precision, self.device)
-        self._state = self.folder / "state.safetensors"
-        self._check_folder(resume)
+        self._state = self.folder / _STATE
+        check_folder(self.folder, resume)
+        self.group = group or Group()
         torch.manual_seed(seed)
-        self.network = Network(preset.game, preset.network).to(self.device)
+        try:
+            self.learner = learner_of(preset, Place(self.folder, seed, self.device, self.fast, self.group))
+        except ValueError as problem:
+            raise RunError(str(problem)) from None
+        self.network = self.learner.network
         self.best = copy.deepcopy(self.network)
-        self.standing = _Standing()
-        tables, game = preset.tables, preset.game
-        self.warm = WarmStart(self.network, game, tables, preset.warm, seed, self.fast)
+        self.standing = _Standing(part=next(iter(self.learner.parts)))
         #: Where the run stood after its last update, as `write` takes it.
         self._reached: tuple[Arrays, dict[str, Any]] | None = None
-        self.pool = Pool(game, preset.opponents if preset.ppo.apart else (), self.folder / "past", seed, self.fast)
-        stage = Stage(game, tables, preset.ppo.games, preset.ppo.apart, seed, self.device)
-        self.ppo = PPO(self.network, stage, preset.ppo, seed, self.pool.choose, self.fast)
         if resume:
             self._resume()
-
-    def _check_folder(self, resume: bool) -> None:
-        if resume and not is_file(self._state):
-            raise RunError(f"{brief(self.folder)}: there is no training run to resume; leave out --resume to begin one")
-        if not resume and is_file(self._state):
-            raise RunError(
-                f"{self.folder}: there is a training run already; go on with it by --resume, or choose another folder "
-                "by --out"
-            )
 
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a run to be resumed."""
@@ -162,7 +171,7 @@ class Training:
             "seed": self.seed,
             "environment": environment_of(self.preset.game),
             "bfloat16": self.fast,
-            **interface_digests(self.preset.game, self.network.types),
+            **interface_digests(self.preset.game, self.network.types, self.network.kind),
         }
 
     def _resume(self) -> None:
@@ -185,11 +194,12 @@ class Training:
 
     def _restore(self, arrays: Arrays, told: Entry) -> None:
         self.standing = told["standing"].build(_Standing)
+        told["standing"]["part"].choice(list(self.learner.parts))
         load_module("best", self.best, arrays)
-        self.pool.past = list(self.standing.past)
-        for part, name in ((self.warm, "warm"), (self.ppo, "ppo")):
+        self.learner.pool.past = list(self.standing.past)
+        for name, part in self.learner.parts.items():
             part.counts = {key: told[name][key].integer(0) for key in part.counts}
-        (self.warm if self.standing.part == "warm" else self.ppo).restore(arrays)
+        self.learner.parts[self.standing.part].restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until it is done or the minutes are over, measure, and return the summary that is also written.
@@ -200,19 +210,22 @@ class Training:
             RunError: if another process is training in the folder.
         """
         busy = RunError(f"{self.folder}: another process is training here; wait for it or choose another folder")
-        updates = self.warm.updates + self.ppo.updates
-        with held(self.folder / "lock", busy), Board(self.folder / "tensorboard", updates) as board:
-            for folder in (self.folder, self.folder / "past"):
-                remove_leftovers(folder)  # only now that nobody else is writing here
+        with ExitStack() as stack:
+            board = None
+            if self.group.first:
+                stack.enter_context(held(self.folder / "lock", busy))
+                board = stack.enter_context(Board(self.folder / "tensorboard", self._updates()))
+                for folder in (self.folder, self.folder / "past"):
+                    remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
-            if not self._state.exists():
-                self._save(self.warm)  # so that a run can be resumed from its first moment on
+            if self.group.told(not self._state.exists()):
+                self._save()  # so that a run can be resumed from its first moment on
             try:
-                finished = self._warm_up(board, report) and self._play(board, report)
+                finished = self._go_through(board, report)
             finally:
-                self.warm.close()
-                self.ppo.close()
+                for part in self.learner.parts.values():
+                    part.close()
             return self._summary(finished)
 
     def keep(self) -> bool:
@@ -220,7 +233,7 @@ class Training:
 
         It may be called from another thread while `run` is at work.
         """
-        if self._reached is not None:
+        if self._reached is not None and self.group.first:
             write(self._state, *self._reached)
         return self._state.exists()
 
@@ -228,123 +241,130 @@ class Training:
         return self._before + time.monotonic() - self._began
 
     def _over(self) -> bool:
-        return self._seconds() >= 60.0 * self.preset.minutes
+        return bool(self.group.told(self._seconds() >= 60.0 * self.preset.minutes))
 
-    def _warm_up(self, board: Board, report: Callable[[Report], None] | None) -> bool:
-        """Learn from the heuristic's games; return whether that is done."""
-        if self.standing.part != "warm":
-            return True
-        while self.warm.done < 1.0:
-            if self._over():
-                self._save(self.warm)
-                return False
-            self._tell(self.warm.update(), self.warm, board, report)
-        self.standing.part = "ppo"
-        self.ppo.playing.load_state_dict(self.network.state_dict())
-        self._measure(board)
-        self._save(self.ppo)
-        return True
+    def _updates(self) -> int:
+        """How many updates there have been."""
+        return sum(part.updates for part in self.learner.parts.values())
 
-    def _play(self, board: Board, report: Callable[[Report], None] | None) -> bool:
-        """Learn by playing; return whether that is done."""
-        while self.ppo.done < 1.0:
-            if self._over():
-                self._save(self.ppo)
-                return False
-            progress = self.ppo.update()
-            times = self.preset.evaluation.times
-            if self.ppo.done * times >= self.standing.measured:
+    def _go_through(self, board: Board | None, report: Callable[[Report], None] | None) -> bool:
+        """Go through the parts of the training from where it stands; return whether all are done."""
+        names = list(self.learner.parts)
+        for name in names[names.index(self.standing.part) :]:
+            part, plays = self.learner.parts[name], name == names[-1]
+            if name != self.standing.part:
+                self.standing.part = name
+                part.begin()
+            if plays and not self.standing.measured:
                 self._measure(board)
-                self._save(self.ppo)
-            self._tell(progress, self.ppo, board, report)
-        self._save(self.ppo)
+                self._save()
+            while part.done < 1.0:
+                if self._over():
+                    self._save()
+                    return False
+                progress = part.update()
+                if plays and part.done * self.preset.evaluation.times >= self.standing.measured:
+                    self._measure(board)
+                    self._save()
+                self._tell(progress, board, report)
+        self._save()
         return True
 
-    def _tell(
-        self, progress: Progress, part: WarmStart | PPO, board: Board, report: Callable[[Report], None] | None
-    ) -> None:
-        board.progress(part.updates + (self.warm.updates if part is self.ppo else 0), progress)
+    def _tell(self, progress: Progress, board: Board | None, report: Callable[[Report], None] | None) -> None:
+        if board is not None:
+            board.progress(self._updates(), progress)
         if report is not None:
             curve = self.standing.curve
             report(Report(self._seconds(), progress, curve[-1] if curve else None))
-        self._reach(part)
+        self._reach()
         if time.monotonic() - self._saved > _SAVE_EVERY:
             self._write()
 
-    def _reach(self, part: WarmStart | PPO) -> None:
+    def _reach(self) -> None:
         """Remember where the run stands."""
         self.standing.seconds = self._seconds()
-        counts = {"warm": self.warm.counts, "ppo": self.ppo.counts}
+        part = self.learner.parts[self.standing.part]
+        counts = {name: part.counts for name, part in self.learner.parts.items()}
         told = self._identity() | {"standing": asdict(self.standing)} | counts
         self._reached = part.state() | module_arrays("best", self.best), told
 
     def _write(self) -> None:
         assert self._reached is not None
-        write(self._state, *self._reached)
+        if self.group.first:
+            write(self._state, *self._reached)
         self._saved = time.monotonic()
 
-    def _save(self, part: WarmStart | PPO) -> None:
-        self._reach(part)
+    def _save(self) -> None:
+        self._reach()
         self._write()
 
-    def _measure(self, board: Board) -> None:
+    def _measure(self, board: Board | None) -> None:
         """Let the learner meet the fixed players, and the best so far at the gate; keep it as a past self."""
-        s, e = self.standing, self.preset.evaluation
-        found = self._against(self.network, e.games, _MATCH_SEED + self.seed)
-        passed = None
-        if s.measured:
-            seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
-            state = gate(self.network, self.best, self.preset.game, self.preset.gate, seed, self.fast)
-            passed = {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
+        s, ppo = self.standing, self.learner.ppo
+        found, passed = self.group.told(self._met() if self.group.first else None)
         if passed is None or passed["verdict"] == "better":
             self.best.load_state_dict(self.network.state_dict())
             s.best_at = s.measured
         s.curve.append(
             {
                 "seconds": self._seconds(),
-                "positions": self.warm.positions,
-                "decisions": self.ppo.decisions,
+                "positions": self.learner.positions,
+                "decisions": ppo.decisions,
                 "standings": found,
                 "gate": passed,
             }
         )
         name = f"{s.measured:04d}.safetensors"
+        self.learner.pool.add(name, copy.deepcopy(self.network), ppo.updates)
+        s.past.append((name, ppo.updates))
+        s.measured += 1
+        self.network.train()
+        if not self.group.first:
+            return
         save_checkpoint(self.folder / "past" / name, self.network, self.describe())
         save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
         save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
-        self.pool.add(name, copy.deepcopy(self.network), self.ppo.updates)
-        s.past.append((name, self.ppo.updates))
-        board.measured(self.warm.updates + self.ppo.updates, found)
+        if board is not None:
+            board.measured(self._updates(), found)
         write_json(self.folder / "curve.json", s.curve)
-        s.measured += 1
-        self.network.train()
 
-    def _against(self, network: Network, games: int, seed: int) -> list[dict[str, Any]]:
-        player = NetPlayer(TorchAssessor(network, self.fast), self.preset.game)
+    def _met(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+        """Return how the learner did against the fixed players, and at the gate, but for the first time."""
+        s, e = self.standing, self.preset.evaluation
+        found = self._against(self.network, e.games, _MATCH_SEED + self.seed)
+        if not s.measured:
+            return found, None
+        both = self.learner.player(self.network, "new"), self.learner.player(self.best, "best")
+        seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
+        against = make_player(self.preset.against, self.preset.game) if self.preset.against else None
+        state = gate(*both, self.preset.game, self.preset.gate, seed, against)
+        return found, {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
+
+    def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
         e = self.preset.evaluation
-        return measure(player, self.preset.game, e.opponents, e.players, games, seed)
+        return measure(self.learner.player(network, "learner"), self.preset.game, e.opponents, e.players, games, seed)
 
     def _summary(self, finished: bool) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before there was a best one: the learner as it is
             self.best.load_state_dict(self.network.state_dict())
+        if not self.group.first:
+            return {"finished": finished}
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
-        e = self.preset.evaluation
         summary = {
             **self.describe(),
             "checkpoint": str(path),
             "finished": finished,
-            "standings": self._against(self.best, e.final_games, _MATCH_SEED + self.seed + 1),
+            "standings": self._against(self.best, self.preset.evaluation.final_games, _MATCH_SEED + self.seed + 1),
         }
         write_json(self.folder / "summary.json", summary)
         return summary
 
     def _best(self) -> dict[str, int]:
         """After how many decisions the best network passed the gate; nothing before the first time."""
-        curve = self.standing.curve
-        if not curve:
+        if not (curve := self.standing.curve):
             return {}
         entry = curve[min(self.standing.best_at, len(curve) - 1)]
-        return {"positions": entry["positions"], "decisions": entry["decisions"]}
+        return {name: entry[name] for name in ("positions", "decisions")}
 
     def describe(self) -> dict[str, Any]:
         """Return everything that a checkpoint says about how it was made."""
@@ -354,9 +374,9 @@ class Training:
             "preset": self.preset.to_dict(),
             "seed": self.seed,
             "bfloat16": self.fast,
-            "positions": self.warm.positions,
-            "decisions": self.ppo.decisions,
-            "games": self.ppo.games,
+            "positions": self.learner.positions,
+            "decisions": self.learner.ppo.decisions,
+            "games": self.learner.ppo.games,
             "seconds": self._seconds() if hasattr(self, "_began") else 0.0,
             "best": self._best(),
             "versions": {"helsinki-env": version("helsinki-env"), "torch": torch.__version__},

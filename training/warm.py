@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from agents.guide import decide
 from agents.net.inputs import win_share
-from agents.net.network import Network
+from agents.net.network import Assessment, Network, in_step
 from agents.net.parts import Places, carry_out, places, write_position
 from agents.search.desk import Desk, clear, new_desk
 from helsinki_env.engine.contract import SEATS, score
@@ -243,6 +243,9 @@ class WarmStart:
             found.append(play_lessons(self._desk, self._at, env.states, words, c.share, c.stray, self.most_players))
         return found
 
+    def begin(self) -> None:
+        """Nothing comes before this part."""
+
     def update(self) -> Progress:
         """Learn from one lesson while the next is being played."""
         began = time.perf_counter()
@@ -282,8 +285,8 @@ class WarmStart:
         for group in self.optimiser.param_groups:
             group["lr"] = c.learning_rate * fade * rising
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
-            said = self.network(seats, table)
-        win_loss, score_loss = value_losses(said, wins, scores)
+            said = self.network(in_step(seats), in_step(table))
+        win_loss, score_loss = value_losses(Assessment(*(values[: len(rows)] for values in said)), wins, scores)
         self.optimiser.zero_grad(set_to_none=True)
         (win_loss + c.scores * score_loss).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)

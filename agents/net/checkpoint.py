@@ -8,9 +8,10 @@ temporary name and renamed, so a checkpoint that exists is whole.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.net.description import (
+    JUDGE,
     KEY,
     CheckpointError,
     arrays_digest,
@@ -22,6 +23,7 @@ from agents.net.description import (
 )
 from agents.net.network import Network, NetworkConfig
 from agents.net.parts import inputs_of
+from agents.plain.network import PlainNetwork
 from helsinki_env.data import Entry
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict
@@ -33,33 +35,40 @@ with needs("train"):
     from safetensors import SafetensorError, safe_open
     from safetensors.torch import save
 
-__all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "same_weights",
-           "save_checkpoint"]  # fmt: skip
+__all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "load_network",
+           "same_weights", "save_checkpoint"]  # fmt: skip
 
 #: What PyTorch's own files, and pickles in general, begin with: they can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 Weights = dict[str, torch.Tensor]
+N = TypeVar("N", Network, PlainNetwork)
 
 
-def save_checkpoint(path: str | Path, model: Network, description: dict[str, Any]) -> Path:
+def save_checkpoint(path: str | Path, model: Network | PlainNetwork, description: dict[str, Any]) -> Path:
     """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
     path = Path(path)
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    data = save(weights, {KEY: describe(model.game, {**description, "weights": _digest(weights)})})
+    text = describe(model.game, {**description, "weights": _digest(weights)}, model.kind)
+    data = save(weights, {KEY: text})
     with replacing(path) as file:
         file.write(data)
     return path
 
 
 def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
-    """Return the network, ready to play, and its description.
+    """Return a network that judges, ready to play, and its description; see `load_network`."""
+    return load_network(path, Network)
+
+
+def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
+    """Return a network of a kind, ready to play, and its description.
 
     Raises:
-        CheckpointError: if the file is missing, broken, no such checkpoint, or of another environment.
+        CheckpointError: if the file is missing, broken, no such checkpoint, or of another kind or environment.
     """
     path = Path(path)
-    check_exists(path, "train one with 'helsinki train --preset quick'")
+    check_exists(path, f"train one with 'helsinki train --preset {make.preset}'")
     with path.open("rb") as start:
         if start.read(4).startswith(_PICKLES):
             raise CheckpointError(
@@ -73,11 +82,14 @@ def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
     except (SafetensorError, OSError) as problem:
         raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
     content = parse_description(path, text, "a safetensors file")
+    if (kind := content.value.get("kind", JUDGE)) != make.kind:
+        other = Network if kind == JUDGE else PlainNetwork
+        raise CheckpointError(f"{path}: a network of another kind ({kind}); play it as {other.player}:{path}")
     game, size = config_from_dict(content["game"]), content["network"].build(NetworkConfig)
     if (types := inputs_of(game).types(game)) != content["types"].value:
         content["types"].fail(f"{types}, which its component file {game.components!r} has")
     _check_weights(content, weights, size)
-    model = Network(game, size)
+    model = make(game, size)
     try:
         model.load_state_dict(weights)
     except RuntimeError as problem:
@@ -106,6 +118,6 @@ def _digest(weights: Weights) -> str:
     return arrays_digest({name: tensor.detach().cpu().numpy() for name, tensor in weights.items()})
 
 
-def same_weights(a: Network, b: Network) -> bool:
+def same_weights(a: torch.nn.Module, b: torch.nn.Module) -> bool:
     """Whether two networks have identical weights."""
     return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))

@@ -1,7 +1,7 @@
 """What a network on disk says of itself, as a checkpoint or as an exported model; nothing here needs PyTorch.
 
-The description names the environment that the network was made for (version, action table, observation, inputs) and how
-it was trained. A network that does not fit is refused with the reason.
+The description names the kind of network, the environment that it was made for (version, action table, observation,
+inputs) and how it was trained. A network that does not fit is refused with the reason.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.parts import inputs_of
+from agents.plain.entries import entries_of
 from helsinki_env.data import Entry, brief, parse_json, shown
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import is_file
 
-__all__ = ["KEY", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
+__all__ = ["JUDGE", "KEY", "PLAIN", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
            "environment_of",
            "interface_digests", "parse_description"]  # fmt: skip
 
 KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
 FORMAT = 2
+JUDGE, PLAIN = "judge", "plain"
+"""Kinds of networks: those that judge the ends of turns (`agents.net`), and those that read the observation
+(`agents.plain`). Where no kind is named it is the first: there was no other."""
 #: Card types that component files can have.
 _TYPES = (5, 91)
 
@@ -35,15 +39,20 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be used; the message names the file and the reason."""
 
 
-def interface_digests(config: Any, types: int) -> dict[str, str]:
+def interface_digests(config: Any, types: int, kind: str = JUDGE) -> dict[str, str]:
     """Return digests of action table, observation's layout and inputs: a network fits only those it was made for.
 
     Args:
         config: a configuration of the game.
         types: how many card types the games have.
+        kind: of the network.
     """
     told = inputs_of(config)
-    texts = told.interface(types) | {"inputs": repr((told.seat_parts(types), told.table_parts(types)))}
+    if kind == JUDGE:
+        inputs = repr((told.seat_parts(types), told.table_parts(types)))
+    else:
+        inputs = repr(entries_of(config, types))
+    texts = told.interface(types) | {"inputs": inputs}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
@@ -53,14 +62,21 @@ def environment_of(config: Any) -> str:
     return f"{spec.name}_v{spec.version}"
 
 
-def describe(config: Any, more: dict[str, Any]) -> str:
-    """Return the description of a network for games like those of a configuration, as JSON; `more`: how it was made."""
+def describe(config: Any, more: dict[str, Any], kind: str = JUDGE) -> str:
+    """Return the description of a network for games like those of a configuration, as JSON.
+
+    Args:
+        config: of the games.
+        more: how it was made.
+        kind: of the network.
+    """
     types = inputs_of(config).types(config)
     content = {
         "format": FORMAT,
         "environment": environment_of(config),
         "types": types,
-        **interface_digests(config, types),
+        **({} if kind == JUDGE else {"kind": kind}),
+        **interface_digests(config, types, kind),
     }
     return json.dumps({**content, **more})
 
@@ -88,6 +104,7 @@ def parse_description(path: Path, text: str | None, kind: str) -> Entry:
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
+        content.get("kind", JUDGE).choice((JUDGE, PLAIN))
     except CheckpointError as problem:
         reason = str(problem).removeprefix(f"{brief(path)}: ")
         raise CheckpointError(
@@ -105,7 +122,7 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     expected = {
         "format": FORMAT,
         "environment": environment_of(config),
-        **interface_digests(config, content["types"]),
+        **interface_digests(config, content["types"], content.get("kind", JUDGE)),
     }
     for key, value in expected.items():
         if content.get(key) != value:

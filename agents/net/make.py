@@ -14,7 +14,7 @@ from agents.registry import MOST_TRIALS, as_trials
 from helsinki_env.data import shown
 from helsinki_env.engine.spec import spec_of, usual_spec
 
-__all__ = ["make", "make_with_search", "network_path", "shipped"]
+__all__ = ["check_games", "make", "make_with_search", "network_path", "shipped"]
 
 
 def shipped(config: Any = None) -> Path:
@@ -76,6 +76,12 @@ def network_path(argument: str, config: Any = None) -> Path:
 def _assessor(argument: str, config: Any, fast: bool) -> Assessor:
     path = network_path(argument, config)
     assessor, description = _load_onnx(path) if path.suffix == ".onnx" else _load(path, fast)
+    check_games(path, description, config)
+    return assessor
+
+
+def check_games(path: Path, description: dict[str, Any], config: Any) -> None:
+    """Check that a network was made for games like those of a configuration; CheckpointError if not."""
     if description["environment"] != environment_of(config):
         raise CheckpointError(
             f"{path}: trained for {description['environment']}, these are games of {environment_of(config)}"
@@ -85,7 +91,6 @@ def _assessor(argument: str, config: Any, fast: bool) -> Assessor:
             f"{path}: trained with {description['types']} card types, these games have {types}: "
             "use the component file it was trained with"
         )
-    return assessor
 
 
 def _load(path: Path, fast: bool) -> tuple[Assessor, dict[str, Any]]:

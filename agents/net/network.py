@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from agents.net.choices import Inputs
+from agents.net.description import JUDGE
 from agents.net.parts import inputs_of, places
 from agents.net.player import SURE
 from helsinki_env import GameConfig
@@ -24,10 +25,12 @@ with needs("train"):
     import torch
     from torch import nn
 
-__all__ = ["ABSENT", "Assessment", "Network", "NetworkConfig", "Tensors"]
+__all__ = ["ABSENT", "Assessment", "Block", "Network", "NetworkConfig", "Tensors", "in_step"]
 
 ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
+#: PyTorch gets ready for each number of rows that it has not multiplied lately: as long as it multiplies hundreds.
+_ROWS = 64
 #: How sharply a new network prefers the better position, and what a point of the heuristic's opinion counts. Before
 #: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
 #: knows the value of positions improves on it.
@@ -36,8 +39,16 @@ _SHARPNESS, _TRUST = 12.0, 3.0
 _MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
+def in_step(x: torch.Tensor, value: float = 0) -> torch.Tensor:
+    """Return rows, (N, ...), with others of one value behind them, so that numbers of rows are hardly ever new."""
+    return nn.functional.pad(x, (0, 0) * (x.dim() - 1) + (0, -len(x) % _ROWS), value=value)
+
+
 class Tensors(NamedTuple):
-    """`agents.net.inputs.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to."""
+    """`agents.net.inputs.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to.
+
+    A few positions that no choice leads to follow the others (`in_step`).
+    """
 
     seats: torch.Tensor
     table: torch.Tensor
@@ -53,7 +64,9 @@ class Tensors(NamedTuple):
         """Move inputs to a device."""
         arrays = inputs.seats, inputs.table, inputs.ended, inputs.row, inputs.action, inputs.advice, inputs.position
         seats, table, ended, row, action, advice, position = (torch.from_numpy(x).to(device) for x in arrays)
-        return cls(seats, table, ended, row, action.long(), advice, position, len(inputs))
+        return cls(
+            in_step(seats), in_step(table), in_step(ended, -1.0), row, action.long(), advice, position, len(inputs)
+        )
 
 
 class Assessment(NamedTuple):
@@ -95,7 +108,7 @@ class NetworkConfig:
             Entry(getattr(self, item.name), ValueError, item.name).integer(least, most)
 
 
-class _Block(nn.Module):
+class Block(nn.Module):
     """A residual block with normalisation first (He and others 2016, "Identity mappings in deep residual networks")."""
 
     def __init__(self, width: int) -> None:
@@ -103,7 +116,8 @@ class _Block(nn.Module):
         self.norm, self.inner, self.outer = nn.LayerNorm(width), nn.Linear(width, width), nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        out: torch.Tensor = x + self.outer(torch.relu(self.inner(torch.relu(self.norm(x)))))
+        """Return features of the same shape, (N, width)."""
+        out: torch.Tensor = x + self.outer(torch.relu_(self.inner(torch.relu_(self.norm(x)))))
         return out
 
 
@@ -119,6 +133,10 @@ class Network(nn.Module):
         game: the games it is made for; only their component file matters.
         config: size of the network.
     """
+
+    kind = JUDGE
+    #: For messages: the player, and a preset that trains one.
+    player, preset = "net", "quick"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
@@ -144,7 +162,7 @@ class Network(nn.Module):
         self.seat_out = nn.Linear(c.seat_hidden, c.seat)
         self.from_seats = nn.Linear(SEATS * c.seat, c.width)
         self.from_table = nn.Linear(len(table), c.width)
-        self.blocks = nn.Sequential(*(_Block(c.width) for _ in range(c.blocks)))
+        self.blocks = nn.Sequential(*(Block(c.width) for _ in range(c.blocks)))
         self.norm = nn.LayerNorm(c.width)
         self.win = nn.Linear(c.width, SEATS)
         self.score = nn.Linear(c.width, SEATS)
@@ -161,13 +179,13 @@ class Network(nn.Module):
         kind = table.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         present = seats[:, :, self._present : self._present + 1].to(dtype)
-        described = torch.relu(_scaled(self.seat_in, self.seat_scale, seats.to(dtype)))
-        described = (torch.relu(self.seat_out(described)) * present).flatten(1)
+        described = torch.relu_(_scaled(self.seat_in, self.seat_scale, seats.to(dtype)))
+        described = (torch.relu_(self.seat_out(described)) * present).flatten(1)
         # The last seats may be left out where nobody sits there.
         from_seats = self.from_seats.weight[:, : described.shape[1]]
         joined = nn.functional.linear(described, from_seats, self.from_seats.bias)
         joined = joined + _scaled(self.from_table, self.table_scale, table.to(dtype))
-        return torch.relu(self.norm(self.blocks(joined)))
+        return torch.relu_(self.norm(self.blocks(joined)))
 
     def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
         """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""

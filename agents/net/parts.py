@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.layout import Layout
 from helsinki_env.engine.rule import Rule
 from helsinki_env.engine.spec import spec_of
 
@@ -65,6 +66,7 @@ class NetInputs:
         table_parts: those of the table and of what the viewer alone knows, likewise.
         groups: kinds of decisions that are alike to a network, int64 (A,), likewise.
         interface: texts that tell of actions and observation, likewise: a network fits only those it was made for.
+        layout: the pieces of an observation, likewise.
         score_unit: scores are predicted in such units
         score_middle: around this middle.
     """
@@ -74,6 +76,7 @@ class NetInputs:
     table_parts: Callable[[int], tuple[Part, ...]]
     groups: Callable[[int], npt.NDArray[np.int64]]
     interface: Callable[[int], dict[str, str]]
+    layout: Callable[[int], Layout]
     score_unit: float
     score_middle: float
 

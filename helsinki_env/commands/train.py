@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 
 def main(
-    preset: str = "quick",
+    preset: str | None = None,
     game: str | None = None,
     out: Path | None = None,
     seed: int = 0,
@@ -26,26 +26,31 @@ def main(
     minutes: float | None = None,
     device: Literal["auto", "cpu", "cuda"] = "auto",
     threads: int = 1,
+    against: str | None = None,
 ) -> None:
     """Train a player and measure it against the baselines.
 
     Example: helsinki train --preset quick --out runs/first --seed 1
     Example: helsinki train --preset standard --resume
     Example: helsinki train --game copenhagen --preset quick
+    Example: helsinki train --preset card --device cuda
+    Example: helsinki train --against net --out runs/response
 
     A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
     tensorboard --logdir runs.
 
     Args:
-        preset: a name in configs/training (quick for any game; standard, strong for Helsinki; copenhagen) or the path
-            of a YAML file.
+        preset: a name in configs/training (quick, card, response for any game; standard, strong for Helsinki;
+            copenhagen) or the path of a YAML file; default: quick, or with --against response.
         game: which game, such as copenhagen; default: that of the preset.
         out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.
         resume: go on with the run in the folder.
         minutes: stop after so many minutes of training in all instead of the preset's.
-        device: where the network computes; auto takes a graphics card if PyTorch finds one.
+        device: where the network computes (with card: everything); auto takes a graphics card if PyTorch finds one.
         threads: processors that learn, beside the one that plays; more of them change the last digits.
+        against: train a best response to this player alone, such as net: how often it wins says how far from
+            unbeatable that player is.
     """
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
@@ -56,12 +61,17 @@ def main(
     with needs("train"):
         import torch
 
+        from agents.net.description import JUDGE
+        from training.card.group import Group
         from training.preset import Preset
-        from training.run import Report, Training
+        from training.run import Report, Training, check_folder
 
+    preset = preset or ("quick" if against is None else "response")
     chosen = Preset.from_yaml(preset)
     if game is not None and game != chosen.rules:
         chosen = chosen.of_game(game, preset)
+    if against is not None:
+        chosen = chosen.responding(against)
     if minutes is not None:
         chosen = replace(chosen, minutes=minutes)
     if device == "auto":
@@ -72,14 +82,24 @@ def main(
         )
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
+    group = Group.started(device)
     console = plain_console()
+    console.quiet = not group.first
+    judges = chosen.learner == JUDGE
+    taught = f"{chosen.warm.positions:,} positions of the heuristic's games, then " if judges else ""
+    if chosen.start:
+        taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
     console.print(
-        f"Training {preset} on {device}: {chosen.warm.positions:,} positions of the heuristic's games, then "
-        f"{chosen.ppo.decisions:,} decisions of its own, at most {chosen.minutes:g} minutes; results go to {folder}"
+        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} decisions of its own, at most "
+        f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
-    make_ahead([of_game("training", chosen.game), *parts_of(["net", "heuristic", "greedy"], chosen.game)])
-    training = Training(chosen, folder, seed, device, resume)
+    check_folder(folder, resume)  # before anything is compiled
+    parts = parts_of(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    if group.first:
+        make_ahead([of_game("training", chosen.game), *parts] if judges else parts)
+    group.told(None)  # the others wait
+    training = Training(chosen, folder, seed, device, resume, group)
 
     def keep() -> str:
         if not training.keep():
@@ -102,12 +122,20 @@ def main(
             lines.show(now, text)
 
         summary = training.run(report)
+    group.leave()
+    if not group.first:
+        return
     console.print(_table(summary))
-    console.print(f"Saved {summary['checkpoint']}; play it as net:{folder}")
+    if chosen.against:
+        console.print(
+            f"A best response to {chosen.against}: what it wins beyond its fair share, that player gives away."
+        )
+    console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
-            f"{'' if game is None else f'--game {game} '}--preset {preset} --out {folder} --seed {seed} --resume "
+            f"{'' if game is None else f'--game {game} '}{'' if against is None else f'--against {against} '}"
+            f"--preset {preset} --out {folder} --seed {seed} --resume "
             f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )

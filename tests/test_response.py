@@ -1,0 +1,131 @@
+"""A best response: whom it meets, when it counts as better, what a run of it begins with and leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents.net.checkpoint import load_checkpoint, same_weights
+from agents.net.player import NetPlayer
+from agents.net.pytorch import TorchAssessor
+from agents.registry import make_player
+from helsinki_env import GameConfig
+from helsinki_env.cli import main
+from helsinki_env.engine.kernel import JIT
+from tests.support.networks import contrary, saved, untrained
+from training.evaluate import GateConfig, gate
+from training.opponents import Pool
+from training.preset import Preset, PresetError
+from training.run import RunError, Training
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+
+TINY = """
+minutes: 60
+precision: float32
+network: {size}
+warm: {{positions: 0}}
+ppo: {{decisions: 600, games: 12, steps: 16, batch: 128}}
+gate: {{decks: 16, at_once: 16}}
+evaluation: {{times: 1, games: 4, final_games: 4}}
+start: {start}
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Preset:
+    """It begins with a network that was saved, of that network's size."""
+    start = tmp_path / "start.safetensors"
+    saved(start, untrained(seed=3))
+    size = json.dumps(load_checkpoint(start)[1]["network"])
+    (tmp_path / "tiny.yaml").write_text(TINY.format(size=size, start=start))
+    return Preset.from_yaml(tmp_path / "tiny.yaml")
+
+
+def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
+    pool = Pool(GameConfig(), ["greedy"], tmp_path, 7, False, most=0)
+    pool.add("0000.safetensors", untrained(), 0)
+    assert {pool.choose(rollout).name for rollout in range(100)} == {"greedy"}
+    assert pool.past == [("0000.safetensors", 0)]
+
+
+@pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
+def test_better_is_who_wins_more_against_that_player(players: tuple[int, ...]) -> None:
+    config = GateConfig(decks=48, at_once=16, players=players)
+    good, bad = NetPlayer(TorchAssessor(untrained())), NetPlayer(TorchAssessor(contrary()))
+    greedy = make_player("greedy")
+    equal = gate(good, good, GameConfig(), config, 1, greedy)
+    assert equal.verdict != "better"
+    assert equal.mean == 0.5
+    better, worse = gate(good, bad, GameConfig(), config, 1, greedy), gate(bad, good, GameConfig(), config, 1, greedy)
+    assert (better.verdict, worse.verdict) == ("better", "not better")
+    assert worse.mean < 0.5 < better.mean <= 1.0
+
+
+def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny: Preset, tmp_path: Path) -> None:
+    preset = tiny.responding("greedy")
+    training = Training(preset, tmp_path / "run", 5)
+    assert (training.learner.ppo.stage.own >= 0).all(), "in every game the learner has one seat"  # type: ignore[attr-defined]
+    summary = training.run()
+    assert summary["finished"]
+    assert {s["opponent"] for s in summary["standings"]} == {"greedy"}
+    begun = load_checkpoint(tmp_path / "run" / "past" / "0000.safetensors")[0]
+    assert same_weights(begun, untrained(seed=3))
+    assert not same_weights(load_checkpoint(tmp_path / "run" / "latest.safetensors")[0], begun)
+    told = json.loads((tmp_path / "run" / "summary.json").read_text())["preset"]
+    assert Preset.from_dict(told) == preset
+    with pytest.raises(RunError, match="the run was begun with"):
+        Training(tiny.responding("random"), tmp_path / "run", 5, resume=True)
+
+
+def test_a_network_of_another_size_is_no_beginning(tiny: Preset, tmp_path: Path) -> None:
+    other = Preset.from_dict(tiny.to_dict() | {"network": {"width": 64}})
+    with pytest.raises(RunError, match=r"network: found .*'width': 64.*, expected that of .*start\.safetensors"):
+        Training(other, tmp_path / "run")
+
+
+def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
+    preset = Preset.from_yaml("response")
+    assert preset == Preset.from_dict(json.loads(json.dumps(preset.to_dict())))
+    assert preset.responding("net") == preset
+    assert preset.responding("heuristic").evaluation.opponents == ("heuristic",)
+    assert {"start", "against"}.isdisjoint(Preset.from_yaml("quick").to_dict())  # as it was before there were any
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--against", "nobody"], "opponents: player 'nobody': there is no such player"),
+        (["--against", "heuristic", "--preset", "card"], "against: found heuristic, expected none"),
+        (["--preset", "START"], "start: .*nowhere.safetensors: there is no such file"),
+    ],
+)
+def test_mistakes_are_named(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = tmp_path / "start.yaml"
+    start.write_text("start: nowhere.safetensors")
+    given = [str(start) if argument == "START" else argument for argument in arguments]
+    assert main(["train", *given, "--out", str(tmp_path / "run")]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_preset_with_a_player_that_cannot_be_met_names_it() -> None:
+    with pytest.raises(PresetError, match="against: player 'gredy'"):
+        Preset.from_dict({"against": "gredy"})
+    assert np.isclose(Preset.from_dict({}).responding("random").ppo.apart, 1.0)
