@@ -4,6 +4,8 @@ Players that search, the warm start of training and the heuristic itself are wri
 their kernels, and the type of the game's record says whose thinking is meant (`helsinki_env.engine.rule`):
 
 - `forget(v, word)`: what a view remembers of a game is forgotten; what it leaves to chance comes from `word`, uint64.
+- `recall(w, g, seat, views)`: the number of the view, among all of a search, with which the board of a seat is to be
+  thought of: its own, unless there are views for boards that have come up before.
 - `decide(t, p, w, g, v, mask, values, every)`: the best legal decision of the seat to move, quickly found. Writes what
   each legal decision is worth into `values`, float64 (ids,), comparable with each other and with nothing else; only
   with `every` all of them need a value.
@@ -40,12 +42,19 @@ from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.rule import Rule
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["NOTHING", "Guide", "decide", "decide_ahead", "forget", "guide_of", "weights_record", "win_shares"]
+__all__ = ["NOTHING", "Guide", "decide", "decide_ahead", "forget", "guide_of", "recall", "weights_record", "win_shares"]
 
 NOTHING = -1e9
 """The worth of what cannot be done."""
 
+
+@kernel
+def _own_view(w, g, seat, views):
+    return np.int64(seat)
+
+
 forget = Rule("forget")
+recall = Rule("recall", _own_view)
 decide = Rule("decide")
 decide_ahead = Rule("decide_ahead")
 win_shares = Rule("win_shares")
@@ -62,6 +71,8 @@ class Guide:
         new_views: so many views, (count,), that hold for nothing.
         settings: of the search players.
         not_tuned: names of weights that tuning leaves alone unless asked for.
+        boards: views for boards of each seat that `recall` finds again; 0: none.
+        trials: weights of what search players try; None: those of playouts.
     """
 
     weights: Any
@@ -70,6 +81,8 @@ class Guide:
     new_views: Callable[[int], npt.NDArray[Any]]
     settings: Settings = field(default_factory=Settings)
     not_tuned: tuple[str, ...] = ()
+    boards: int = 0
+    trials: Any = None
 
 
 @lru_cache(maxsize=8)
@@ -152,8 +165,9 @@ def _by_chance(dtype: np.dtype[Any]) -> Guide:
     ):
         rule.belongs_to(dtype, stated)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
-    # Chance tells no decision from another: all of them enter, and what is tried little counts for more.
-    settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0)
+    # Chance tells no decision from another: all of them enter, what is tried little counts for more, and a search goes
+    # on until nothing can change.
+    settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
     return Guide(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 
 

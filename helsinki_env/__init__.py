@@ -7,6 +7,8 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
+from typing import TYPE_CHECKING, Any
+
 from helsinki_env import copenhagen_v0, helsinki_v0
 from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
 from helsinki_env.envs.registration import register
@@ -17,6 +19,10 @@ from helsinki_env.games.helsinki.config import ConfigError, GameConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
 from helsinki_env.helsinki_v0 import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv
+
+if TYPE_CHECKING:
+    from helsinki_env.torch_envs import CopenhagenTorchEnv as CopenhagenTorchEnv
+    from helsinki_env.torch_envs import HelsinkiTorchEnv as HelsinkiTorchEnv
 
 __version__ = "0.1.0"
 
@@ -41,6 +47,16 @@ __all__ = [
     "notation",
     "observation",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PyTorch when it is asked for."""
+    if name not in ("CopenhagenTorchEnv", "HelsinkiTorchEnv"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from helsinki_env import torch_envs
+
+    return getattr(torch_envs, name)
+
 
 register(
     "helsinki/helsinki-v0",

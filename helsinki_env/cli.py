@@ -89,6 +89,11 @@ COMMANDS = {
         "Play a tournament and write the page with its ratings.",
         "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
     ),
+    "evaluate": Command(
+        "helsinki_env.commands.evaluate",
+        "Rate any player against fixed opponents, with a certificate.",
+        "helsinki evaluate heuristic --out runs/evaluate",
+    ),
     "balance": Command(
         "helsinki_env.commands.balance",
         "Study which actions are too strong or too weak, and report it.",

@@ -25,12 +25,17 @@ class Extra(NamedTuple):
 
 #: The extras of pyproject.toml. Each is enough for its uses in an environment that has nothing else.
 EXTRAS = {
-    "train": Extra("PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`"),
+    "train": Extra(
+        "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
+    ),
+    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
     "play": Extra("`train`, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
-    "arena": Extra("PyArrow, SciPy, Matplotlib", "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`"),
-    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena` and `balance`"),
+    "arena": Extra(
+        "PyArrow, SciPy, Matplotlib", "`helsinki arena` as Parquet, `rate`, `ladder`, `evaluate`, `balance`"
+    ),
+    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena`, `evaluate` and `balance`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "tune": Extra("cma", "`python -m agents.heuristic.tune`"),
     "sb3": Extra("`train`, Stable-Baselines3, sb3-contrib", "`python -m training.sb3`, `python -m training.bench`"),

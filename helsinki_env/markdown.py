@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["all_printable", "code", "link", "marked", "printable", "row", "text"]
+__all__ = ["all_printable", "code", "link", "marked", "printable", "row", "section", "table", "text"]
 
 #: What means something in running text; an underscore only at the edge of a word, a hash only at the end of a heading.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
@@ -65,3 +65,36 @@ def link(words: str, target: str) -> str:
 def row(cells: Sequence[str]) -> str:
     """Return a row of a table; cells are Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return a table; cells are Markdown.
+
+    Args:
+        head: the names of the columns.
+        rows: of cells.
+        left: how many columns are of text; the others are of numbers.
+    """
+    rule = ["---" if i < left else "---:" for i in range(len(head))]
+    return "\n".join(row(cells) for cells in (head, rule, *rows))
+
+
+def section(page: str, name: str, content: str | None = None) -> str:
+    """Return the part of a page that a program writes, or the page with another one.
+
+    It stands between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
+
+    Args:
+        page: its text.
+        name: of the part.
+        content: what shall stand there; None: the part is returned as it is.
+
+    Raises:
+        ValueError: if the page has no such part, or more than one.
+    """
+    begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"
+    before, found, rest = page.partition(begin)
+    inside, closed, after = rest.partition(end)
+    if not found or not closed or begin in rest or end in after:
+        raise ValueError(f"expected the lines {begin.strip()!r} and {end.strip()!r}, each once and in this order")
+    return inside if content is None else f"{before}{begin}{content}{end}{after}"

@@ -6,17 +6,17 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from helsinki_env import Game  # noqa: F401  # makes the games known
-from helsinki_env.engine.spec import game_names
+from helsinki_env import games
 
 __all__ = ["PAGES", "write"]
 
 
 def _pages() -> dict[str, Any]:
-    """The pages of all games: what makes each, by its file name."""
-    modules = [f"helsinki_env.games.{name}.pages" for name in game_names()]
+    """The pages of the games that live here: what makes each, by its file name."""
+    modules = [f"{games.__name__}.{found.name}.pages" for found in iter_modules(games.__path__)]
     return {name: page for module in modules if find_spec(module) for name, page in import_module(module).PAGES.items()}
 
 

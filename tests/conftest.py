@@ -1,4 +1,4 @@
-"""How the whole suite runs: one worker for each processor, kernels made once before they start, long files first.
+"""How the whole suite runs: in several workers, kernels made once before they start, long files first.
 
 A test or a file that is asked for by name runs in the process that was asked, without workers.
 """
@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 
-# A worker for each processor leaves one thread to each for its arithmetic, and threads that wait for each other's turn
+# Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -30,27 +30,39 @@ for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGTERM", signal
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
+#: Those that wait for pages and processes alternate with those that compute.
 LONG_FIRST = (
-    "test_coverage",
-    "processes",
-    "test_sb3",
-    "test_notebooks",
-    "test_training",
-    "wide",
+    "test_page_games",
     "test_agreement",
-    "test_net",
+    "test_training",
+    "test_page_analysis",
+    "test_balance",
+    "test_page",
+    "test_records",
+    "test_heuristic",
+    "test_tournaments",
+    "test_accessibility",
+    "test_arena",
+    "test_page_advice",
+    "test_redeal",
+    "test_page_tournament",
+    "test_coverage",
+    "test_arena_ray",
 )
 
 
-def _asks_for_everything(config: pytest.Config) -> bool:
-    by_default = config.args_source is not pytest.Config.ArgsSource.ARGS
-    return by_default and config.option.markexpr == "not nightly and not packaging" and not config.option.keyword
+def _asks_for_many(config: pytest.Config) -> bool:
+    by_name = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
+    return not by_name and "nightly" not in config.option.markexpr.replace("not nightly", "")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return how many workers `-n auto` starts; nightly tests start processes of their own."""
+    """Return how many workers `-n auto` starts; nightly tests start processes of their own.
+
+    Two more than there are processors: tests of pages, servers and signals wait a good part of their time.
+    """
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(processors, 8) if _asks_for_everything(config) else 0
+    return min(processors + 2, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")
@@ -79,20 +91,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         subprocess.run(command, cwd=ROOT, check=True)
 
 
-def _group(item: pytest.Item) -> str:
-    mark = item.get_closest_marker("xdist_group")
-    return str(mark.args[0]) if mark else item.path.stem
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Keep the tests of a file together, for they share what takes long to make, unless they say otherwise.
-
-    A wrapper, as only that runs before the workers' own hook, which looks for the groups.
-    """
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files. The tests of a file stay together, for they share what takes long to make."""
     rank = {name: i for i, name in enumerate(LONG_FIRST)}
-    items.sort(key=lambda item: rank.get(_group(item), len(rank)))
-    yield
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))

@@ -51,7 +51,8 @@ def test_a_question(server: Server, browser: Any) -> None:
 
 def test_the_curtain_and_the_end(server: Server, browser: Any) -> None:
     assert problems(sit(browser, server, "human", "human", game="helsinki").page) == []
-    watched = sit(browser, server, "random", "greedy", game="copenhagen")
+    over = server.make_over("random", "greedy", game="copenhagen")
+    watched = Player(browser, f"{server.address}/tables/{over}")
     watched.wait(lambda view: view["done"])
     assert problems(watched.page) == []
 

@@ -25,6 +25,7 @@ def test_players_and_what_they_need() -> None:
     assert parts_of(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_a_command_waits_for_the_compiler_once_and_says_so(tmp_path: Path) -> None:
     """Processes that begin with nothing compiled, as at a first use."""

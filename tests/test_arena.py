@@ -619,7 +619,7 @@ def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any
     return process.communicate()[1]
 
 
-@pytest.mark.xdist_group("processes")
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
 @pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])

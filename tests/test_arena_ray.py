@@ -19,7 +19,7 @@ from agents.arena.run import run_arena
 from helsinki_env.engine.kernel import JIT
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.thorough,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc"),
     pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
 ]

@@ -193,6 +193,7 @@ def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str,
     assert text.index(data["summary"][0]) < 300  # the answer comes first
 
 
+@pytest.mark.thorough
 def test_the_same_games_give_the_same_bytes_however_they_came_about(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -71,10 +71,14 @@ def test_help_names_every_player(words: list[str], capsys: Output) -> None:
         "net,",
         "net:CHECKPOINT",
         "net+search:N",
+        "plain:CHECKPOINT",
         "forced:ACTION:PLAYER",
+        "program:COMMAND",
     ):
         assert name in listed.replace("net (the", "net, (the"), name
-    assert player_names()[:8] == ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "forced"]
+    assert player_names()[:11] == [
+        *("random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "plain", "forced", "counted", "program")
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -114,7 +118,7 @@ def test_version(capsys: Output) -> None:
     ("words", "message"),
     [
         (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, play, "),
-        (["simulate", "--players", "gredy"], "mc, ismcts, net, net+search, forced; did you mean 'greedy'?"),
+        (["simulate", "--players", "gredy"], "plain, forced, counted, program; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
         (["simulate", "--num-players", "5", "--players", "random"], "num_players: found 5, expected 2, 3 or 4"),
@@ -133,6 +137,9 @@ def test_version(capsys: Output) -> None:
         (["ladder", "--resamples", "0"], "--resamples: found 0, expected a whole number from 1"),
         (["export", "none", "--positions", "0"], "--positions: found 0, expected a whole number from 1"),
         (["balance", "run", "--processes", "-2"], "--processes: found -2, expected a whole number from 1"),
+        (["balance", "tune", "--players", "2,5"], "--players: found '2,5', expected some of 2, 3, 4, separated by"),
+        (["balance", "tune", "--players", "3"], "players: found 3, expected some of 2, of which it says the games"),
+        (["balance", "tune", "quik"], "expected the path of a .yaml file or one of quick, standard"),
         (["arena", "--chunk", "0"], "--chunk: found 0, expected a whole number from 1"),
         (["bench", "--seconds", "nan"], "helsinki bench: --seconds: found nan, expected a number above 0"),
         (["bench", "--batches", "1", "0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),

@@ -4,12 +4,14 @@ import os
 import pickle
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from helsinki_env.games.helsinki.action_numbers import BOX_COSTS, BOX_STRENGTHS, STRENGTHS
 from helsinki_env.games.helsinki.components import (
     ACTIONS,
     COLOURS,
@@ -125,7 +127,8 @@ def test_default_cells_supplies_and_points(default: Components) -> None:
     assert default.bonus_cards == (3, 5, 7, 9)
     points = (default.points_row, default.points_column, default.points_crossing, default.points_line)
     assert points == (2, 2, 3, 1)
-    assert default.points_two_points == 2
+    assert default.costs == BOX_COSTS == (1,) * 15
+    assert default.strengths == BOX_STRENGTHS == (6, 2, 0, 1, 1, 5, 1, 0, 1, 0, 1, 0, 0, 0, 2)
 
 
 def test_default_prints_the_actions_in_id_order(default: Components) -> None:
@@ -174,7 +177,7 @@ def test_the_alternative_differs_in_what_the_tests_rely_on(default: Components) 
     assert any(len(set(variant.copies)) > 1 for variant in other.variants)
     assert set(other.coats) != set(default.coats)
     assert not set(other.crosswalks) & set(default.crosswalks)
-    assert other.points_two_points != default.points_two_points
+    assert other.strengths != default.strengths
     assert all(set(a) != set(b) for a, b in zip(other.action_rows, default.action_rows, strict=True))
     assert other.digest != default.digest
 
@@ -220,7 +223,8 @@ def test_a_copy_has_the_same_digest_under_its_own_name(tmp_path: Path, default: 
         ("rules", "points_column"),
         ("rules", "points_crossing"),
         ("rules", "points_line"),
-        ("rules", "points_two_points"),
+        *(("actions", name, "cost") for name in ACTIONS),
+        *(("actions", name, "strength") for name in STRENGTHS if name != "move_1_to_6"),
         ("cards", "variants", 3, "superstructures"),
     ],
     ids=lambda key: ".".join(map(str, key)),
@@ -232,6 +236,22 @@ def test_each_fact_counts_in_the_digest(tmp_path: Path, default: Components, key
         at = at[name]
     at[key[-1]] += 1
     assert load_components(write(tmp_path, data)).digest != default.digest
+
+
+def test_a_file_that_leaves_out_numbers_of_actions_means_the_box(tmp_path: Path, default: Components) -> None:
+    data = content()
+    del data["actions"]["any_side"]
+    data["actions"]["move_back"] = {"strength": 1}
+    assert load_components(write(tmp_path, data)).digest == default.digest
+    del data["actions"]
+    assert load_components(write(tmp_path, data)) == replace(default, name="mine")
+
+
+def test_digests_are_those_of_the_first_files(default: Components) -> None:
+    # they stand in records and runs; the numbers of actions came later
+    assert default.digest == "24d0092e1f05b79c"
+    assert load_components("alternative").digest == "fabf21eb9599cf42"
+    assert load_components("two_points_worth_five").digest == "2a0de01e3293b93b"
 
 
 def test_one_count_stands_for_five_equal_ones(tmp_path: Path, default: Components) -> None:
@@ -310,13 +330,49 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "negative copies": ((*V, 5, "copies"), -1, ["cards.variants[5].copies: found -1", "from 0 to 100"]),
     "negative removal": ((*V, 5, "removed_2_players"), -1, ["variants[5].removed_2_players: found -1"]),
     "negative points": (("rules", "points_row"), -2, ["rules.points_row: found -2", "from 0 to 10"]),
-    "absurd points": (
+    "absurd points": (("rules", "points_line"), 11, ["rules.points_line: found 11", "from 0 to 10"]),
+    "a number of an action among the rules": (
         ("rules", "points_two_points"),
-        11,
-        ["rules.points_two_points: found 11", "from 0 to 10"],
+        2,
+        ["rules.points_two_points: found 2", "no such key (write it as actions.two_points.strength)"],
     ),
     "no hand": (("rules", "hand_limit"), 0, ["rules.hand_limit: found 0", "from 1 to 20"]),
     "too many wild tiles": (("tiles", "wild"), 49, ["tiles.wild: found 49", "from 0 to 48"]),
+    # actions
+    "no actions": (("actions",), ["any_side"], ["actions: found ['any_side']", "a mapping of some of move_1_to_6"]),
+    "unknown action with numbers": (
+        ("actions", "any_sides"),
+        {},
+        ["actions.any_sides: no such key", "did you mean 'any_side'"],
+    ),
+    "action without keys": (("actions", "any_side"), 2, ["actions.any_side: found 2", "some of cost, strength"]),
+    "unknown number": (("actions", "any_side", "price"), 2, ["actions.any_side.price: no such key (found 2)", "cost"]),
+    "too dear": (
+        ("actions", "move_back", "cost"),
+        4,
+        ["actions.move_back.cost: found 4", "coats of arms from 0 to 3", "cover the action"],
+    ),
+    "paid for being used": (("actions", "any_side", "cost"), -1, ["actions.any_side.cost: found -1", "from 0 to 3"]),
+    "half a coat": (("actions", "any_side", "cost"), 0.5, ["actions.any_side.cost: found 0.5", "a whole number"]),
+    "a truth for a cost": (("actions", "any_side", "cost"), True, ["actions.any_side.cost: found True"]),
+    "a cost of nothing": (("actions", "any_side", "cost"), None, ["actions.any_side.cost: found None"]),
+    "no number to be strong by": (
+        ("actions", "any_side", "strength"),
+        1,
+        ["actions.any_side.strength: found 1", "any_side has a cost but no strength", "leave it out"],
+    ),
+    **{
+        f"{name} {value}": (
+            ("actions", name, "strength"),
+            value,
+            [
+                f"actions.{name}.strength: found {value}",
+                f"{known.of} from {known.least} to {known.most} ({known.why}; ",
+            ],
+        )
+        for name, known in STRENGTHS.items()
+        for value in (known.least - 1, known.most + 1)
+    },
     # tiles and shapes
     "three sizes": (("tiles", "copies"), [3, 3, 4], ["tiles.copies: found [3, 3, 4]", "a list of 4"]),
     "tile total": (("tiles", "total"), 51, ["tiles.total: found 51", "50, which is what tiles.copies gives"]),

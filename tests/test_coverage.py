@@ -17,10 +17,13 @@ TESTS = (
     "test_agreement",
     "test_golden",
     "test_kept",
+    "test_kept_rows",
     "test_kernels",
     "test_notation",
     "test_rule",
+    "test_stranger",
     "test_values",
+    "test_vectors",
 )
 #: The chapters of the rules and what lies under them; what every game shares of that. What makes and keeps machine code
 #: has nothing to do where there is none.
@@ -47,6 +50,7 @@ RULES = {
 LEAST = 98.0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="the tests run without the compiler already")
 def test_nearly_every_branch_of_the_rules_is_reached_without_the_compiler(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "COVERAGE_FILE": str(tmp_path / "data")}
@@ -58,7 +62,7 @@ def test_nearly_every_branch_of_the_rules_is_reached_without_the_compiler(tmp_pa
         assert run.returncode == 0, run.stdout + run.stderr
 
     files = [f"tests/{name}.py" for name in TESTS]
-    pytest_command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    pytest_command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not nightly", *files]
     folders = {ROOT / "helsinki_env" / folder: names for folder, names in RULES.items()}
     without = [path for folder, names in folders.items() for path in folder.rglob("*.py") if path.stem not in names]
     source, omit = (",".join(map(str, paths)) for paths in (folders, without))

@@ -32,18 +32,19 @@ PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call; and
 #: those that only say once more, under a short name, what is shown at its place.
 INTERNAL = re.compile(
-    r"helsinki_env\.(cli|commands|data|drawing|extras|files|markdown|pages|stopping|terminal|web|yaml_files)\b"
+    r"helsinki_env\.(cli|commands|cuda|data|drawing|extras|files|markdown|pages|stopping|terminal|web|yaml_files)\b"
     r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
     r"|restore)$"
     r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states|touch)$)"
-    r"|helsinki_env\.envs\.(?!(aec|registration|seat|vector)$)"
+    r"|helsinki_env\.envs\.(?!(aec|registration|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
     r"|helsinki_env\.play\.record\."
     r"|agents\.(drawing|arena\.(checks|chunk)|helsinki\.balance\.(parts|played|tables|written)|heuristic\.playouts"
     r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
     r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
-    r"|training\.(board|checks|progress)$"
+    r"|agents\.plain\.entries$"
+    r"|training\.(board|checks|progress|card\.(bench|chance|graphs|learner|seats|segments))$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",
@@ -231,6 +232,7 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
         "helsinki_env.games.helsinki.redeal",
         "helsinki_env.games.helsinki.restore",
         "helsinki_env.envs.seat",
+        "helsinki_env.envs.tensors",
         "helsinki_env.envs.vector",
         "helsinki_env.copenhagen_v0",
         "helsinki_env.engine.rule",

@@ -47,7 +47,7 @@ NEEDING = [
 ]
 #: Extras that share a line of the README.
 README_ROWS = (
-    ["train", "play"],
+    ["train", "cuda", "play"],
     ["export", "onnx"],
     ["arena"],
     ["ray"],
@@ -118,6 +118,7 @@ def assert_named(extra: str, command: str, status: int, errors: str) -> None:
     assert errors.endswith(f" is missing, which the extra {extra!r} brings: {install_line(extra)}\n"), command
 
 
+@pytest.mark.thorough
 def test_a_missing_extra_is_one_line_that_names_it(tmp_path: Path) -> None:
     commands = [*FREE, *(command for _, command in NEEDING)]
     words = json.dumps([command.split() for command in commands])
@@ -188,7 +189,7 @@ def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str 
 
 def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
     names = {"PIL": "pillow", "resvg_py": "resvg-py", "sb3_contrib": "sb3-contrib"}
-    names["stable_baselines3"] = "stable-baselines3"
+    names |= {"stable_baselines3": "stable-baselines3", "numba_cuda": "numba-cuda"}
     found = {
         (name_of(path), extra, names.get(package, package))
         for path in FILES

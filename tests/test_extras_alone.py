@@ -43,6 +43,13 @@ with serving(Path("data")) as server:
     with seated(server, server.make("human", "net")["table"]) as (line, view):
         assert decide_first(line, view)["number"] == 1
 """
+TENSORS = """
+import helsinki_env.cuda.card
+from helsinki_env import HelsinkiTorchEnv
+env = HelsinkiTorchEnv(2, device="cpu")
+env.reset(seed=0)
+env.step(env.sample())
+"""
 #: What each extra must be enough for, in real commands of small numbers; in the folder lie training.yaml, study.yaml,
 #: games.jsonl and model.onnx.
 ENOUGH = {
@@ -75,6 +82,7 @@ ENOUGH = {
         "python -m training.sb3 --decisions 4096 --games 20 --out sb3.zip",
         "python -m training.bench --rounds 1 --preset training.yaml",
     ],
+    "cuda": [f"python -c '{TENSORS}'"],
     "play": [f"python -c '{PLAYING}'"],
     "notebooks": [
         "jupyter lab --version",

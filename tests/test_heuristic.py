@@ -26,7 +26,9 @@ from tests.test_restore import built_games, dealt_games, observed
 KINDS = [
     GameConfig(),
     GameConfig(num_players=3, dry_roads=True, covered="first_game"),
-    GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]),
+    pytest.param(
+        GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]), marks=pytest.mark.thorough
+    ),
     GameConfig(num_players=4, dry_roads=True),
 ]
 #: Weights far from the tuned ones: what a tuning may try on its way.
@@ -38,7 +40,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("weights", ODD, ids=["tuned", "nothing counts", "all three times as much"])
-@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_every_decision_is_legal(components: str, weights: Weights) -> None:
     games = [*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)]
     _, observation, mask = observed(games)

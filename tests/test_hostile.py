@@ -449,7 +449,10 @@ def check_changes(kind: str, every: int) -> None:
     assert all(message.isprintable() for message in messages)
 
 
-@pytest.mark.parametrize("kind", FROM_DATA)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.thorough] if kind == "results" else []) for kind in FROM_DATA],
+)
 def test_a_value_may_be_another_one(kind: str) -> None:
     check_changes(kind, 7)
 

@@ -244,6 +244,7 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
 # The decorator
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_who_has_to_wait_for_the_compiler_is_told_once(tmp_path: Path) -> None:
     """A process that begins with nothing, as at a first use; the second finds everything."""

@@ -31,12 +31,13 @@ FLOORS = (
     ("helsinki_env.drawing",),
     ("helsinki_env.games",),
     ("helsinki_env.play",),
-    ("helsinki_env.envs",),
+    ("helsinki_env.cuda", "helsinki_env.envs"),
     # public names: of a game's environments, and what users have known under other names
     (
         "helsinki_env",
         "helsinki_env.copenhagen_v0",
         "helsinki_env.helsinki_v0",
+        "helsinki_env.torch_envs",
         *(f"helsinki_env.{name}" for name in OLD_NAMES),
     ),
     ("agents",),
@@ -111,9 +112,8 @@ def upwards(path: Path) -> list[str]:
     return sorted(t for t in targets if (floor_of(t) or 0) > own and (name_of(path), t) not in ALLOWED)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_imports_point_down(path: Path) -> None:
-    assert upwards(path) == []
+def test_imports_point_down() -> None:
+    assert {name_of(path): found for path in FILES if (found := upwards(path))} == {}
 
 
 @pytest.mark.parametrize("game", sorted(p.name for p in (ROOT / "helsinki_env" / "games").iterdir() if p.is_dir()))
@@ -153,10 +153,9 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_has_one_job_and_fits_in_the_mind(path: Path) -> None:
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert (lines > MOST_LINES) == (name_of(path) in LONG), f"{lines} lines"
+def test_a_file_has_one_job_and_fits_in_the_mind() -> None:
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {name for name, count in lines.items() if count > MOST_LINES} == set(LONG), lines
 
 
 #: Folders that are a game's own, and modules of public names.
@@ -204,13 +203,10 @@ def _is_named(text: str, identifier: bool = False) -> bool:
     return re.search("helsinki|copenhagen", rest, re.IGNORECASE) is not None
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in FILES if not name_of(p).startswith(OF_A_GAME) and floor_of(name_of(p)) != floor_of("helsinki_env")],
-    ids=name_of,
-)
-def test_what_is_written_for_any_game_names_none(path: Path) -> None:
-    assert named(path.read_text(encoding="utf-8")) == []
+def test_what_is_written_for_any_game_names_none() -> None:
+    public = floor_of("helsinki_env")
+    shared = [p for p in FILES if not name_of(p).startswith(OF_A_GAME) and floor_of(name_of(p)) != public]
+    assert {name_of(p): found for p in shared if (found := named(p.read_text(encoding="utf-8")))} == {}
 
 
 def test_what_naming_a_game_means() -> None:
@@ -286,9 +282,9 @@ def _is_game(node: ast.expr) -> bool:
     return A_GAME.search(ast.unparse(node)) is not None
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith("agents")], ids=name_of)
-def test_players_never_open_a_game(path: Path) -> None:
-    assert openings(path.read_text(encoding="utf-8")) == []
+def test_players_never_open_a_game() -> None:
+    players = [path for path in FILES if name_of(path).startswith("agents")]
+    assert {name_of(p): found for p in players if (found := openings(p.read_text(encoding="utf-8")))} == {}
 
 
 def test_what_opening_a_game_means() -> None:

@@ -115,6 +115,7 @@ def components(tmp_path: Path) -> tuple[str, ...]:
     return "default", "alternative", small_components(tmp_path), wide_components(tmp_path)
 
 
+@pytest.mark.thorough
 def test_what_is_accepted_plays_to_its_end_and_can_be_read_all_the_way(components: tuple[str, ...]) -> None:
     seen = run_batch(range(2_000), games=20, components=components, share=0.03)
     assert seen["accepted"] >= 2_000 // 4, table(seen)

@@ -27,7 +27,7 @@ from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
 from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
 from agents.net.inputs import MOST, Inputs, Writer
-from agents.net.network import Network, NetworkConfig, Tensors
+from agents.net.network import Assessment, Network, NetworkConfig, Tensors
 from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
@@ -90,7 +90,7 @@ def assert_same(one: Inputs, other: Inputs) -> None:
 # inputs: choices
 
 
-@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
     config = GameConfig(components=components)
     observation, mask = rows(600, components)
@@ -335,7 +335,7 @@ def drawn_slots(game: Game, action: int) -> set[int]:
     return {token, (token + 7) % 8}
 
 
-@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
     config = GameConfig(components=components)
@@ -434,7 +434,8 @@ def network_and_inputs(count: int = 300) -> tuple[Network, Inputs, npt.NDArray[n
 def said(network: Network, inputs: Inputs) -> tuple[Any, npt.NDArray[np.float32]]:
     x = Tensors.of(inputs)
     assessed = network(x.seats, x.table)
-    return assessed, network.log_probs(x, assessed).numpy()
+    positions = (values[: len(inputs.table)] for values in assessed)
+    return Assessment(*positions), network.log_probs(x, assessed).numpy()
 
 
 def test_probabilities_of_the_choices_of_a_decision_add_up_to_one() -> None:
@@ -444,6 +445,24 @@ def test_probabilities_of_the_choices_of_a_decision_add_up_to_one() -> None:
     sums = np.add.reduceat(np.exp(log_probs.astype(np.float64)), inputs.first[:-1])
     np.testing.assert_allclose(sums, 1.0, atol=1e-5)
     np.testing.assert_allclose(log_probs[np.diff(inputs.first)[inputs.row] == 1], 0.0, atol=1e-6)
+
+
+def test_a_learner_is_asked_about_few_numbers_of_rows_and_the_rows_filled_up_teach_it_nothing() -> None:
+    network, inputs, _ = network_and_inputs()
+    told = [inputs.take(np.arange(n)) for n in range(5, len(inputs), 5)]
+    asked = [Tensors.of(some) for some in told]
+    assert len({len(x.table) for x in asked}) <= len(asked[-1].table) // 64
+    i, x = next((i, x) for i, x in zip(told, asked, strict=True) if len(x.table) > len(i.table) + 32)
+    weights = list(network.parameters())
+    seats, table, ended = (torch.from_numpy(array) for array in (i.seats, i.table, i.ended))
+    alone = x._replace(seats=seats, table=table, ended=ended)
+    found = []
+    for some in (x, alone):
+        log_probs = network.log_probs(some, network(some.seats, some.table))
+        learnt = torch.autograd.grad(log_probs.square().sum(), weights, allow_unused=True, materialize_grads=True)
+        found.append((log_probs, *learnt))
+    for filled, plain in zip(*found, strict=True):
+        torch.testing.assert_close(filled, plain, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("make", [untrained, opinionated])
@@ -526,7 +545,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("sample", [False, True])
-@pytest.mark.parametrize("components", positions.COMPONENTS)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
     player = NetPlayer(TorchAssessor(opinionated(components)), GameConfig(components=components), "mine", sample=sample)
@@ -583,7 +602,7 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.xdist_group("wide")
+@pytest.mark.thorough
 def test_a_wide_component_file(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
     config = GameConfig(components=components)

@@ -24,7 +24,7 @@ ROOT = FOLDER.parent
 #: The only one that defines something: a player is its subject.
 OWN_PLAYER = "05_your_own_player"
 #: These put out the same on every machine. Networks do not: sums differ in their last digits.
-SAME_EVERYWHERE = ("01_play_one_game", "05_your_own_player")
+SAME_EVERYWHERE = ("01_play_one_game", "05_your_own_player", "07_rate_your_player")
 MOST_BYTES = 300_000
 #: What the running notebook must have put out somewhere.
 PROMISED = {
@@ -47,11 +47,36 @@ PROMISED = {
         "summing to zero: 0.0",
         "points in 20 games",
     ),
+    "06_put_a_game_in_balance": (
+        "proof: 8,000 games",
+        "Change one number of the action board: 'two points'",
+        "tune.md",
+    ),
+    "07_rate_your_player": (
+        "| `net+search:100` | ",
+        "420 games between the opponents, 144 of a player's quick look",
+        "program:python3 bot.py: -",
+        "illegal decisions: 0",
+        "60 of 144 games played again: the same",
+        "certified.rating.rating: found 99.0, expected -",
+    ),
 }
-PICTURES = {"01_play_one_game": 2, "02_train_an_agent": 1, "03_benchmark_policies": 2, "04_balance": 1}
+PICTURES = {
+    "01_play_one_game": 2,
+    "02_train_an_agent": 1,
+    "03_benchmark_policies": 2,
+    "04_balance": 1,
+    "06_put_a_game_in_balance": 1,
+}
 
 #: They train and play tournaments, which tests of their own do as well: run nightly.
-LONG = ("02_train_an_agent", "03_benchmark_policies", "04_balance")
+LONG = (
+    "02_train_an_agent",
+    "03_benchmark_policies",
+    "04_balance",
+    "06_put_a_game_in_balance",
+    "07_rate_your_player",
+)
 
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

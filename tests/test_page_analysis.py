@@ -169,8 +169,8 @@ def test_a_file_of_games_is_chosen_from_and_found_again(tmp_path: Path, server: 
 
 
 def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Server, browser: Any) -> None:
-    made = server.make("greedy", "random", game="copenhagen", seed=2)
-    player = Player(browser, f"{server.address}/tables/{made['table']}")
+    over = server.make_over("greedy", "random", game="copenhagen", seed=2)
+    player = Player(browser, f"{server.address}/tables/{over}")
     player.wait(lambda view: view["done"])
     for leave in ("#player button", "#tables li:first-child button:has-text('Take apart')"):
         player.page.click(leave)

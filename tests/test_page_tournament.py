@@ -104,6 +104,7 @@ def test_what_cannot_be_played_is_said(page: Any) -> None:
     assert page.inner_text("#count").startswith("24 games: 2 decks for 3 line-ups of 4 players")
 
 
+@pytest.mark.thorough
 def test_a_page_goes_on_when_the_server_comes_back(browser: Any, tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         asked = {"players": ["random", "greedy"], "games": 10}

@@ -171,6 +171,7 @@ def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(s
 # -- what is kept --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: TestedGame, tmp_path: Path) -> None:
     for how in (signal.SIGKILL, signal.SIGINT if game.name == "helsinki" else signal.SIGTERM):

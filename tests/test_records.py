@@ -294,6 +294,7 @@ def judge(server: Server, name: str, who: str) -> dict[str, Any]:
     raise AssertionError(f"not judged within a minute: {found}")
 
 
+@pytest.mark.thorough
 def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     record = played(GAMES[0])
     name = bring(server, record.to_json())
@@ -351,6 +352,7 @@ def table_of(data: Path, name: str) -> Any:
         store.close()
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     record = played(game)
@@ -376,6 +378,7 @@ def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: T
         assert view["number"] == 34
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_position_is_played_on_undone_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     expected = next(one for i, (one, _) in enumerate(positions(played(game, 3))) if i == 50)

@@ -116,6 +116,7 @@ for game in ({games},):
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled")
 def test_every_process_finds_the_machine_code_of_its_game_and_of_its_version(tmp_path: Path) -> None:
     """The trap of compiled loops: one game must not run the other's machine code from the cache, nor yesterday's."""

@@ -26,7 +26,6 @@ from helsinki_env.play.record import read_records, write_records
 from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
     pytest.mark.skipif(os.name != "posix", reason="signals of POSIX"),
     pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
 ]
@@ -293,6 +292,7 @@ def test_slow_players_play_few_games_side_by_side() -> None:
         pytest.param("rate RUN --resamples 1000000", marks=pytest.mark.nightly),
         pytest.param("ladder --run OUT --out OUT/page.md", marks=pytest.mark.nightly),
         pytest.param("balance run --out OUT", marks=pytest.mark.nightly),
+        pytest.param("balance tune --out OUT", marks=pytest.mark.nightly),
         pytest.param("balance report STUDY --out OUT", marks=pytest.mark.nightly),
         pytest.param("export NET --positions 100000000 --out OUT/model.onnx", marks=pytest.mark.nightly),
         pytest.param("replay GAMES --step", marks=pytest.mark.nightly),

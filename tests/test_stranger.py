@@ -24,9 +24,11 @@ from agents.registry import PlayerError, make_player
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.hidden import ObservationError, deals, redeal, restore
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.loops import observe_part
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_named, spec_of
-from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
+from helsinki_env.envs.aec import GameAECEnv
+from helsinki_env.envs.ordered import OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.play.film import film
@@ -131,6 +133,16 @@ def test_a_batch_plays_it() -> None:
     assert set(found) == {(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)}
     assert env.get_state()["states"].dtype == tictactoe.STATE
     env.set_state(env.get_state())
+
+
+def test_where_many_lanes_share_a_row_the_first_one_writes_it() -> None:
+    game = after(4, 0, 8)
+    row = np.full(18, 7, np.int8)
+    for lane in range(1, 32):
+        observe_part(CONFIG.tables[0], game.state, 1, row, lane, 32)
+    assert (row == 7).all()
+    observe_part(CONFIG.tables[0], game.state, 1, row, 0, 32)
+    assert np.array_equal(row, game.observation(1))
 
 
 def test_one_seat_can_learn_it() -> None:

@@ -26,7 +26,7 @@ from helsinki_env.web.store import Store
 from helsinki_env.web.tournaments import Tournaments
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import figures, next_chunk
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
 #: Nobody waits for the end of a game of theirs.
@@ -81,7 +81,7 @@ def small(server: Server) -> str:
 # -- what is played ------------------------------------------------------------------------------------------
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, server: Server, tmp_path: Path) -> None:
     players = ["random", "greedy", "heuristic"]
     name = begin(server, players, game=game.name, games=40, seed=5, title="Three")
@@ -182,6 +182,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
 # -- stopping and going on -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_whatever_kills_the_server_a_tournament_goes_on_to_the_same_result(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 400, "seed": 9}
     with serving(tmp_path) as running:

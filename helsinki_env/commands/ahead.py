@@ -170,8 +170,8 @@ def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
     found = {"games"}
     for name in players:
         words = name.strip().split(":")
-        if words[0] == "forced":  # forced:ACTION:PLAYER
-            words = words[2:] or [""]
+        while words[0] in ("forced", "counted"):  # forced:ACTION:PLAYER, counted:PLAYER
+            words = words[2 if words[0] == "forced" else 1 :] or [""]
         found |= {words[0]} & PARTS.keys()
     return [of_game(part, config) for part in PARTS if part in found]
 

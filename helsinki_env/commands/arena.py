@@ -53,7 +53,8 @@ def main(
 
     Args:
         players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
-            forced:ACTION:PLAYER or a name that a package brings; default random,greedy.
+            plain:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
+            default random,greedy.
         games: of each line-up, made up to whole rotations of the seats; default 2000.
         seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
         game: which game, such as copenhagen; default: that of --game-config, or helsinki.

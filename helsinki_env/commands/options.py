@@ -26,6 +26,7 @@ _WHOLE: dict[str, tuple[int, int | None]] = {
     "resamples": (1, 1_000_000),
     "cap": (1, None),
     "batches": (1, 1_000_000),
+    "pairs": (1, 10_000),
     "processes": (1, 1024),
     "threads": (1, 1024),
 }

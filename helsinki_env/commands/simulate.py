@@ -50,8 +50,10 @@ def main(
     Args:
         players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
             tried for each decision), net (the network that comes with the package), net:CHECKPOINT, net+search:N or
-            net+search:N:CHECKPOINT, forced:ACTION:PLAYER (uses the action as soon as it may), or a name that a package
-            brings. A single one plays all seats.
+            net+search:N:CHECKPOINT, plain:CHECKPOINT (a network that reads nothing but the observation),
+            forced:ACTION:PLAYER (uses the action as soon as it may), program:COMMAND (any language, JSON),
+            MODULE:ATTRIBUTE (one of your own), or a name that a package brings. A single one
+            plays all seats.
         games: how many; made up to whole rotations of the seats.
         game: which game, such as copenhagen; default: that of --config, or helsinki.
         num_players: 2, 3 or 4; default: as many as there are in players.

@@ -25,7 +25,7 @@ _KEPT = 2
 """Processes that stay when nobody thinks."""
 _IDLE = 60.0
 """Seconds after which the others are ended: to start one takes longer than most players think."""
-_BEHIND = 19
+_BEHIND = 5
 """How far players stand back behind the server, which has little to do and whom everybody waits for (`os.nice`)."""
 
 

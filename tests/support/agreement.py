@@ -220,8 +220,8 @@ def _differing_pieces(game: Game, seat: int, seen: bytes) -> str:
     return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
 
 
-def random_config(rng: random.Random) -> GameConfig:
-    """Settings with everything in them: both component files, covered and denied actions, the expansion."""
+def random_config(rng: random.Random, components: str = "") -> GameConfig:
+    """Settings with everything in them: both component files (or the one given), covers, denials, Dry roads."""
 
     def some(chance: float) -> list[int]:
         return [action for action in range(len(ACTIONS)) if rng.random() < chance]
@@ -232,48 +232,50 @@ def random_config(rng: random.Random) -> GameConfig:
         covered="first_game" if rng.random() < 0.1 else some(rng.choice((0, 0, 0.1, 0.4))),
         denied=[some(rng.choice((0, 0.15))) for _ in range(players)] if rng.random() < 0.3 else None,
         dry_roads=rng.random() < 0.4,
-        components=rng.choice(COMPONENTS),
+        components=components or rng.choice(COMPONENTS),
     )
 
 
-def random_game(number: int, seen: Counter[str], search_every: int = 0) -> None:
+def random_game(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
     """Compare one whole game with random settings, from the deal to the end."""
     rng = random.Random(f"game {number}")
     style = rng.choice(policies.STYLES)
-    pair = Pair.dealt(random_config(rng), rng.getrandbits(64), seen)
+    pair = Pair.dealt(random_config(rng, components), rng.getrandbits(64), seen)
     pair.play(lambda game, legal: policies.choose(rng, style, game, legal), search_every=search_every)
 
 
-def rich_game(number: int, seen: Counter[str], search_every: int = 0) -> None:
+def rich_game(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
     """The same with all coats of arms won before the first turn."""
     rng = random.Random(f"rich game {number}")
     style = rng.choice(policies.STYLES[1:])
-    position = rich_deal(notation.to_dict(Game(random_config(rng), seed=rng.getrandbits(64))))
+    position = rich_deal(notation.to_dict(Game(random_config(rng, components), seed=rng.getrandbits(64))))
     pair = Pair.at(position, seen, "rich games")
     pair.play(lambda game, legal: policies.choose(rng, style, game, legal), search_every=search_every)
 
 
-def built_position(number: int, seen: Counter[str], search_every: int = 0) -> None:
+def built_position(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
     """Compare the first turns after a built position; themes take turns."""
     rng = random.Random(f"position {number}")
     style = rng.choice(("rare", "rare", "eager", "builder", "uniform"))
-    pair = Pair.at(build(rng, THEMES[number % len(THEMES)]), seen)
+    pair = Pair.at(build(rng, THEMES[number % len(THEMES)], components=components), seen)
     most = rng.choice((12, 25, 60))
     pair.play(lambda game, legal: policies.choose(rng, style, game, legal), most, search_every)
 
 
-PLAYS: dict[str, Callable[[int, Counter[str], int], None]] = {
+PLAYS: dict[str, Callable[[int, Counter[str], int, str], None]] = {
     "random": random_game,
     "rich": rich_game,
     "built": built_position,
 }
 
 
-def run_batch(kind: str, numbers: Iterable[int], search_every: int = 0) -> Counter[str]:
-    """Play a batch of one kind of game and return what was seen."""
+def run_batch(
+    kind: str, numbers: Iterable[int], search_every: int = 0, components: Callable[[int], str] = lambda _: ""
+) -> Counter[str]:
+    """Play a batch of one kind of game and return what was seen; `components` may name a file for each."""
     seen: Counter[str] = Counter()
     for number in numbers:
-        PLAYS[kind](number, seen, search_every)
+        PLAYS[kind](number, seen, search_every, components(number))
     return seen
 
 

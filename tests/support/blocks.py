@@ -25,8 +25,12 @@ PAGES = [
 SHORTER = (
     (r"--games \d+", "--games 12"),
     (r"--decisions \d+", "--decisions 4000"),
+    (r"--stage \w+", "--stage glance"),
     (r"(tune .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
     (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),
+    # what runs there is a copy without a history to compare with
+    (r"helsinki bench --against \S+ --write", "helsinki bench --batches 64 --players --write"),
+    (r"helsinki bench(?: --seconds [\d.]+)? --against \S+", "helsinki bench --help; #"),
     (r"helsinki bench(?: --seconds [\d.]+)?", "helsinki bench --seconds 0.02"),
     (r"tensorboard --logdir", "tensorboard --inspect --logdir"),  # what is there, instead of a server
 )

@@ -34,12 +34,14 @@ def chromium() -> Iterator[Any]:
         yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
-#: Notes in a page what it heard last, once the page's own scripts are done with it.
-_NOTES = """
+#: Counts in a page what each line to the server has brought, once the page's own scripts are done with it.
+_COUNTS = """
 WebSocket = class extends WebSocket {
   constructor(...address) {
     super(...address);
-    this.addEventListener("message", (event) => setTimeout(() => (window.heard = event.data)));
+    window.line = this;
+    this.heard = 0;
+    this.addEventListener("message", () => setTimeout(() => (this.heard += 1)));
   }
 };
 """
@@ -64,23 +66,30 @@ class Player:
         self.context.add_init_script(
             f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
         )
-        self.context.add_init_script(_NOTES)
+        self.context.add_init_script(_COUNTS)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(120_000)
         self.wrong: list[str] = []
         self.frames: list[str] = []
         self.views: list[dict[str, Any]] = []
         self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
+        self._heard_by_line = 0
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
         )
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("websocket", lambda line: line.on("framereceived", self._heard))
+        self.page.on("websocket", self._connected)
         self.page.on("response", lambda response: self.responses.append(response))
         self.page.goto(address)
 
+    def _connected(self, line: Any) -> None:
+        self._heard_by_line = 0
+        line.on("framereceived", self._heard)
+
     def _heard(self, text: str) -> None:
         message = json.loads(text)
+        self._heard_by_line += 1
         self.frames.append(text)
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)
@@ -91,14 +100,14 @@ class Player:
 
     def wait(self, wanted: Any) -> dict[str, Any]:
         """Wait until the newest view is as wanted, and shown."""
-        for _ in range(3000):
+        for _ in range(12_000):
             if self.views and wanted(self.view) and self._has_shown_all():
                 return self.view
             self.page.wait_for_timeout(10)
-        raise AssertionError(f"not seen within 30 seconds; wrong: {self.wrong}")
+        raise AssertionError(f"not seen within two minutes; wrong: {self.wrong}")
 
     def _has_shown_all(self) -> bool:
-        return bool(self.page.evaluate("text => window.heard === text", self.frames[-1]))
+        return bool(self.page.evaluate("line.heard") == self._heard_by_line)
 
     def turn(self) -> dict[str, Any]:
         return self.wait(lambda view: view["decisions"] or view["done"])

@@ -30,6 +30,13 @@ def opinionated(components: str = "default", seed: int = 0) -> Network:
     return network
 
 
+def contrary() -> Network:
+    """A network that takes what the heuristic likes least."""
+    network = untrained()
+    nn.init.constant_(network.trust.bias, -3.0)
+    return network
+
+
 def saved(path: Path, network: Network, components: str = "default", **more: Any) -> Path:
     """Write a network with the least that a description holds."""
     content = {"game": GameConfig(components=components).to_dict(), "network": asdict(network.config)}

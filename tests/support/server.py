@@ -61,7 +61,7 @@ class Server:
         sent = {"content-type": "application/json"} | (headers or {})
         request = urllib.request.Request(self.address + path, content, sent, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 status, text, said = answer.status, answer.read().decode(), dict(answer.headers)
         except urllib.error.HTTPError as problem:
             status, text, said = problem.code, problem.read().decode(), dict(problem.headers)
@@ -77,6 +77,15 @@ class Server:
         assert status == 201, made
         assert isinstance(made, dict)
         return made
+
+    def make_over(self, *players: str, **more: Any) -> str:
+        """Make a table of players alone, and return its name once its game is over."""
+        table = str(self.make(*players, **more)["table"])
+        with seated(self, table) as (line, view):
+            line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+            if not view["done"]:
+                until(line, lambda new: new["type"] == "table" and new["done"])
+        return table
 
     def end(self, number: int = signal.SIGINT) -> int:
         """Send a signal and return the exit status."""
@@ -102,7 +111,7 @@ def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[t
     url = server.address.replace("http", "ws") + f"/ws/tables/{table}"
     with connect(url, max_size=2**24, proxy=None, **more) as line:
         line.send(json.dumps({"type": "sit", "key": key}))
-        yield line, json.loads(line.recv(30))
+        yield line, json.loads(line.recv(120))
 
 
 def decide_first(line: ClientConnection, view: dict[str, Any], which: int = 0) -> dict[str, Any]:
@@ -112,7 +121,7 @@ def decide_first(line: ClientConnection, view: dict[str, Any], which: int = 0) -
     return until(line, lambda new: new["type"] != "table" or new["number"] > view["number"])
 
 
-def until(line: ClientConnection, wanted: Any, seconds: float = 60) -> dict[str, Any]:
+def until(line: ClientConnection, wanted: Any, seconds: float = 120) -> dict[str, Any]:
     """Return the first message that is wanted."""
     while True:
         message: dict[str, Any] = json.loads(line.recv(seconds))

@@ -30,7 +30,8 @@ def small_components(folder: Path) -> str:
     data["tiles"] |= {"total": 40, "copies": [2, 2, 2, 2], "wild": 3}
     data["superstructures"] = 7
     data["bonus_cards"] = [1, 2, 99, 100]
-    data["rules"] |= {"hand_limit": 3, "points_two_points": 10}
+    data["rules"]["hand_limit"] = 3
+    data["actions"]["two_points"]["strength"] = 10
     path = folder / "small.yaml"
     path.write_text(yaml.safe_dump(data), encoding="utf-8")
     return str(path)

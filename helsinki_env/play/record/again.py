@@ -22,7 +22,7 @@ def deal(record: Record) -> Any:
     game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
         word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
-        loops.batch_deal(game._tables, game._states, *word)
+        loops.batch_deal(game._tables[0], game._states, *word)
     return game
 
 
