@@ -5,9 +5,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, sit, until
 from tests.support.server import Server
+
+pytestmark = pytest.mark.thorough
 
 
 def problems(page: Any) -> list[str]:

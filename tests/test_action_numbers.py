@@ -47,9 +47,9 @@ def test_games_with_random_numbers_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_hundreds_of_games_with_random_numbers_agree(tmp_path: Path) -> None:
-    seen = agree(tmp_path, {"random": range(8, 150), "rich": range(8, 150), "built": range(80, 400)}, 12)
-    assert all(seen[f"use {name}"] >= 50 for name in ACTIONS)
+def test_more_games_with_random_numbers_agree(tmp_path: Path) -> None:
+    seen = agree(tmp_path, {"random": range(8, 48), "rich": range(8, 48), "built": range(80, 200)}, 12)
+    assert all(seen[f"use {name}"] >= 10 for name in ACTIONS)
 
 
 @pytest.mark.nightly

@@ -22,7 +22,7 @@ from helsinki_env.web.thinking import Thinkers
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Server, decide_first, seated, until
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 
 def ask(line: ClientConnection, number: int, deeper: int = 0) -> None:

@@ -130,6 +130,7 @@ def test_weights_change_decisions() -> None:
     assert (usual != hoarding).any()
 
 
+@pytest.mark.thorough
 def test_greedy_refuses_games_with_other_components() -> None:
     observation, mask = rows(GameConfig(components="alternative"), steps=1)
     with pytest.raises(ValueError, match="other components"):

@@ -28,7 +28,7 @@ from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 
 # Interpreted kernels are slower by far: fewer games then, and no counting.
 SCALE = 1.0 if JIT else 0.05
-LEAST = 25 if JIT else 0
+LEAST = 12 if JIT else 0
 
 actions = st.sets(st.integers(0, len(ACTIONS) - 1), max_size=6)
 
@@ -75,7 +75,7 @@ def test_any_built_position_agrees(number: int, theme: str, choose: Choice) -> N
     Pair.at(position, Counter()).play(choose, most=40, search_every=4)
 
 
-@pytest.mark.parametrize(("kind", "count"), [("random", 150), ("rich", 50)])
+@pytest.mark.parametrize(("kind", "count"), [("random", 60), ("rich", 50)])
 def test_whole_games_agree(kind: str, count: int) -> None:
     seen = run_batch(kind, range(max(2, int(count * SCALE))), search_every=15)
     assert seen["game over"] >= 2
@@ -84,7 +84,7 @@ def test_whole_games_agree(kind: str, count: int) -> None:
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen = run_batch("built", range(1200 if JIT else 90), search_every=5 if JIT else 20)
+    seen = run_batch("built", range(600 if JIT else 90), search_every=5 if JIT else 20)
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
     assert not too_rare(seen, LEAST)

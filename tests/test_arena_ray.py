@@ -76,6 +76,7 @@ def played_while_one_is_killed(plan: Plan, folder: Path) -> bytes:
     return games
 
 
+@pytest.mark.nightly
 def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     plan: Plan, alone: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, 
     return config, folder, results(config, folder)
 
 
+@pytest.mark.thorough
 def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
     assert [(entry["player"], entry["players"], entry["games"]) for entry in data["screen"]] == [
@@ -107,6 +108,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     assert all(part["missing_games"] == 0 for part in parts.values())
 
 
+@pytest.mark.thorough
 def test_verdicts_and_pictures_follow_from_the_json(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -166,6 +168,7 @@ def test_the_report_of_the_repository_follows_from_its_numbers() -> None:
                 assert (page.parent / path).exists()
 
 
+@pytest.mark.thorough
 def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
     refused = json.loads(json.dumps(data))
@@ -174,6 +177,7 @@ def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConf
     assert verdicts_of(refused) == []  # one class is left, and no verdict rests on one
 
 
+@pytest.mark.thorough
 def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
     files = report_files(data)
@@ -193,7 +197,7 @@ def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str,
     assert text.index(data["summary"][0]) < 300  # the answer comes first
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_same_games_give_the_same_bytes_however_they_came_about(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -339,6 +343,7 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
     assert set(ends(games, 1, np.random.default_rng(1))) == set(only)
 
 
+@pytest.mark.thorough
 def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, folder, _ = study
     table = load_run(folder / "screen")[1]

@@ -333,7 +333,7 @@ def preset_of(folder: Path, rules: str) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["helsinki", pytest.param("copenhagen", marks=pytest.mark.thorough)])
+@pytest.fixture(scope="module", params=["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A run of each game that nobody stopped: the file of its preset, and its folder."""
     folder = tmp_path_factory.mktemp("runs")
@@ -354,6 +354,7 @@ def check_same(folder: Path, whole: Path) -> None:
         assert same_weights(one, other), name
 
 
+@pytest.mark.thorough
 def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     path, whole = finished
     preset = Preset.from_yaml(path)
@@ -427,6 +428,7 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
     check_same(state.parent, whole)
 
 
+@pytest.mark.thorough
 def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) -> None:
     path, whole = finished
     data = json.loads((whole / "summary.json").read_text())["preset"]

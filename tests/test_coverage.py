@@ -50,7 +50,7 @@ RULES = {
 LEAST = 98.0
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="the tests run without the compiler already")
 def test_nearly_every_branch_of_the_rules_is_reached_without_the_compiler(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "COVERAGE_FILE": str(tmp_path / "data")}

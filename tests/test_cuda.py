@@ -137,7 +137,7 @@ def test_kernels_of_a_card_need_no_stack(game: str) -> None:
 
 @needs_extra
 @pytest.mark.thorough
-@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+@pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def test_a_simulated_card_plays_the_same_games(game: str) -> None:
     settings = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "tests.simulated", game]

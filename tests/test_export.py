@@ -86,7 +86,7 @@ def test_the_comparison_notices_another_network(original: Path, tmp_path: Path) 
     assert agreement.largest > 0.1
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None:
     model = network()
     with torch.no_grad():

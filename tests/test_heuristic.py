@@ -27,7 +27,7 @@ KINDS = [
     GameConfig(),
     GameConfig(num_players=3, dry_roads=True, covered="first_game"),
     pytest.param(
-        GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]), marks=pytest.mark.thorough
+        GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]), marks=pytest.mark.nightly
     ),
     GameConfig(num_players=4, dry_roads=True),
 ]

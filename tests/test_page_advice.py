@@ -11,6 +11,8 @@ from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, sit
 from tests.support.server import Server
 
+pytestmark = pytest.mark.thorough
+
 
 def told(player: Player, deeper: int = 0) -> dict[str, Any]:
     """Wait for what is told of the decision that is due, and return it."""

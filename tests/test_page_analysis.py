@@ -15,6 +15,8 @@ from tests.support.browser import Player
 from tests.support.server import Server
 from tests.test_accessibility import problems
 
+pytestmark = pytest.mark.thorough
+
 
 def played(game: TestedGame, seed: int = 5) -> Record:
     return next(play_match(["greedy", "random"], game.spec.config(num_players=2), games=2, seed=seed).records())

@@ -11,6 +11,8 @@ import pytest
 from helsinki_env.play.record import read_records
 from tests.support.server import Server, serving
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -104,7 +106,7 @@ def test_what_cannot_be_played_is_said(page: Any) -> None:
     assert page.inner_text("#count").startswith("24 games: 2 decks for 3 line-ups of 4 players")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_page_goes_on_when_the_server_comes_back(browser: Any, tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         asked = {"players": ["random", "greedy"], "games": 10}

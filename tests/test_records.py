@@ -294,7 +294,7 @@ def judge(server: Server, name: str, who: str) -> dict[str, Any]:
     raise AssertionError(f"not judged within a minute: {found}")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     record = played(GAMES[0])
     name = bring(server, record.to_json())

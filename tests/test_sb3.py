@@ -315,6 +315,7 @@ def test_a_player_for_other_observations_is_refused() -> None:
         SB3Player(other)
 
 
+@pytest.mark.thorough
 @slow
 def test_the_command_trains_saves_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "new" / "model.zip"

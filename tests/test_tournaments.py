@@ -114,6 +114,7 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
     assert not (tmp_path / "report").exists()
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Server) -> None:
     seats, players = (4, ["random", "greedy", "heuristic"]) if game.spec.unnamed else (3, ["random", "greedy"])
@@ -132,6 +133,7 @@ def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Se
     assert sum(row["games"] for row in found["figures"]["players"]) == seats * len(played)
 
 
+@pytest.mark.thorough
 def test_options_are_played(server: Server) -> None:
     name = begin(server, ["random", "greedy"], games=10, options={"first_game": True, "dry_roads": True})
     assert finished(server, name)["options"] == ["First game", "Dry roads"]
@@ -182,7 +184,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
 # -- stopping and going on -----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_whatever_kills_the_server_a_tournament_goes_on_to_the_same_result(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"players": ["random", "greedy", "heuristic"], "games": 400, "seed": 9}
     with serving(tmp_path) as running:

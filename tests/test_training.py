@@ -392,7 +392,7 @@ def played_by(network: Network) -> NetPlayer:
     return NetPlayer(TorchAssessor(network))
 
 
-@pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = GateConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
     equal = gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1)
@@ -406,6 +406,7 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
+@pytest.mark.nightly
 def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
 
@@ -771,6 +772,7 @@ def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Pa
     check_same(tmp_path, whole)
 
 
+@pytest.mark.thorough
 def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1037,6 +1039,7 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
 # the command
 
 
+@pytest.mark.thorough
 def test_the_command_stops_when_told_and_goes_on(
     tiny: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

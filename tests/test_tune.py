@@ -267,7 +267,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert "there is a tuning with player 'random', found 'greedy' now" in capsys.readouterr().err
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_an_action_that_was_spoilt_is_put_right_by_games(tmp_path: Path) -> None:
     """Two points that give five, and other numbers that could be changed as well."""
     numbers: dict[str, Any] = {"two_points": {"strength": [1, 5]}, "extra_card": {"cost": [0, 3]}}

@@ -292,6 +292,7 @@ def mutate(rng: random.Random, data: Position) -> None:
         inner[key] = rng.choice((None, 0, 1))
 
 
+@pytest.mark.thorough
 def test_what_is_accepted_plays_to_the_end() -> None:
     """Random positions, a little changed: those that are read play on, and all positions on the way are read, too."""
     rng, accepted, refused = random.Random(7), 0, 0

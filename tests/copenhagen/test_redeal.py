@@ -378,7 +378,7 @@ def bound_games() -> Iterator[tuple[Game, Known, Counter[Outcome], str]]:
         yield game, knows, deals, f"bound {phase}"
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_deals_are_as_likely_as_they_should_be(tmp_path: Path) -> None:
     """Every deal that fits, and no other, comes up; each as often as its cards alone make it."""
