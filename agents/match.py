@@ -170,7 +170,7 @@ class Match:
             if ended is not None:
                 ended(part)
 
-        def play(begin: int, end: int) -> None:
+        def play(thread: int) -> None:
             """One thread: the next batch that nobody plays yet, until there is none."""
             try:
                 for numbers in batches:
@@ -182,7 +182,7 @@ class Match:
                 raise
 
         try:
-            slices.run(play, 2 * slices.threads)
+            slices.each(play)
         finally:
             stop.set()
             slices.close()

@@ -2,49 +2,86 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import threading
+import time
 
+import numpy as np
 import pytest
 
-from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.kernel import JIT, kernel
+from helsinki_env.engine.waiting import take, wait_for
 from helsinki_env.envs.threads import Slices
 
-pytestmark = pytest.mark.skipif(not JIT, reason="interpreted kernels are not shared out")
+needs_compiler = pytest.mark.skipif(not JIT, reason="interpreted kernels are not shared out")
+
+
+@kernel
+def _count(shares, piece, counts, owners, own):
+    begin = take(shares, 0, piece)
+    while begin < len(counts):
+        for b in range(begin, min(begin + piece, len(counts))):
+            counts[b] += 1
+            owners[b] = own
+        begin = take(shares, 0, piece)
+
+
+def counted(slices: Slices, size: int, before: threading.Event | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Have the threads count games; all but the calling one begin when told. Return (how often, by whom)."""
+    shares, counts, owners = np.zeros(1, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+
+    def work(own: int) -> None:
+        if own and before:
+            assert before.wait(30)
+        _count(shares, 64, counts, owners, own)
+        if before:
+            before.set()
+
+    slices.each(work)
+    return counts, owners
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("size", [1, 6, 13, 256, 1000, 4096])
-def test_every_game_is_in_one_piece(size: int, threads: int) -> None:
+def test_every_game_is_in_one_slice_and_taken_once(size: int, threads: int) -> None:
     pieces: list[tuple[int, int]] = []
     slices = Slices(threads)
     for _ in range(20):
         pieces.clear()
         slices.run(lambda begin, end: pieces.append((begin, end)), size)
         assert [game for begin, end in sorted(pieces) for game in range(begin, end)] == list(range(size))
+        assert (counted(slices, size)[0] == 1).all()
     slices.close()
 
 
-def test_who_is_done_takes_what_a_thread_that_is_held_up_has_left() -> None:
-    """The second thread holds its first piece until all others are done, which only the first one can do."""
-    done: list[int] = []
-    others_done = threading.Event()
-    main = threading.current_thread()
-    held_up = []
-
-    def play(begin: int, end: int) -> None:
-        if threading.current_thread() is not main:
-            held_up.append(others_done.wait(30))
-        done.extend(range(begin, end))
-        if len(done) >= 4096 - 256:
-            others_done.set()
-
+@needs_compiler
+def test_games_that_a_thread_does_not_come_to_are_taken_by_the_others() -> None:
+    """The second thread begins when there is nothing left, which only the first one can bring about."""
     slices = Slices(2)
-    slices.run(play, 4096)
+    counts, owners = counted(slices, 4096, threading.Event())
     slices.close()
-    assert sorted(done) == list(range(4096))
-    assert all(held_up)
+    assert (counts == 1).all()
+    assert (owners == 0).all()
 
 
+@needs_compiler
+def test_who_went_to_sleep_is_woken() -> None:
+    slices = Slices(2)
+    for _ in range(5):
+        assert (counted(slices, 4096)[0] == 1).all()
+        time.sleep(0.02)
+    slices.close()
+
+
+def test_a_word_is_waited_for_so_long_and_no_longer() -> None:
+    words = np.array([0, 7], np.int64)
+    assert wait_for(words, 1, 7, 1)
+    assert not wait_for(words, 1, 8, 1000)
+
+
+@needs_compiler
 def test_an_error_in_any_thread_reaches_the_caller() -> None:
     def play(begin: int, end: int) -> None:
         if end == 4096:
@@ -54,4 +91,50 @@ def test_an_error_in_any_thread_reaches_the_caller() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="game 4095"):
             slices.run(play, 4096)
+    assert (counted(slices, 4096)[0] == 1).all()
     slices.close()
+
+
+class InterruptionError(Exception):
+    """What a signal raises in the thread that waits."""
+
+
+@needs_compiler
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there is no such signal here")
+def test_who_is_interrupted_while_waiting_for_others_can_go_on() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def interrupt(number: int, frame: object) -> None:
+        raise InterruptionError
+
+    def work(own: int) -> None:
+        if own:
+            begun.set()
+            assert go_on.wait(30)
+        else:
+            begun.wait(30)
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+
+    slices, former = Slices(2), signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(InterruptionError):
+            slices.each(work)
+    finally:
+        signal.signal(signal.SIGUSR1, former)
+    assert (counted(slices, 4096)[0] == 1).all()
+    go_on.set()
+    slices.close()
+
+
+@needs_compiler
+def test_threads_end_with_those_whose_they_are() -> None:
+    before = set(threading.enumerate())
+    slices = Slices(3)
+    counted(slices, 4096)
+    assert len(set(threading.enumerate()) - before) == 2
+    slices.close()
+    assert set(threading.enumerate()) == before
+    assert (counted(slices, 4096)[0] == 1).all()
+    del slices
+    gc.collect()
+    assert set(threading.enumerate()) == before

@@ -27,7 +27,7 @@ from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.playout import _BLOCK, _block
+from helsinki_env.engine.playout import BLOCK, block_of
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.vectors import leading_zeros
 
@@ -88,7 +88,7 @@ def _select(nodes, parent, seat, mask, explore):
 
 @kernel
 def _blocks(mask):
-    return (len(mask) + _BLOCK - 1) // _BLOCK
+    return (len(mask) + BLOCK - 1) // BLOCK
 
 
 @kernel
@@ -96,10 +96,10 @@ def _count(mask):
     """Return (number of legal decisions, the last of them)."""
     legal, last = np.int64(0), np.int64(0)
     for block in range(_blocks(mask)):
-        ids = np.int64(_block(mask, block))
+        ids = np.int64(block_of(mask, block))
         if ids:
             legal += count(ids)
-            last = _BLOCK * block + 63 - leading_zeros(ids)
+            last = BLOCK * block + 63 - leading_zeros(ids)
     return legal, last
 
 
@@ -109,9 +109,9 @@ def _expand(desk, nodes, used, parent):
     mask, values, temperature = desk.mask, desk.values, desk.settings[0].temperature
     highest = 4.0 * NOTHING
     for block in range(_blocks(mask)):
-        ids = np.int64(_block(mask, block))
+        ids = np.int64(block_of(mask, block))
         while ids:
-            highest = max(highest, values[_BLOCK * block + lowest(ids)])
+            highest = max(highest, values[BLOCK * block + lowest(ids)])
             ids &= ids - 1
     child = nodes[parent].child
     while child:
@@ -120,9 +120,9 @@ def _expand(desk, nodes, used, parent):
     best, chosen = 4.0 * NOTHING, np.int64(-1)
     total, own = 0.0, 0.0
     for block in range(_blocks(mask)):
-        ids = np.int64(_block(mask, block))
+        ids = np.int64(block_of(mask, block))
         while ids:
-            action = _BLOCK * block + lowest(ids)
+            action = BLOCK * block + lowest(ids)
             ids &= ids - 1
             likely = math.exp(max(-50.0, (values[action] - highest) / temperature))
             total += likely

@@ -24,18 +24,19 @@ __all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kern
 #: What more would need is surely a slip of the keyboard.
 MOST_GAMES = 2**24
 _S32 = np.uint64(32)
-_BLOCK = 64
-_gather = gatherer(_BLOCK)
+#: Ids that make one set.
+BLOCK = 64
+_gather = gatherer(BLOCK)
 
 
 @kernel
-def _block(mask, block):
+def block_of(mask, block):
     """The legal ones of 64 ids, as a set (bit = id less the first of the block)."""
-    first = _BLOCK * block
-    if first + _BLOCK <= len(mask):
+    first = BLOCK * block
+    if first + BLOCK <= len(mask):
         return np.uint64(_gather(mask, first))
-    if len(mask) >= _BLOCK:  # the last ids, without those that belong to the block before
-        return np.uint64(_gather(mask, len(mask) - _BLOCK)) >> np.uint64(first + _BLOCK - len(mask))
+    if len(mask) >= BLOCK:  # the last ids, without those that belong to the block before
+        return np.uint64(_gather(mask, len(mask) - BLOCK)) >> np.uint64(first + BLOCK - len(mask))
     legal = np.uint64(0)
     for action in range(len(mask)):
         legal |= np.uint64(mask[action] > 0) << np.uint64(action)
@@ -43,20 +44,26 @@ def _block(mask, block):
 
 
 @kernel
+def blocks_of(ids):
+    """How many sets so many ids make."""
+    return (ids + BLOCK - 1) // BLOCK
+
+
+@kernel
 def pick(mask, word):
     """Return a legal id, each equally likely for a uniform `word`; 0 if none is legal."""
-    blocks = (len(mask) + _BLOCK - 1) // _BLOCK
+    blocks = blocks_of(len(mask))
     legal = np.int64(0)
     for block in range(blocks):
-        legal += count(_block(mask, block))
+        legal += count(block_of(mask, block))
     rank = np.int64(((word >> _S32) * np.uint64(legal)) >> _S32)
     for block in range(blocks):
-        ids = _block(mask, block)
+        ids = block_of(mask, block)
         held = count(ids)
         if rank < held:
             for _ in range(rank):
                 ids &= ids - np.uint64(1)
-            return _BLOCK * block + lowest(np.int64(ids))
+            return BLOCK * block + lowest(np.int64(ids))
         rank -= held
     return 0
 

@@ -113,13 +113,14 @@ class Batch(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.states = self.game_spec.new_states(config, n)
         self._runs = np.zeros(n, kernels.RUN)
-        self._legal = np.zeros((n, ids), np.int8)
+        self._ids = ids
         self._reports = np.zeros(n, kernels.REPORT)
         self._last = np.zeros((n if self._mode == kernels.SAME_STEP else 1, size), np.int8)
         self._masks = Recycled((n, ids), np.int8, self.copy)
         self._observations = Recycled((n, size), np.int8, self.copy)
         self._seats = Recycled((n,), np.int64, self.copy)
         self._rewards, self._ended = Recycled((n,), np.float32, True), Recycled((n,), np.bool_, True)
+        self._everywhere = np.ones(n, np.bool_)
         self._dealt = False
         self._set_up(config, episodes or self.game_spec.episodes())
 
@@ -253,7 +254,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError("nothing is dealt yet: call reset() first")
         chosen = as_array(name, actions)
         shape = (self.num_envs if count is None else count,)
-        if chosen.shape != shape or not np.issubdtype(chosen.dtype, np.integer):
+        if chosen.shape != shape or chosen.dtype.kind not in "iu":
             raise ValueError(
                 f"{name}: found {chosen.dtype} of shape {chosen.shape}, expected whole numbers of shape {shape}"
             )
@@ -264,17 +265,16 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
         """Add what is known of the games that ended."""
-        games = np.flatnonzero(ended)
-        final: dict[str, Any] = {}
-        for name in ("rewards", "scores", "places", "rounds"):
-            column = self._reports[name] if name == "rounds" else self._reports[name][:, : self._players]
-            final[name] = np.zeros(column.shape, column.dtype)
-            final[name][games] = column[games]
-            final[f"_{name}"] = ended.copy()
+        shape, there = (self.num_envs, self._players), ended.copy()
+        rewards, scores, places = np.zeros(shape, np.float32), np.zeros(shape, np.int16), np.zeros(shape, np.int8)
+        rounds = np.zeros(self.num_envs, np.int16)
+        kernels.collect(ended.view(np.int8), self._reports, rewards, scores, places, rounds)
+        final: dict[str, Any] = {"rewards": rewards, "scores": scores, "places": places, "rounds": rounds}
+        final |= {f"_{name}": there for name in final}
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)
-            for b in games:
+            for b in np.flatnonzero(ended):
                 final_obs[b] = {"observation": self._last[b].copy(), "action_mask": self._final_mask()}
             seats = np.where(ended, self._reports["seat"], 0)
             info |= {
@@ -286,7 +286,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             }
 
     def _final_mask(self) -> npt.NDArray[np.int8]:
-        return np.zeros(self._legal.shape[1], np.int8)
+        return np.zeros(self._ids, np.int8)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a drawing of every game, as `render_mode` says: texts, or uint8 arrays (height, width, 3)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import lowest
 from helsinki_env.engine.contract import (
     SEATS,
     apply,
@@ -19,8 +20,10 @@ from helsinki_env.engine.contract import (
 )
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, observe_again, write_mask
+from helsinki_env.engine.playout import BLOCK, block_of, blocks_of
 from helsinki_env.engine.rng import first_word
 from helsinki_env.engine.vectors import prefetcher
+from helsinki_env.engine.waiting import take
 from helsinki_env.envs.rewards import reward_of
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -62,12 +65,19 @@ REPORT = np.dtype(
 
 
 @kernel
-def first_illegal(states, actions, legal, mode):
-    """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet."""
+def first_illegal(states, actions, kept, legal, mask, mode):
+    """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet.
+
+    What is legal say the environment's own sets if it has them (`kept`), or the mask that was handed out.
+    """
     for b in range(len(states)):
         action = actions[b]
-        if 0 <= action < legal.shape[1] and legal[b, action]:
-            continue  # a record is fetched only where nothing is legal
+        if 0 <= action < mask.shape[1]:  # a record is fetched only where nothing is legal
+            if kept:
+                if (legal[b, action // BLOCK] >> np.uint64(action % BLOCK)) & np.uint64(1):
+                    continue
+            elif mask[b, action]:
+                continue
         if mode == DISABLED or not states[b].done:
             return b
     return -1
@@ -84,18 +94,11 @@ def begin_episode(t, g, run, setup, p):
 
 @kernel
 def _write_legal(t, g, kept, legal, mask):
-    """Write the legal decisions, and into the environment's own copy of them if it has one (`kept`)."""
+    """Write the legal decisions, and as the environment's own sets of them if it has such (`kept`)."""
     write_mask(t, g, mask)
     if kept:
-        for action in range(len(mask)):
-            legal[action] = mask[action]
-
-
-@kernel
-def _view(t, g, kept, legal, mask, obs):
-    """Write what the seat to move gets: legal decisions and observation."""
-    _write_legal(t, g, kept, legal, mask)
-    observe(t, g, g.seat, obs)
+        for block in range(len(legal)):
+            legal[block] = block_of(mask, block)
 
 
 @kernel
@@ -106,7 +109,8 @@ def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, se
         g = states[b]
         if chosen[b]:
             begin_episode(t, g, runs[b], setup[b % len(setup)], drawn[0])
-        _view(t, g, kept, legal[b], mask[b], obs[b])
+        _write_legal(t, g, kept, legal[b % len(legal)], mask[b])
+        observe(t, g, g.seat, obs[b])
         seats[b] = g.seat
 
 
@@ -128,15 +132,11 @@ def finish(t, g, reward, report):
 
 
 @kernel
-def step(
-    tables, begin, end, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, rewards,
+def _step_piece(
+    t, begin, end, states, runs, actions, setup, p, mode, reward, kept, legal, mask, obs, seats, rewards,
     ended, reports, last,
 ):  # fmt: skip
-    """Step the games from `begin` to `end`; where one ends, report it and begin the next as the mode says.
-
-    `rewards` float32 (B,) and `ended` bool (B,): of the seat that acted, and whether the game ended by it.
-    """
-    t = tables[0]
+    """Step the games from `begin` to `end`."""
     for b in range(begin, end):
         g, run, report, dealt = states[b], runs[b], reports[b], kept
         ahead(states, (b + FAR) * states.itemsize)
@@ -146,7 +146,7 @@ def step(
         if g.done:
             if mode == NEXT_STEP:
                 run.episode += np.uint64(1)
-                begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
+                begin_episode(t, g, run, setup[b % len(setup)], p)
                 dealt = True
         else:
             apply(t, g, actions[b])
@@ -156,9 +156,9 @@ def step(
                 if mode == SAME_STEP:
                     observe(t, g, g.seat, last[b])
                     run.episode += np.uint64(1)
-                    begin_episode(t, g, run, setup[b % len(setup)], drawn[0])
+                    begin_episode(t, g, run, setup[b % len(setup)], p)
                     dealt = True
-        _write_legal(t, g, kept, legal[b], mask[b])
+        _write_legal(t, g, kept, legal[b % len(legal)], mask[b])
         if dealt:
             observe(t, g, g.seat, obs[b])
         else:  # without copies, the row holds what was to be seen before
@@ -166,7 +166,55 @@ def step(
         seats[b] = g.seat
 
 
+#: Games that a thread takes at a time; so many are done in a few hundredths of a millisecond.
+PIECE = 64
+
+
+@kernel
+def step(
+    tables, shares, piece, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, rewards,
+    ended, reports, last,
+):  # fmt: skip
+    """Step the games, so many at a time, until all are taken; several threads may do so together.
+
+    Where a game ends, report it and begin the next as the mode says. `shares` int64 (1,): the next game that nobody has
+    taken. `rewards` float32 (B,) and `ended` bool (B,): of the seat that acted, and whether the game ended by it.
+    """
+    size = len(states)
+    begin = take(shares, 0, piece)
+    while begin < size:
+        _step_piece(
+            tables[0], begin, min(begin + piece, size), states, runs, actions, setup, drawn[0], mode, reward, kept,
+            legal, mask, obs, seats, rewards, ended, reports, last,
+        )  # fmt: skip
+        begin = take(shares, 0, piece)
+
+
+@kernel
+def collect(ended, reports, rewards, scores, places, rounds):
+    """Write what was reported of the games that ended, int8 (B,); the rows of the others are 0 before."""
+    for block in range(blocks_of(len(ended))):
+        members = block_of(ended, block)
+        while members:
+            b = BLOCK * block + lowest(np.int64(members))
+            members &= members - np.uint64(1)
+            report = reports[b]
+            rounds[b] = report.rounds
+            for seat in range(rewards.shape[1]):
+                rewards[b, seat], scores[b, seat] = report.rewards[seat], report.scores[seat]
+                places[b, seat] = report.places[seat]
+
+
 # One game at a time (`aec`).
+
+
+@kernel
+def _view(t, g, legal, mask, obs):
+    """Write what the seat to move gets, and the legal decisions once more for the environment itself."""
+    write_mask(t, g, mask)
+    for action in range(len(mask)):
+        legal[action] = mask[action]
+    observe(t, g, g.seat, obs)
 
 
 @kernel
@@ -175,7 +223,7 @@ def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
     t, g = tables[0], states[0]
     set_up(g, setup[0])
     deal(t, g, first_word(seed, stream, episode))
-    _view(t, g, True, legal, mask, obs)
+    _view(t, g, legal, mask, obs)
 
 
 @kernel
@@ -189,7 +237,7 @@ def step_one(tables, states, action, legal, mask, obs):
         return SEATS
     t, g = tables[0], states[0]
     apply(t, g, action)
-    _view(t, g, True, legal, mask, obs)
+    _view(t, g, legal, mask, obs)
     return g.seat - SEATS * g.done
 
 

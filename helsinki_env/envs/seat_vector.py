@@ -84,7 +84,8 @@ class GameSeatVectorEnv(Batch):
         self._asked: str | None = None  # the opponent that is deciding
         self._rules = np.zeros(1, seat_kernels.RULES)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
-        n, (_, ids), size = self.num_envs, self._legal.shape, self._last.shape[1]
+        n, ids, size = self.num_envs, self._ids, self._last.shape[1]
+        self._legal = np.zeros((n, ids), np.int8)
         self._seatings = np.zeros(n, seat_kernels.SEATING)
         # What opponents are asked: as many rows at the front as there are games that wait for one.
         self._who, self._words = np.zeros(n, np.int64), np.zeros(n, np.uint64)
@@ -187,7 +188,7 @@ class GameSeatVectorEnv(Batch):
             b = int(self._seatings["over"].argmax())
             raise IllegalActionError(f"game {b} is over; reset(options={{'reset_mask': ...}}) deals it anew")
         if self.illegal == "penalise":
-            chosen = np.where(chosen < 0, self._legal.shape[1], chosen)  # no such id, either
+            chosen = np.where(chosen < 0, self._ids, chosen)  # no such id, either
         else:
             b = seat_kernels.first_illegal(self._seatings, np.arange(self.num_envs), chosen, self._legal)
             if b >= 0:
@@ -247,7 +248,7 @@ class GameSeatVectorEnv(Batch):
         return actions
 
     def _final_mask(self) -> npt.NDArray[np.int8]:
-        return np.ones(self._legal.shape[1], np.int8)
+        return np.ones(self._ids, np.int8)
 
     def _viewer(self, b: int) -> int | None:
         return int(self._seatings["learner"][b])

@@ -1,72 +1,151 @@
-"""Splits a batch over threads: kernels hold no lock of Python and games share nothing, so slices run side by side."""
+"""Work for several threads: kernels hold no lock of Python and games share nothing, so they run side by side."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
+import threading
+import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
-from helsinki_env.engine.kernel import JIT
+import numpy as np
 
-#: A slice is cut into so many pieces at most, of so many games at least.
-_PIECES, _GAMES = 8, 128
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.waiting import APART, wait_for
+
+#: How often somebody who waits for others looks before going to sleep: about half a millisecond. To be woken takes the
+#: better part of a tenth; between two steps of a batch there is mostly less than that.
+_PATIENCE = 30_000
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Team:
+    """Threads besides the calling one, that do the same work whenever they are told.
+
+    What keeps them in step are locks. Before a lock is waited for its word is looked at for a while, because who sleeps
+    at a lock is woken late.
+
+    Attributes:
+        left: whether somebody was interrupted while waiting for the others, who may be at work still.
+    """
+
+    def __init__(self, helpers: int, patience: int) -> None:
+        self.work: Callable[[int], Any] | None = None
+        self.problems: list[BaseException] = []
+        self.left = False
+        self._patience = patience
+        self._rounds = 0
+        self._told = np.zeros(APART * (1 + helpers), np.int64)
+        self._begin = [threading.Lock() for _ in range(helpers)]
+        self._done = [threading.Lock() for _ in range(helpers)]
+        for lock in (*self._begin, *self._done):
+            lock.acquire()
+        self._threads = [
+            threading.Thread(target=self._serve, args=(own,), name=f"games-{own}", daemon=True)
+            for own in range(1, helpers + 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _serve(self, own: int) -> None:
+        rounds = 0
+        while True:
+            rounds += 1
+            wait_for(self._told, 0, rounds, self._patience)
+            self._begin[own - 1].acquire()
+            if self.work is None:
+                return
+            try:
+                self.work(own)
+            except BaseException as problem:
+                self.problems.append(problem)
+            self._done[own - 1].release()
+            self._told[APART * own] = rounds
+
+    def _tell_all(self) -> None:
+        self._rounds += 1
+        for lock in self._begin:
+            lock.release()
+        self._told[0] = self._rounds
+
+    def run(self, work: Callable[[int], Any]) -> None:
+        """Have every thread call `work` with its number, the calling one 0; the first error is raised at the end."""
+        self.work = work
+        self._tell_all()
+        try:
+            work(0)
+        except BaseException as problem:
+            self.problems.insert(0, problem)
+        self.left = True
+        for own, lock in enumerate(self._done, start=1):
+            wait_for(self._told, APART * own, self._rounds, self._patience)
+            lock.acquire()
+        self.left = False
+        problems, self.problems = self.problems, []
+        if problems:
+            raise problems[0]
+
+    def end(self, process: int) -> None:
+        """Let the threads end, in the process where they were started."""
+        if os.getpid() == process:
+            self.work = None
+            self._tell_all()
+            for thread in self._threads:
+                thread.join()
 
 
 class Slices:
-    """Runs a function over the slices of a batch, the first in the calling thread.
-
-    Slices of many games are cut into pieces: a thread that is done with its own takes those that others have left, so
-    nobody waits for one that woke late or was held up.
+    """Runs a function in several threads, one of them the calling one.
 
     Args:
-        threads: how many slices; None: one for each processor that this process may use.
+        threads: how many; None: one for each processor that this process may use.
     """
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
-            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            threads = _processors()
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
         self.threads = threads
-        self._pool: ThreadPoolExecutor | None = None
-        self._process = os.getpid()
+        self._team: _Team | None = None
+        self._process = 0
+
+    def each(self, work: Callable[[int], Any]) -> None:
+        """Call `work` in every thread with its number, 0 in the calling one; raise the first error at the end.
+
+        What there is to do they share out among themselves. Interpreted kernels gain nothing by it: without the
+        compiler the calling thread works alone.
+        """
+        if self.threads == 1 or not JIT:
+            work(0)
+            return
+        if self._team is None or self._process != os.getpid():  # threads stay behind where a process forks
+            self._process = os.getpid()
+            # Who looks instead of sleeping needs a processor for it.
+            self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= _processors() else 1)
+            self._end = weakref.finalize(self, self._team.end, self._process)
+        try:
+            self._team.run(work)
+        finally:
+            if self._team.left:  # others are at work still, and end when they are done
+                self._team = None
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
-        """Call `function(begin, end)` for pieces that cover `range(size)`, for no fewer of them than threads."""
-        if self.threads == 1 or size < 2 * self.threads or not JIT:  # interpreted kernels gain nothing by it
+        """Call `function(begin, end)` for slices that cover `range(size)`, one for each thread."""
+        if size < 2 * self.threads or not JIT:
             function(0, size)
             return
-        if self._pool is None or self._process != os.getpid():  # threads stay behind where a process forks
-            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="helsinki")
-            self._process = os.getpid()
-        pieces = max(1, min(_PIECES, size // (self.threads * _GAMES)))
-        edges = [size * i // (self.threads * pieces) for i in range(self.threads * pieces + 1)]
-        slices = [deque(pairwise(edges[i : i + pieces + 1])) for i in range(0, len(edges) - 1, pieces)]
-
-        def work(own: int) -> None:
-            for i in range(self.threads):
-                left = slices[(own + i) % self.threads]
-                take = left.pop if i else left.popleft  # who helps begins where the other ends
-                while left:
-                    try:
-                        begin, end = take()
-                    except IndexError:  # the other was faster
-                        break
-                    function(begin, end)
-
-        waiting = [self._pool.submit(work, own) for own in range(1, self.threads)]
-        work(0)
-        for future in waiting:
-            future.result()
+        edges = [size * i // self.threads for i in range(self.threads + 1)]
+        self.each(lambda own: function(edges[own], edges[own + 1]))
 
     def close(self) -> None:
         """Let the threads end."""
-        if self._pool is not None and self._process == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
+        if self._team is not None and self._process == os.getpid():
+            self._end()
+        self._team = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles get threads of their own."""

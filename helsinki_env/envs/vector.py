@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from helsinki_env.engine.playout import blocks_of
 from helsinki_env.envs import kernels
 from helsinki_env.envs.batch import Batch, Observation, Step
 from helsinki_env.envs.threads import Slices
@@ -80,6 +81,9 @@ class GameVectorEnv(Batch):
     ) -> None:
         self._slices = Slices(num_threads)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
+        blocks = blocks_of(self._ids)
+        self._legal = np.zeros((self.num_envs, blocks) if copy else (1, blocks), np.uint64)
+        self._mask = np.zeros((1, self._ids), np.int8)  # that was handed out
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
@@ -88,7 +92,7 @@ class GameVectorEnv(Batch):
             seats,
         )  # fmt: skip
         self._keep(mask)
-        return {"observation": obs, "action_mask": mask}, {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
+        return {"observation": obs, "action_mask": mask}, {"seat": seats, "_seat": self._everywhere.copy()}
 
     def step(self, actions: npt.ArrayLike) -> Step:
         """Take one decision in every game; see the class for what comes back.
@@ -101,18 +105,20 @@ class GameVectorEnv(Batch):
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
         rewards, ended = self._rewards.take(), self._ended.take()
 
-        def run(begin: int, end: int) -> None:
-            drawn = self._drawn.copy()  # its word is written
+        shares, alone = np.zeros(1, np.int64), self._slices.threads == 1
+
+        def work(own: int) -> None:
+            drawn = self._drawn.copy() if own else self._drawn  # its word is written
             kernels.step(
-                self._tables, begin, end, self.states, self._runs, chosen, self._setup, drawn, self._mode,
-                self._reward, self.copy, self._legal, mask, obs, seats, rewards, ended, self._reports,
-                self._last,
+                self._tables, shares, self.num_envs if alone else kernels.PIECE, self.states, self._runs, chosen,
+                self._setup, drawn, self._mode, self._reward, self.copy, self._legal, mask, obs, seats, rewards, ended,
+                self._reports, self._last,
             )  # fmt: skip
 
-        self._slices.run(run, self.num_envs)
+        self._slices.each(work)
         self._keep(mask)
-        info: dict[str, Any] = {"seat": seats, "_seat": np.ones(self.num_envs, np.bool_)}
-        if ended.any():
+        info: dict[str, Any] = {"seat": seats, "_seat": self._everywhere.copy()}
+        if np.count_nonzero(ended):
             self._report(info, ended)
         truncated = np.zeros(self.num_envs, np.bool_)
         return {"observation": obs, "action_mask": mask}, rewards, ended, truncated, info
@@ -120,11 +126,11 @@ class GameVectorEnv(Batch):
     def _keep(self, mask: npt.NDArray[np.int8]) -> None:
         """Without copies, what was handed out is also what the next decisions are checked against."""
         if not self.copy:
-            self._legal = mask
+            self._mask = mask
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
-        b = kernels.first_illegal(self.states, chosen, self._legal, self._mode)
+        b = kernels.first_illegal(self.states, chosen, self.copy, self._legal, self._mask, self._mode)
         if b >= 0:
             problem = self._illegal(b, int(chosen[b]))
             if self.states["done"][b]:
