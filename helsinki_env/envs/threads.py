@@ -35,6 +35,7 @@ class _Team:
     def __init__(self, helpers: int, patience: int) -> None:
         self.work: Callable[[int], Any] | None = None
         self.problems: list[BaseException] = []
+        self.over = False
         self.left = False
         self._patience = patience
         self._rounds = 0
@@ -56,7 +57,7 @@ class _Team:
             rounds += 1
             wait_for(self._told, 0, rounds, self._patience)
             self._begin[own - 1].acquire()
-            if self.work is None:
+            if self.over or self.work is None:
                 return
             try:
                 self.work(own)
@@ -84,6 +85,7 @@ class _Team:
             wait_for(self._told, APART * own, self._rounds, self._patience)
             lock.acquire()
         self.left = False
+        self.work = None  # or the arrays that it writes would seem to be in somebody's hands
         problems, self.problems = self.problems, []
         if problems:
             raise problems[0]
@@ -91,7 +93,7 @@ class _Team:
     def end(self, process: int) -> None:
         """Let the threads end, in the process where they were started."""
         if os.getpid() == process:
-            self.work = None
+            self.over = True
             self._tell_all()
             for thread in self._threads:
                 thread.join()

@@ -105,7 +105,8 @@ class GameVectorEnv(Batch):
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
         rewards, ended = self._rewards.take(), self._ended.take()
 
-        shares, alone = np.zeros(1, np.int64), self._slices.threads == 1
+        shares = np.zeros(1, np.int64)
+        alone = self._slices.threads == 1 or self.num_envs <= kernels.PIECE  # there is nothing to share
 
         def work(own: int) -> None:
             drawn = self._drawn.copy() if own else self._drawn  # its word is written
@@ -115,7 +116,10 @@ class GameVectorEnv(Batch):
                 self._reports, self._last,
             )  # fmt: skip
 
-        self._slices.each(work)
+        if alone:
+            work(0)
+        else:
+            self._slices.each(work)
         self._keep(mask)
         info: dict[str, Any] = {"seat": seats, "_seat": self._everywhere.copy()}
         if np.count_nonzero(ended):
