@@ -40,7 +40,10 @@ ODD = [
 
 
 @pytest.mark.parametrize("weights", ODD, ids=["tuned", "nothing counts", "all three times as much"])
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@pytest.mark.parametrize(
+    "components",
+    [positions.COMPONENTS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in positions.COMPONENTS[1:])],
+)
 def test_every_decision_is_legal(components: str, weights: Weights) -> None:
     games = [*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)]
     _, observation, mask = observed(games)

@@ -26,7 +26,7 @@ from helsinki_env.web.store import Store
 from helsinki_env.web.tournaments import Tournaments
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import figures, next_chunk
-from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
+from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
 #: Nobody waits for the end of a game of theirs.
@@ -115,7 +115,7 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
 
 
 @pytest.mark.thorough
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Server) -> None:
     seats, players = (4, ["random", "greedy", "heuristic"]) if game.spec.unnamed else (3, ["random", "greedy"])
     name = begin(server, players, game=game.name, seats=seats, games=10, seed=2)

@@ -807,8 +807,8 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(game: str, tmp_path: Path) -> None:
     """The real command; Ctrl-C as soon as it can go on, then kill -9 and Ctrl-C at random moments."""
     rng, folder = random.Random(0), tmp_path / "run"
