@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +26,7 @@ from helsinki_env.games.helsinki.config import GameConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
-__all__ = ["EACH_GAME", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
+__all__ = ["EACH_GAME", "EACH_LAYOUT", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,11 @@ class TestedGame:
 
 
 def _helsinki(rng: random.Random) -> Any:
-    return notation.from_dict(positions.build(rng, rng.choice(positions.THEMES)))
+    return notation.from_dict(positions.build(rng, rng.choice(positions.THEMES), components="default"))
+
+
+def _further_layout(rng: random.Random) -> Any:
+    return notation.from_dict(positions.build(rng, rng.choice(positions.THEMES), components="alternative"))
 
 
 def _copenhagen(rng: random.Random) -> Any:
@@ -76,7 +80,7 @@ GAMES = (
         HelsinkiSeatVectorEnv,
         "helsinki/helsinki-v0",
         "helsinki/Seat-v0",
-        (GameConfig(2), GameConfig(3, dry_roads=True), GameConfig(4, components="alternative")),
+        (GameConfig(2), GameConfig(3, dry_roads=True), GameConfig(4, covered="first_game")),
         _helsinki,
     ),
     TestedGame(
@@ -90,7 +94,18 @@ GAMES = (
         _copenhagen,
     ),
 )
+_FURTHER = replace(
+    GAMES[0],
+    configs=tuple(config.changed(components="alternative") for config in GAMES[0].configs),
+    built=_further_layout,
+)
 EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+#: The same, and with every change a further layout of records, for which each player is compiled anew.
+EACH_LAYOUT = pytest.mark.parametrize(
+    "game",
+    [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.thorough)],
+    ids=[*(game.name for game in GAMES), "further layout"],
+)
 #: For what takes long and is written once for all games: with every run of the tests for the first one.
 ONE_GAME_OR_EACH_NIGHTLY = pytest.mark.parametrize(
     "game",

@@ -227,7 +227,7 @@ def test_hidden_cards_change_no_decision(name: str) -> None:
         (GameConfig(), 0.99),
         (GameConfig(num_players=3), 0.95),
         (GameConfig(num_players=4, dry_roads=True), 0.95),
-        (GameConfig(covered="first_game", components="alternative"), 0.95),
+        pytest.param(GameConfig(covered="first_game", components="alternative"), 0.95, marks=pytest.mark.thorough),
     ],
     ids=str,
 )

@@ -115,6 +115,7 @@ def test_blocks_turn_through_seats_and_cyclic_orders(seats: int, orders: int) ->
     np.testing.assert_array_equal(block_seating(seats, orders), block_seating(seats, 0))
 
 
+@pytest.mark.thorough
 def test_a_block_is_one_deck_for_all_line_ups(finished: Path, plan: Plan) -> None:
     tables = load_run(finished)
     played = list(records(finished))
@@ -239,6 +240,7 @@ def damage_all(folder: Path) -> set[str]:
     return broken
 
 
+@pytest.mark.thorough
 def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
@@ -289,6 +291,7 @@ def test_a_finished_run_is_read_without_its_chunks(finished: Path, tmp_path: Pat
         assert_same(copied, table)
 
 
+@pytest.mark.thorough
 def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from tests.support.networks import opinionated, saved
@@ -683,6 +686,7 @@ def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folder))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_odd_player")
 @pytest.mark.skipif(not JIT, reason="needs many games")
 def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) -> None:
@@ -743,6 +747,7 @@ def test_the_example_is_what_it_says() -> None:
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
+@pytest.mark.thorough
 def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) -> None:
     boards = {"covered": [1, 3], "denied": [0, 2]}
     table = {"lineups": [["random"] * 3, ["random", "random", "greedy"]], "games": 120, "boards": boards}

@@ -128,6 +128,7 @@ def test_verdicts_and_pictures_follow_from_the_json(
     assert changed["any_side"] == "overpowered"
 
 
+@pytest.mark.thorough
 def test_pictures_can_be_read() -> None:
     data = read_results(BALANCE)
     lists: dict[str, Any] = {
@@ -213,6 +214,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     assert report_files(again) == report_files(data)
 
 
+@pytest.mark.thorough
 def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) -> None:
     config = played(tmp_path, ("screen",))
     chunk = tmp_path / "screen" / "chunks" / SECOND_CHUNK
@@ -277,6 +279,7 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
     assert all(table.screen is not None for table in screen.tables)
 
 
+@pytest.mark.thorough
 def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("seed: 1\nclasses: [{player: random, games: {2: 120}}]\ngate: {games: 0}\n", encoding="utf-8")

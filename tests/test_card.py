@@ -400,7 +400,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple[Path, Path], tmp_path: Path) -> None:
     """The real command, killed as soon as it has saved something, and then left alone."""
     path, whole = finished

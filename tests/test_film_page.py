@@ -17,6 +17,8 @@ from helsinki_env.play.record import Record, positions, read_records, write_reco
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.test_accessibility import problems
 
+pytestmark = pytest.mark.thorough
+
 MOST_BYTES = 2_000_000
 #: Of a player who would like to be more than a name.
 HOSTILE = "</script><img src=x onerror=hit()><script>hit()</script>&amp;\u202e"

@@ -104,6 +104,7 @@ def read(path: Path) -> Any:
 # what is played
 
 
+@pytest.mark.thorough
 def test_the_short_stage_is_the_beginning_of_the_full_one(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
     quick, full = (gauntlet.plan(COUNTED + "random", stage) for stage in gauntlet.stages)
     assert (quick.games, full.games) == (2 * 3 * 2 + 3 * 3, 2 * 5 * 2 + 5 * 3)

@@ -86,6 +86,7 @@ def dealt(config: GameConfig, count: int) -> list[Game]:
     return [Game(config, seed=seed) for seed in range(count)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("config", KINDS, ids=str)
 def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None:
     """Whatever a playout remembers from one decision to the next, and though it sees whole games."""
@@ -143,6 +144,7 @@ def test_lead_says_who_is_better() -> None:
     assert own.mean() > 3
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_a_tuning_is_reproducible() -> None:
     pytest.importorskip("cma")

@@ -27,7 +27,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.reference import ReferenceGame
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, EACH_LAYOUT, TestedGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved
@@ -249,7 +249,7 @@ def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
     assert changed > 0.9 * compared
 
 
-@EACH_GAME
+@EACH_LAYOUT
 def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
     """Or the comparisons here would be of the same games."""
     rng, differed, asked = random.Random(f"hands {game.name}"), 0, 0
@@ -260,7 +260,7 @@ def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
     assert differed > 0.3 * asked
 
 
-@EACH_GAME
+@EACH_LAYOUT
 @pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
     rng, asked = random.Random(f"{name} {game.name}"), 0

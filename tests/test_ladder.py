@@ -125,6 +125,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     docs = folder / "docs"
     page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())

@@ -86,6 +86,7 @@ def code(path: Path) -> str:
     return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 @pytest.mark.parametrize(
     "path",

@@ -106,6 +106,7 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
         assert more > 0
 
 
+@pytest.mark.thorough
 @EACH_GAME
 @pytest.mark.parametrize("judge", ["net", "net+search:20"])
 @EACH_NUMBER

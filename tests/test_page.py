@@ -13,6 +13,7 @@ from tests.support.browser import Player, decide_by_key, sit, until
 from tests.support.server import Server
 
 
+@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=3), random.Random(1)

@@ -21,6 +21,8 @@ from tests.support.browser import Player, decide_by_key, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:

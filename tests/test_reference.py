@@ -1335,6 +1335,7 @@ def self_play(
     return decisions, options
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_nothing_is_lost_in_random_games(players: int) -> None:
     for seed in range(40):

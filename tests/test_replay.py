@@ -270,6 +270,7 @@ def check_rows(path: Path, standing: Standing) -> None:
         agree(course, games, standing)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("standing", ["points", "score"])
 def test_rows_of_a_run_are_those_of_its_tables(run: Path, standing: Standing) -> None:
     check_rows(run, standing)

@@ -81,6 +81,7 @@ def small(server: Server) -> str:
 # -- what is played ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, server: Server, tmp_path: Path) -> None:
     players = ["random", "greedy", "heuristic"]
@@ -98,6 +99,7 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
         assert found["figures"][key] == of_file[key] == of_run[key], key
 
 
+@pytest.mark.thorough
 def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: Path) -> None:
     name, best = small, standing(server, small)["figures"]["players"][0]
     (path := tmp_path / "games.jsonl").write_text(games_of(server, name), encoding="utf-8")
@@ -233,6 +235,7 @@ def test_few_are_played_at_a_time(server: Server) -> None:
         assert server.ask("DELETE", f"/api/tournaments/{name}")[0] == 200
 
 
+@pytest.mark.thorough
 def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -> None:
     async def failed() -> str:
         store = Store(tmp_path)

@@ -392,6 +392,7 @@ def played_by(network: Network) -> NetPlayer:
     return NetPlayer(TorchAssessor(network))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = GateConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
@@ -437,6 +438,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
     assert len(boards) > 40
 
 
+@pytest.mark.thorough
 def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
     player = NetPlayer(TorchAssessor(untrained()))
     found = measure(player, GameConfig(), ["random", "greedy"], [2, 3], 12, 5)
@@ -555,6 +557,7 @@ def searched(game: Game) -> float:
     return max(values) if game.seat == 0 else min(values)
 
 
+@pytest.mark.thorough
 def test_a_position_is_learnt_to_its_value() -> None:
     game, right, tempting = riddle()
     values = {}

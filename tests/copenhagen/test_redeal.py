@@ -80,7 +80,7 @@ def check(game: Game, viewer: int, seed: int) -> Game:
     return copy
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.thorough), 4])
 def test_every_step_of_whole_games(players: int) -> None:
     different = 0
     for seed in range(4 if JIT else 1):
@@ -94,6 +94,7 @@ def test_every_step_of_whole_games(players: int) -> None:
     assert different > 100
 
 
+@pytest.mark.thorough
 def test_built_positions_and_what_follows() -> None:
     seen: Counter[str] = Counter()
     for number in range(120 if JIT else 5):

@@ -522,6 +522,7 @@ GONE = object()
 JUNK: tuple[Any, ...] = (GONE, None, True, -1, 6, 10**30, 2.5, "x", "\x00", [], [[]], [7], {}, {"size": 3})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("phase", ["PAY", "COAT", "TAKE"])
 def test_whatever_stands_in_a_position_it_is_drawn_or_refused(phase: str) -> None:
     table = Game.from_dict(in_phase(phase, 3))
