@@ -132,7 +132,7 @@ class Judging:
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
         met = 0 if preset.against else PAST_SELVES
         self.pool = Pool(game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met)
-        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device)
+        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device, preset.search)
         self.warm = WarmStart(self.network, game, tables, preset.warm, seed, place.fast)
         self.ppo: Playing = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
         self.parts: dict[str, Part] = {"warm": self.warm, "ppo": self.ppo}

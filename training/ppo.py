@@ -29,6 +29,7 @@ from training.checks import check_numbers
 from training.progress import Progress
 from training.rollout import Rollout, Stage, from_viewer, own_component
 from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
+from training.searching import search_losses
 from training.segments import advantages
 from training.values import value_losses
 
@@ -177,19 +178,20 @@ class PPO:
         wins /= np.maximum(wins.sum(axis=1, keepdims=True), 1e-6)
         advantage = own_component(gained, rollout.viewer, rollout.players, c.margin)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        searched = rollout.arms, rollout.aim, rollout.worth
         shuffled = np.random.default_rng([self.seed, self.updates])
         losses: list[dict[str, float]] = []
         for _ in range(c.epochs):
             order = shuffled.permutation(n)
             for rows in np.array_split(order, max(1, n // c.batch)):
-                targets = (rollout.action, rollout.log_prob, advantage, wins, scores)
+                targets = (rollout.action, rollout.log_prob, advantage, wins, scores, *searched)
                 batch = [torch.from_numpy(target[rows]).to(self.stage.device) for target in targets]
                 losses.append(self._descend(Tensors.of(rollout.inputs.take(rows), self.stage.device), batch, fade))
         return {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
 
     def _descend(self, x: Tensors, batch: list[torch.Tensor], fade: float) -> dict[str, float]:
-        c = self.config
-        action, old, advantage, wins, scores = batch
+        c, search = self.config, self.stage.search
+        action, old, advantage, wins, scores, *searched = batch
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast):
             said = self.network(x.seats, x.table)
         log_probs = self.network.log_probs(x, said)
@@ -201,7 +203,12 @@ class PPO:
         # The position that a decision led to is worth what came of it.
         led = x.position[taken]
         win_loss, score_loss = value_losses(Assessment(*(values[led] for values in said)), wins, scores)
-        loss = -gain - c.entropy * fade * entropy + c.value * (win_loss + c.scores * score_loss)
+        loss = -search.gain * gain - c.entropy * fade * entropy + c.value * (win_loss + c.scores * score_loss)
+        found: dict[str, float] = {}
+        if search.share:
+            policy_loss, tried_loss = search_losses(x, said, log_probs, *searched)
+            loss = loss + search.policy * policy_loss + search.values * tried_loss
+            found = {"search_policy": policy_loss.item(), "search_values": tried_loss.item()}
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # PyTorch's own
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
@@ -212,6 +219,7 @@ class PPO:
             "score_loss": score_loss.item(),
             "kl": ((ratio - 1) - (new - old)).mean().item(),
             "clipped": ((ratio - 1).abs() > c.clip).float().mean().item(),
+            **found,
         }
 
     def state(self) -> State:

@@ -18,6 +18,7 @@ from helsinki_env.yaml_files import find_yaml, list_yaml
 from training.checks import check_numbers, player_counts
 from training.evaluate import GateConfig
 from training.ppo import PPOConfig
+from training.searching import SearchConfig
 from training.tables import TableConfig
 from training.warm import WarmConfig
 
@@ -71,6 +72,7 @@ class Preset:
         network: size of the network.
         warm: how to learn from the heuristic's games, to begin with.
         ppo: how to learn by playing.
+        search: what is learnt from search meanwhile.
         opponents: baselines in the pool of opponents, which past selves join; a plain network meets those alone.
         start: network to begin with: "net", the one in the box, or as in ``net:PATH``; none: weights by chance.
         against: the one player that is to be beaten, see `responding`; none: whoever comes.
@@ -87,6 +89,7 @@ class Preset:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     warm: WarmConfig = field(default_factory=WarmConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
     opponents: tuple[str, ...] = ("heuristic",)
     start: str = ""
     against: str = ""
@@ -121,6 +124,8 @@ class Preset:
         for name in ("start", "against"):
             if not plain[name]:
                 del plain[name]  # likewise
+        if not self.search.share:
+            del plain["search"]  # likewise
         return plain
 
     @classmethod
@@ -238,6 +243,7 @@ _PARTS: dict[str, type] = {
     "network": NetworkConfig,
     "warm": WarmConfig,
     "ppo": PPOConfig,
+    "search": SearchConfig,
     "gate": GateConfig,
     "evaluation": EvaluationConfig,
 }

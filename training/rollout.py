@@ -18,12 +18,14 @@ from gymnasium.vector import AutoresetMode
 from agents.base import Player
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
+from agents.net.judging import choice_of
 from agents.net.network import Network, Tensors
 from agents.net.player import best_choices
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.extras import needs
 from training.saved import StateError, taken
+from training.searching import SearchConfig, Searched, Searcher
 from training.tables import TableConfig, divide
 
 with needs("train"):
@@ -58,6 +60,7 @@ class Rollout:
         seat: who decided, int64 (T, B).
         ended: whether the game ended with it, bool (T, B).
         outcome: what came of the game, float32 (T, B, 8).
+        arms, aim, worth: what search found, see `training.searching.Searched`; m is 0 without it.
         points: mean points of a seat in the games that ended, NaN if none did.
         games: how many games ended.
         seconds: time spent in the environment, on inputs, and in the network.
@@ -70,6 +73,9 @@ class Rollout:
     after: npt.NDArray[np.float32]
     viewer: npt.NDArray[np.int64]
     players: npt.NDArray[np.int64]
+    arms: npt.NDArray[np.int64]
+    aim: npt.NDArray[np.float32]
+    worth: npt.NDArray[np.float32]
     decision: npt.NDArray[np.int64]
     seat: npt.NDArray[np.int64]
     ended: npt.NDArray[np.bool_]
@@ -124,6 +130,7 @@ class Stage:
         apart: part of the games in which the learner has one seat and opponents have the others.
         seed: of decks and decisions.
         device: where the network computes.
+        search: which decisions are searched; default: none.
     """
 
     def __init__(
@@ -134,8 +141,10 @@ class Stage:
         apart: float,
         seed: int,
         device: torch.device,
+        search: SearchConfig | None = None,
     ) -> None:
-        self.games, self.seed, self.device = games, seed, device
+        self.game, self.games, self.seed, self.device = game, games, seed, device
+        self.search = search or SearchConfig()
         self.envs = [
             GameVectorEnv(size, game, AutoresetMode.SAME_STEP, table.episodes(game))
             for table, size in divide(tables, games)
@@ -199,7 +208,8 @@ class Stage:
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
         ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, COMPONENTS), np.float32)
         parts: dict[str, list[Any]] = {name: [] for name in _KEPT}
-        seconds = dict.fromkeys(("environment", "inputs", "network"), 0.0)
+        seconds = dict.fromkeys(("environment", "inputs", "network", "search"), 0.0)
+        searcher = Searcher(network, self.search, self.game, fast) if self.search.share else None
         found, points = 0, []
         for t in range(steps):
             free = self.mask.sum(axis=1, dtype=np.int64) > 1
@@ -212,7 +222,7 @@ class Stage:
                 actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
             rows = np.flatnonzero(mine)
             if len(rows):
-                kept = self._decide(network, rows, players[rows], generator, fast, seconds)
+                kept = self._decide(network, rows, players[rows], generator, fast, seconds, searcher, words)
                 for name, value in kept.items():
                     parts[name].append(value)
                 actions[rows] = kept["action"]
@@ -247,6 +257,8 @@ class Stage:
         generator: torch.Generator,
         fast: bool,
         seconds: dict[str, float],
+        searcher: Searcher | None,
+        words: np.random.Generator,
     ) -> dict[str, Any]:
         """Let the learner decide in some games; return what is kept of it."""
         began = time.perf_counter()
@@ -266,7 +278,15 @@ class Stage:
         expected = np.add.reduceat(probs[:, None] * values[inputs.position], inputs.first[:-1], axis=0)
         likely = probs >= LEAST
         likely[chosen] = True
-        kept = {
+        seconds["network"] += time.perf_counter() - began
+        began = time.perf_counter()
+        searched = Searched.none(len(rows))
+        if searcher is not None:
+            searched = searcher.search(inputs, log_probs.double().numpy(), self.observation[rows], words)
+            row, arm = np.nonzero(searched.arms >= 0)
+            likely[choice_of(inputs, row, searched.arms[row, arm])] = True
+        seconds["search"] += time.perf_counter() - began
+        return {
             "inputs": inputs.keep(likely),
             "action": inputs.action[chosen].astype(np.int64),
             "log_prob": log_probs.numpy()[chosen] - np.log(np.add.reduceat(probs * likely, inputs.first[:-1])),
@@ -274,9 +294,8 @@ class Stage:
             "after": _in_order(values[inputs.position[chosen]], viewer, players),
             "viewer": viewer.copy(),
             "players": players,
+            **searched._asdict(),
         }
-        seconds["network"] += time.perf_counter() - began
-        return kept
 
     def _step(
         self, actions: npt.NDArray[np.int64]
@@ -298,7 +317,7 @@ class Stage:
         return which, ended, scores[which], places[which]
 
 
-_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players")
+_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players", *Searched._fields)
 
 
 def _in_order(

@@ -33,7 +33,7 @@ from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.states import States
 
-__all__ = ["NetSearchPlayer", "SearchSettings"]
+__all__ = ["NetSearchPlayer", "Race", "SearchSettings"]
 
 
 @dataclass(frozen=True)
@@ -81,18 +81,36 @@ def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seat
                 found += 1
 
 
-class _Race(NamedTuple):
+class Race(NamedTuple):
     """What a race found.
 
     Attributes:
         arms: the decisions that were in it, int64 (B, m); the first one is left.
+        opinions: what the network thought of them, in shares of the win behind its favourite, float64 (B, m).
         shares: every seat's share of the win after them, from the searcher on, summed over trials, float64 (B, m, 4).
         trials: how often they were tried, int64 (B, m).
     """
 
     arms: npt.NDArray[np.int64]
+    opinions: npt.NDArray[np.float64]
     shares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.int64]
+
+    def preferences(self, trust: float, width: float) -> npt.NDArray[np.float64]:
+        """Return how likely a policy should take each decision, among those that were tried, float64 (B, m).
+
+        What the network thought counts for so many trials (`trust`) as in the race itself; `width` makes shares logits
+        again. Where nothing was tried, all are 0.
+        """
+        tried, own = self.trials > 0, self.shares[..., 0]
+        opinions = np.where(tried, self.opinions, 0.0)
+        # The favourite's worth is not part of an opinion: it is such that opinions and trials agree on the whole.
+        level = (own - self.trials * opinions).sum(axis=1) / np.maximum(1, self.trials.sum(axis=1))
+        worth = (trust * (level[:, None] + opinions) + own) / (trust + self.trials)
+        best = np.where(tried, worth, -np.inf).max(axis=1, initial=-1.0, keepdims=True)
+        likely = np.exp(width * np.minimum(0.0, worth - best)) * tried
+        preferred: npt.NDArray[np.float64] = likely / np.maximum(1e-300, likely.sum(axis=1, keepdims=True))
+        return preferred
 
 
 class NetSearchPlayer:
@@ -132,10 +150,40 @@ class NetSearchPlayer:
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
             inputs, log_probs = self.net.opinion(observation[asked], mask[asked])
-            arms, opinions, counts = self._enter(inputs, log_probs)
-            games = restore(self.config, observation[asked])
-            actions[asked] = self._race(games, arms, opinions, counts, words[asked].copy()).arms[:, 0]
+            actions[asked] = self.race(inputs, log_probs, observation[asked], words[asked]).arms[:, 0]
         return actions
+
+    @property
+    def most_arms(self) -> int:
+        """How many decisions enter at most."""
+        return max(2, int(self.settings.arms * self.budget**0.5))
+
+    @property
+    def width(self) -> float:
+        """What makes logits of shares of the win.
+
+        Where chances are about even, four shares make a unit of the logit, and the policy multiplies logits by its
+        sharpness.
+        """
+        return 4.0 * self.net.assessor.sharpness
+
+    def race(
+        self,
+        inputs: Inputs,
+        log_probs: npt.NDArray[np.float64],
+        observation: npt.NDArray[np.int8],
+        words: npt.NDArray[np.uint64],
+    ) -> Race:
+        """Return what a race finds in each of B decisions with at least two choices.
+
+        Args:
+            inputs: the decisions.
+            log_probs: the logarithm of the network's probability of every choice, float64 (C,).
+            observation: what they were made from, int8 (B, F).
+            words: random numbers, uint64 (B,).
+        """
+        arms, opinions, counts = self._enter(inputs, log_probs)
+        return self._race(restore(self.config, observation), arms, opinions, counts, words.copy())
 
     def judge(
         self,
@@ -170,11 +218,9 @@ class NetSearchPlayer:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return the decisions that enter, best first, int64 (B, m), what the network thinks of each, and how many.
 
-        An opinion is told in shares of the win behind the favourite, float64 (B, m): where chances are about even, four
-        shares make a unit of the logit, and the policy multiplies logits by its sharpness.
+        An opinion is told in shares of the win behind the favourite, float64 (B, m), see `width`.
         """
-        most = max(2, int(self.settings.arms * self.budget**0.5))
-        width = 4.0 * self.net.assessor.sharpness
+        most = self.most_arms
         arms = np.zeros((len(inputs), most), np.int64)
         opinions = np.full((len(inputs), most), -np.inf)
         rank = np.lexsort((-log_probs, inputs.row))  # best first within each decision
@@ -182,7 +228,7 @@ class NetSearchPlayer:
         enters = place < most
         row, place, chosen = inputs.row[rank][enters], place[enters], rank[enters]
         arms[row, place] = inputs.action[chosen]
-        opinions[row, place] = log_probs[chosen] / width
+        opinions[row, place] = log_probs[chosen] / self.width
         return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
 
     def _race(
@@ -192,7 +238,7 @@ class NetSearchPlayer:
         opinions: npt.NDArray[np.float64],
         counts: npt.NDArray[np.int64],
         words: npt.NDArray[np.uint64],
-    ) -> _Race:
+    ) -> Race:
         """Drop the worse half of the arms again and again until one is left."""
         totals = self.settings.trust * opinions
         shares, trials = np.zeros((*arms.shape, SEATS)), np.zeros(arms.shape, np.int64)
@@ -201,7 +247,7 @@ class NetSearchPlayer:
         while True:
             racing = np.flatnonzero((counts > 1) & (left > 0))
             if not len(racing):
-                return _Race(arms, shares, trials)
+                return Race(arms, opinions, shares, trials)
             deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
             tried = self._tried(games[racing], arms[racing], counts[racing], deals, words, racing)
             totals[racing] += tried[..., 0]
@@ -212,7 +258,7 @@ class NetSearchPlayer:
             halvings[racing] = np.maximum(1, halvings[racing] - 1)
             # The better ones come first again; of equals, the one that came first before.
             order = np.argsort(np.where(in_race, -totals[racing], np.inf), axis=1, kind="stable")
-            for of_arms in (arms, totals, trials):
+            for of_arms in (arms, opinions, totals, trials):
                 of_arms[racing] = np.take_along_axis(of_arms[racing], order, axis=1)
             shares[racing] = np.take_along_axis(shares[racing], order[..., None], axis=1)
             counts[racing] = (counts[racing] + 1) // 2
