@@ -34,14 +34,14 @@ actions = st.sets(st.integers(0, len(ACTIONS) - 1), max_size=6)
 
 
 @st.composite
-def configs(draw: st.DrawFn) -> GameConfig:
+def configs(draw: st.DrawFn, components: str) -> GameConfig:
     players = draw(st.integers(2, 4))
     return GameConfig(
         num_players=players,
         covered=draw(actions),
         denied=draw(st.none() | st.lists(actions, min_size=players, max_size=players)),
         dry_roads=draw(st.booleans()),
-        components=draw(st.sampled_from(positions.COMPONENTS)),
+        components=components,
     )
 
 
@@ -62,28 +62,29 @@ words = st.integers(0, 2**64 - 1)
 chosen = st.builds(choosing, st.binary(max_size=120), st.sampled_from(policies.STYLES), words)
 
 
-@given(configs(), words, chosen)
-@settings(max_examples=max(3, int(40 * SCALE)), deadline=None)
-def test_any_game_agrees(config: GameConfig, word: int, choose: Choice) -> None:
-    Pair.dealt(config, word, Counter()).play(choose, search_every=20)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@given(st.data(), words, chosen)
+@settings(max_examples=max(3, int(25 * SCALE)), deadline=None)
+def test_any_game_agrees(components: str, data: st.DataObject, word: int, choose: Choice) -> None:
+    Pair.dealt(data.draw(configs(components)), word, Counter()).play(choose, search_every=20)
 
 
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), chosen)
-@settings(max_examples=max(3, int(100 * SCALE)), deadline=None)
-def test_any_built_position_agrees(number: int, theme: str, choose: Choice) -> None:
-    position = positions.build(random.Random(number), theme)
+@settings(max_examples=max(3, int(60 * SCALE)), deadline=None)
+def test_any_built_position_agrees(components: str, number: int, theme: str, choose: Choice) -> None:
+    position = positions.build(random.Random(number), theme, components=components)
     Pair.at(position, Counter()).play(choose, most=40, search_every=4)
 
 
-@pytest.mark.parametrize(
-    "begin", [0, pytest.param(30, marks=pytest.mark.thorough)], ids=["first", "more"]
-)  # fmt: skip
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @pytest.mark.parametrize("kind", ["random", "rich"])
-def test_whole_games_agree(kind: str, begin: int) -> None:
-    seen = run_batch(kind, range(begin, begin + max(2, int(25 * SCALE))), search_every=15)
+def test_whole_games_agree(kind: str, components: str) -> None:
+    seen = run_batch(kind, range(max(2, int(25 * SCALE))), search_every=15, components=lambda _: components)
     assert seen["game over"] >= 2
 
 
+@pytest.mark.thorough
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -120,7 +121,7 @@ def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
     seen: Counter[str] = Counter()
 
     @seed(numbers.start)
-    @given(configs(), words, chosen)
+    @given(st.sampled_from(positions.COMPONENTS).flatmap(configs), words, chosen)
     @settings(
         max_examples=len(numbers),
         deadline=None,

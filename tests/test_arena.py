@@ -542,6 +542,7 @@ def test_files_beyond_all_measure_count_as_not_played(plan: Plan, finished: Path
     assert content(folder) == content(finished)
 
 
+@pytest.mark.thorough
 def test_a_run_is_played_and_read_without_parquet(
     plan: Plan, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -771,6 +772,7 @@ def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) ->
     assert played.denied.tolist() != other.denied.tolist(), "another seed, other boards"
 
 
+@pytest.mark.thorough
 def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records(tmp_path: Path) -> None:
     table = {"seats": 3, "players": ["random"], "games": 30, "screen": {"copies": 2, "loose": 0.3, "sizes": [0, 10]}}
     cover = {"name": "cover", "seats": 2, "players": ["random"], "games": 4, "cover": {"size": 5}}
@@ -860,6 +862,7 @@ def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> 
 # the command
 
 
+@pytest.mark.thorough
 def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     words = ["arena", "--players", "random, greedy", "--games", "6", "--seats", "3", "--dry-roads", "--format", "jsonl"]

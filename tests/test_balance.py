@@ -294,6 +294,7 @@ def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
     assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> None:
     table = {"players": ["random"], "games": 12, "seats": 3, "handicap": {"denied": [["two_points", 3], [], [14]]}}
     plan = plan_from_dict({"tables": [table]})
@@ -328,6 +329,7 @@ def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
         make_player("forced:two_points:nobody")
 
 
+@pytest.mark.thorough
 def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
     only = [0, 7, 1500, number_of(FIRST_GAME)]
     table = {"players": ["greedy", "random"], "games": 80, "seats": 2, "cover": {"size": 5, "only": only}}

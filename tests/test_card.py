@@ -43,7 +43,7 @@ from training.saved import read
 from training.segments import advantages as advantages_there
 from training.tables import TableConfig
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
@@ -269,7 +269,6 @@ class Riddles(CardStage):
         return super().play(*args)
 
 
-@pytest.mark.thorough
 def test_a_riddle_is_learnt_from_playing_alone() -> None:
     game, right, tempting = riddle()
     network = plain()
@@ -354,7 +353,6 @@ def check_same(folder: Path, whole: Path) -> None:
         assert same_weights(one, other), name
 
 
-@pytest.mark.thorough
 def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     path, whole = finished
     preset = Preset.from_yaml(path)
@@ -378,7 +376,6 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     assert same_weights(latest, past[2])
 
 
-@pytest.mark.thorough
 def test_the_same_seed_makes_the_same_player_and_another_one_another(
     finished: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -428,7 +425,6 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
     check_same(state.parent, whole)
 
 
-@pytest.mark.thorough
 def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) -> None:
     path, whole = finished
     data = json.loads((whole / "summary.json").read_text())["preset"]
@@ -513,7 +509,6 @@ group.leave()
 """
 
 
-@pytest.mark.thorough
 def test_two_processes_learn_what_one_does_with_all_games(finished: tuple[Path, Path], tmp_path: Path) -> None:
     path, whole = finished
     (tmp_path / "worker.py").write_text(WORKER)

@@ -46,7 +46,9 @@ def _observe_in_parts(tables, states, out, lanes):
             observe_part(tables[0], g, g.seat, out[b], lane, lanes)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param("wide", marks=pytest.mark.thorough), *(name for name in DRAWN if name != "wide")]
+)
 def test_lanes_write_an_observation_together(name: str) -> None:
     config, episodes = DRAWN[name]
     games, steps = (60, 300) if JIT else (3, 40)

@@ -30,7 +30,7 @@ from helsinki_env.engine.spec import config_from_dict
 SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
 Output = pytest.CaptureFixture[str]
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 
 def network(seed: int = 0) -> Network:
@@ -171,7 +171,6 @@ print(json.dumps([game.tolist() for game in results.decisions]))
 """
 
 
-@pytest.mark.thorough
 def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PLAY, str(original)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -285,7 +284,6 @@ def test_a_model_cut_off_anywhere_is_refused(original: Path) -> None:
 # the command
 
 
-@pytest.mark.thorough
 def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "new" / "model.onnx"
     assert main(["export", str(checkpoint.parent), "--out", str(path), "--positions", "300", "--seed", "2"]) == 0

@@ -18,6 +18,8 @@ from helsinki_env.play.page import page
 from helsinki_env.play.record import Record, RecordError, positions
 from tests.games import EACH_GAME, GAMES, TestedGame
 
+pytestmark = pytest.mark.thorough
+
 MOST_BYTES = 1_500_000
 
 

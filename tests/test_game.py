@@ -22,8 +22,12 @@ from tests.support import positions
 CONFIGS = (
     GameConfig(num_players=2),
     GameConfig(num_players=3, dry_roads=True, covered="first_game"),
-    GameConfig(num_players=4, components="alternative", denied=[["two_points"], [], ["move_back", "any_side"], []]),
+    GameConfig(
+        num_players=4, components="more_small_tiles", denied=[["two_points"], [], ["move_back", "any_side"], []]
+    ),
 )
+#: The last one's records are of a further layout.
+EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2].changed(components="alternative"), marks=pytest.mark.thorough)]
 GAMES = range(10 if JIT else 1)
 
 
@@ -73,7 +77,7 @@ COPIES: dict[str, Callable[[Game], Game]] = {
 
 
 @pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+@pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
 def test_a_copy_goes_on_alike_chance_included(config: GameConfig, how: str) -> None:
     for decisions in (0, 1, 17, 60, 95):
         game = late(config, 5, decisions)
@@ -156,7 +160,7 @@ def test_games_are_equal_if_state_and_settings_are() -> None:
 # Illegal decisions
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+@pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
 def test_illegal_decisions_are_refused_and_change_nothing(config: GameConfig) -> None:
     rng = random.Random(1)
     for game in play(Game(config, seed=8), rng):
@@ -246,7 +250,7 @@ def test_bad_seeds_are_refused(seed: Any) -> None:
         Game(seed=seed)
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=["two", "three", "four"])
+@pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
 def test_the_deal(config: GameConfig) -> None:
     """Rules page, section 2."""
     data, players = config.loaded, config.num_players
@@ -268,12 +272,12 @@ def test_the_deal(config: GameConfig) -> None:
 def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> None:
     game = Game(CONFIGS[2], seed=1)
     pile = notation.to_dict(game)["draw_pile"]
-    game.step(notation.parse("START 3", "alternative"))
+    game.step(notation.parse("START 3", CONFIGS[2].components))
     position = notation.to_dict(game)
     assert [seat["token"] for seat in position["seats"]] == [3, 5, 7, 1]
     for number, seat in enumerate(position["seats"]):
         drawn = pile[2 * number : 2 * number + 2]
-        assert seat["hand"] == [drawn.count(card) for card in range(46)]
+        assert seat["hand"] == [drawn.count(card) for card in range(CONFIGS[2].loaded.types)]
         assert not any(seat["known"])
     assert position["draw_pile"] == pile[8:]
 

@@ -39,7 +39,10 @@ from helsinki_env.files import write_json
 from helsinki_env.markdown import section
 from helsinki_env.yaml_files import list_yaml
 
-pytestmark = pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Long enough for the busiest machine.
@@ -104,7 +107,6 @@ def read(path: Path) -> Any:
 # what is played
 
 
-@pytest.mark.thorough
 def test_the_short_stage_is_the_beginning_of_the_full_one(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
     quick, full = (gauntlet.plan(COUNTED + "random", stage) for stage in gauntlet.stages)
     assert (quick.games, full.games) == (2 * 3 * 2 + 3 * 3, 2 * 5 * 2 + 5 * 3)
@@ -351,7 +353,6 @@ def test_a_run_that_is_not_finished_has_no_certificate(gauntlet: Gauntlet, pins:
 # the command
 
 
-@pytest.mark.thorough
 def test_the_command_rates_and_verifies(
     rated: Path, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

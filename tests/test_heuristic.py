@@ -107,6 +107,7 @@ def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None
     assert decisions == asked
 
 
+@pytest.mark.thorough
 def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
     games = list(built_games(60 if JIT else 3, "default"))
     states = np.concatenate([game._states for game in games])

@@ -46,6 +46,8 @@ from tests.games import GAMES as TESTED
 from tests.games import TestedGame
 from tests.test_data import BOMB
 
+pytestmark = pytest.mark.thorough
+
 LONG = "x" * 5000
 
 

@@ -17,6 +17,8 @@ from agents.balance.margins import against_others, contrasts
 from agents.balance.multiplicity import benjamini_hochberg, holm
 from agents.rating.errors import RatingError
 
+pytestmark = pytest.mark.thorough
+
 Array = npt.NDArray[np.float64]
 ONE, TWO = np.triu_indices(ACTIONS, 1)
 
@@ -154,7 +156,6 @@ def test_pairs_that_cannot_be_told_apart_are_refused() -> None:
         estimate(screened(2, 100, Screen()))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("seats", [2, 3])
 def test_without_pairs_few_are_found(seats: int) -> None:
     """Of nothing but nulls, every finding is false: Benjamini and Hochberg's rate is the chance of any."""

@@ -67,6 +67,7 @@ def test_rows_are_as_new_when_another_deal_has_other_players_and_options(mode: A
     assert ended > GAMES // 2 or not JIT
 
 
+@pytest.mark.thorough
 def test_rows_are_as_new_for_other_components() -> None:
     ended = play(pair(GameConfig(components="alternative"), AutoresetMode.NEXT_STEP), STEPS, seed=3)
     assert ended > GAMES // 2 or not JIT

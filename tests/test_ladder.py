@@ -17,6 +17,8 @@ from agents.rating.report import ratings_data, report_files, table_data
 from helsinki_env.cli import main
 from tests.support.rankings import simulate
 
+pytestmark = pytest.mark.thorough
+
 Output = pytest.CaptureFixture[str]
 
 NAMES = ("random", "greedy", "mc:50", "mc:200", "net:runs/a-folder/with-a-long-name/checkpoint")
@@ -125,7 +127,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.thorough
 def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     docs = folder / "docs"
     page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())

@@ -20,7 +20,7 @@ from helsinki_env.yaml_files import configs_folder
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GameConfig:
     """A configuration whose file is somewhere else than its path says, and holds something else, by now."""
-    text = (configs_folder() / "components" / "alternative.yaml").read_text(encoding="utf-8")
+    text = (configs_folder() / "components" / "more_small_tiles.yaml").read_text(encoding="utf-8")
     path, other = tmp_path / "mine.yaml", tmp_path / "elsewhere"
     path.write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -56,7 +56,7 @@ def test_an_environment_goes_on(config: GameConfig, kind: str) -> None:
 
 def test_pettingzoo_goes_on(config: GameConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text((configs_folder() / "components" / "alternative.yaml").read_text(encoding="utf-8"))
+    path.write_text((configs_folder() / "components" / "more_small_tiles.yaml").read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
     env = helsinki_v0.env(components="mine.yaml")
     path.unlink()

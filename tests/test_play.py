@@ -191,6 +191,7 @@ def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: 
             assert listed[0]["table"] == made["table"]
 
 
+@pytest.mark.thorough
 def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         port = running.address.rpartition(":")[2]
@@ -440,6 +441,7 @@ def test_names_are_text_and_nothing_else(server: Server) -> None:
 # -- other machines ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_another_address_demands_the_token_that_is_printed(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0") as running:
         assert "#token=" in running.page

@@ -28,6 +28,8 @@ from helsinki_env.web.store import Store
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
 
+pytestmark = pytest.mark.thorough
+
 
 def played(game: TestedGame, players: int = 2, seed: int = 5) -> Record:
     """A game between players that are quick."""
@@ -80,7 +82,6 @@ def test_whatever_form_a_game_has_it_is_the_same_game(game: TestedGame, server: 
     assert record_of(server, bring(server, two, game=2)) == other
 
 
-@pytest.mark.thorough
 def test_a_record_is_kept_as_a_film(server: Server) -> None:
     game = next(game for game in GAMES if game.name == "helsinki")
     record = played(game)
@@ -96,7 +97,6 @@ def test_a_record_is_kept_as_a_film(server: Server) -> None:
     assert "attachment" in headers["content-disposition"]
 
 
-@pytest.mark.thorough
 def test_an_arena_is_taken_apart_by_its_parquet_file_alone(tmp_path: Path, server: Server) -> None:
     command = [sys.executable, "-m", "helsinki_env.cli", "arena", "--players", "greedy,random", "--games", "4"]
     more = ["--dry-roads", "--covered", "first_game", "--out", str(tmp_path / "run")]
@@ -206,7 +206,6 @@ def test_files_may_be_large_but_not_endless_and_nothing_else_may(server: Server)
         assert (status, "expected at most" in answer["error"]) == (413, True)
 
 
-@pytest.mark.thorough
 def test_there_is_an_end_to_what_is_kept(tmp_path: Path) -> None:
     line = played(GAMES[0]).to_json()
     with serving(tmp_path) as running:
@@ -355,7 +354,6 @@ def table_of(data: Path, name: str) -> Any:
         store.close()
 
 
-@pytest.mark.thorough
 @EACH_GAME
 def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     record = played(game)
@@ -381,7 +379,6 @@ def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: T
         assert view["number"] == 34
 
 
-@pytest.mark.thorough
 @EACH_GAME
 def test_a_position_is_played_on_undone_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     expected = next(one for i, (one, _) in enumerate(positions(played(game, 3))) if i == 50)
@@ -441,7 +438,6 @@ def test_games_that_cannot_be_played_on(server: Server) -> None:
 # -- own games -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
     record = played(GAMES[0])
     name, near = bring(server, record.to_json()), len(record.decisions) - 1

@@ -27,6 +27,8 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.components import ACTIONS
 
+pytestmark = pytest.mark.thorough
+
 GAMES = 12 if JIT else 2
 
 
@@ -270,7 +272,6 @@ def check_rows(path: Path, standing: Standing) -> None:
         agree(course, games, standing)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("standing", ["points", "score"])
 def test_rows_of_a_run_are_those_of_its_tables(run: Path, standing: Standing) -> None:
     check_rows(run, standing)

@@ -24,7 +24,7 @@ from training.opponents import Pool
 from training.preset import Preset, PresetError
 from training.run import RunError, Training
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 TINY = """
 minutes: 60
@@ -63,7 +63,6 @@ def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
     assert pool.past == [("0000.safetensors", 0)]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_better_is_who_wins_more_against_that_player(players: tuple[int, ...]) -> None:
     config = GateConfig(decks=48, at_once=16, players=players)

@@ -25,6 +25,8 @@ from helsinki_env.games.helsinki import observation
 from training.features import features
 from training.sb3 import GamesVecEnv, SB3Player, main, make_sb3_env, measure, train
 
+pytestmark = pytest.mark.thorough
+
 CONFIGS: tuple[dict[str, Any], ...] = (
     {},
     {"num_players": 3, "opponents": "greedy", "seat": "rotate", "dry_roads": True, "reward": "margin"},
@@ -315,7 +317,6 @@ def test_a_player_for_other_observations_is_refused() -> None:
         SB3Player(other)
 
 
-@pytest.mark.thorough
 @slow
 def test_the_command_trains_saves_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "new" / "model.zip"

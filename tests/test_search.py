@@ -147,6 +147,7 @@ def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
 # matches
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("players", "config"),
     [(["heuristic", "mc:4"], KINDS[0]), (["ismcts:4", "heuristic", "mc:4"], KINDS[1])],

@@ -26,6 +26,7 @@ from helsinki_env.play.record import read_records, write_records
 from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.skipif(os.name != "posix", reason="signals of POSIX"),
     pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long"),
 ]
@@ -246,7 +247,6 @@ def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path,
     assert path.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.thorough
 def test_threads_in_long_kernels_do_not_keep_a_command_from_stopping(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text("as it was\n")

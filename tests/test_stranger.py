@@ -36,6 +36,8 @@ from helsinki_env.play.record import Record
 from tests.support import tictactoe
 from tests.support.tictactoe import TICTACTOE, TicTacToeConfig
 
+pytestmark = pytest.mark.thorough
+
 CONFIG = TicTacToeConfig()
 GAME = TICTACTOE.game
 #: Decisions of a draw, and of the shortest win of either seat.

@@ -37,7 +37,9 @@ def same(found: torch.Tensor, expected: Any) -> bool:
     return found.numpy().dtype == expected.dtype and np.array_equal(found.numpy(), expected)
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize(
+    "name", [pytest.param("wide", marks=pytest.mark.thorough), *(name for name in PLAYED if name != "wide")]
+)
 def test_the_same_games_as_the_other_batches(name: str) -> None:
     config, episodes = PLAYED[name]
     env = GameTorchEnv(GAMES, config, "cpu", episodes, check=True)

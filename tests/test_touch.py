@@ -15,6 +15,8 @@ from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.touch import Touch, turns
 from tests.games import EACH_GAME, GAMES, TestedGame
 
+pytestmark = pytest.mark.thorough
+
 POSITIONS = 300
 
 

@@ -29,6 +29,8 @@ from helsinki_env.web.tournaments.work import figures, next_chunk
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
+pytestmark = pytest.mark.thorough
+
 #: Nobody waits for the end of a game of theirs.
 SLOW = ["ismcts:400", "mc:400"]
 
@@ -81,7 +83,6 @@ def small(server: Server) -> str:
 # -- what is played ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, server: Server, tmp_path: Path) -> None:
     players = ["random", "greedy", "heuristic"]
@@ -99,7 +100,6 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
         assert found["figures"][key] == of_file[key] == of_run[key], key
 
 
-@pytest.mark.thorough
 def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: Path) -> None:
     name, best = small, standing(server, small)["figures"]["players"][0]
     (path := tmp_path / "games.jsonl").write_text(games_of(server, name), encoding="utf-8")
@@ -116,7 +116,6 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
     assert not (tmp_path / "report").exists()
 
 
-@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Server) -> None:
     seats, players = (4, ["random", "greedy", "heuristic"]) if game.spec.unnamed else (3, ["random", "greedy"])
@@ -135,7 +134,6 @@ def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Se
     assert sum(row["games"] for row in found["figures"]["players"]) == seats * len(played)
 
 
-@pytest.mark.thorough
 def test_options_are_played(server: Server) -> None:
     name = begin(server, ["random", "greedy"], games=10, options={"first_game": True, "dry_roads": True})
     assert finished(server, name)["options"] == ["First game", "Dry roads"]
@@ -235,7 +233,6 @@ def test_few_are_played_at_a_time(server: Server) -> None:
         assert server.ask("DELETE", f"/api/tournaments/{name}")[0] == 200
 
 
-@pytest.mark.thorough
 def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -> None:
     async def failed() -> str:
         store = Store(tmp_path)

@@ -212,6 +212,7 @@ def played() -> tuple[Rollout, npt.NDArray[np.int64]]:
     return at.play(opinionated(), Last(), 700, 5, False), own
 
 
+@pytest.mark.thorough
 def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]]) -> None:
     """Every game is played once more on plain environments with the same seeds."""
     rollout, own = played
@@ -291,6 +292,7 @@ def check_what_was_kept(rollout: Rollout, k: npt.NDArray[np.int64], written: Inp
             assert not found[4 + n :].any()
 
 
+@pytest.mark.thorough
 def test_without_discount_and_decay_a_return_is_what_came_of_the_game(
     played: tuple[Rollout, npt.NDArray[np.int64]],
 ) -> None:
@@ -314,6 +316,7 @@ def same_rollouts(one: Rollout, other: Rollout) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
+@pytest.mark.thorough
 def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alone() -> None:
     network, at = opinionated(), stage()
     assert at.play(network, Last(), 200, 0, False).games > 10  # seats have moved on
@@ -497,6 +500,7 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
     assert np.mean([game.scores() for game in strays]) < np.mean([game.scores() for game in games]) - 3
 
 
+@pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
     config = WarmConfig(positions=50_000, games=200, batch=256, learning_rate=5e-3)
     start, losses = WarmStart(untrained(), GameConfig(), [TableConfig()], config, 1, False), []
@@ -671,6 +675,7 @@ def check_same(folder: Path, whole: Path) -> None:
         assert found == wanted
 
 
+@pytest.mark.thorough
 def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     summary = json.loads((whole / "summary.json").read_text())
     assert summary["finished"]
@@ -698,6 +703,7 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     assert not list(whole.rglob("*.tmp"))
 
 
+@pytest.mark.thorough
 def test_another_seed_makes_another_player(preset: Preset, whole: Path, tmp_path: Path) -> None:
     networks = []
     for seed in (5, 6):
@@ -895,6 +901,7 @@ def test_a_checkpoint_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> 
     assert int(leftovers) > 5  # it was killed in the middle of writing
 
 
+@pytest.mark.thorough
 def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
     finished: tuple[Preset, Path], tmp_path: Path
 ) -> None:
@@ -924,6 +931,7 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
     assert not (tmp_path / "empty").exists()
 
 
+@pytest.mark.thorough
 def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
     preset, whole = finished
     from tests.test_net import Payload
@@ -1000,6 +1008,7 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Path], tmp_path: Path, kind: str) -> None:
     preset, whole = finished
@@ -1015,6 +1024,7 @@ def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Pa
     assert "begin anew in another folder" in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
     preset, whole = finished
     content = bytearray((whole / "state.safetensors").read_bytes())
@@ -1024,6 +1034,7 @@ def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_
         Training(preset, tmp_path, 5, resume=True)
 
 
+@pytest.mark.thorough
 def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(whole, tmp_path / "run")
     leftovers = [folder / ".state.safetensors.abc.tmp", folder / "past" / ".0000.safetensors.abc.tmp"]

@@ -316,7 +316,15 @@ def test_the_deal_agrees(players: int) -> None:
             Pair.dealt(CopenhagenConfig(num_players=players), seed, stream, Counter())
 
 
-def test_games_and_turns_after_built_positions_agree_and_everything_rare_occurs(tmp_path: Path) -> None:
+def test_games_and_turns_after_built_positions_agree() -> None:
+    seen = run_batch("random", range(100, 112), USUAL, look_closely=0.02)
+    seen += run_batch("built", range(1000, 1060), USUAL, look_closely=0.05)
+    assert (seen["dealt games"], seen["built positions"]) == (12, 60), table(seen, 1)
+    assert seen["masks searched"] > 20, table(seen, 1)
+
+
+@pytest.mark.thorough
+def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -> None:
     """Some of them with another box: no fact of the box is written into the kernels."""
     boxes = [*USUAL * 3, another_box(tmp_path)]
     seen = run_batch("random", range(50), boxes, look_closely=0.02)

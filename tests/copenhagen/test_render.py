@@ -204,6 +204,7 @@ def test_full_lines_show_what_they_brought_windows_only_more() -> None:
 # The decision in progress
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_phase_is_drawn_in_words(phase: str, players: int) -> None:

@@ -261,6 +261,7 @@ def test_an_entry_that_cannot_be_is_named(name: str, place: Any, value: int, mes
         deals(game.config, seen, 1)
 
 
+@pytest.mark.thorough
 def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
     """One entry or a few changed at random: what is accepted is seen as it is; whatever follows names its fault."""
     rng = np.random.default_rng(7)
