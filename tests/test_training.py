@@ -613,6 +613,7 @@ tables: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 warm: {positions: 1500, games: 12}
 ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
+search: {share: 0.05, trials: 8}
 gate: {decks: 16, at_once: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
