@@ -19,11 +19,12 @@ from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.tune.candidates import best_boards, ranked
 from agents.helsinki.balance.tune.config import Games, TuneConfig
 from agents.helsinki.balance.tune.model import Evidence, Model
-from agents.helsinki.balance.tune.numbers import changed, component_file, in_words, random_boards, same, sizes
+from agents.helsinki.balance.tune.numbers import board_file, changed, in_words, random_boards, same, sizes
 from agents.helsinki.balance.tune.report import report_files
 from agents.helsinki.balance.tune.results import results
 from agents.helsinki.balance.tune.run import Tuning, open_tuning
 from agents.helsinki.balance.tune.search import Asked, search
+from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 from helsinki_env.games.helsinki.components import load_components
@@ -56,12 +57,27 @@ def stubborn_worth(_: dict[tuple[str, str], int]) -> Array:
     return worth
 
 
-@pytest.mark.parametrize("name", ["quick", "standard"])
-def test_shipped_files_can_be_read(name: str) -> None:
+#: The first three are worth far more than the others, the last two nothing.
+APART = [ACTIONS.index(name) for name in ("two_points", "any_side", "extra_card", "move_back", "one_wild_tile")]
+SUBSTITUTE = ACTIONS.index("two_wild_tiles")
+
+
+def uneven_worth(moved: dict[tuple[str, str], int]) -> Array:
+    """Five actions stand out; whoever has no one wild tile needs two of them more."""
+    worth = np.full(len(ACTIONS), 0.5)
+    worth[APART[:3]] += 0.6
+    worth[APART[3:]] = 0.0
+    worth[SUBSTITUTE] += 0.6 * (moved[ACTIONS[APART[4]], "covered"] - 1)
+    worth[[ACTIONS.index(action) for (action, _), covered in moved.items() if covered]] = 0.0
+    return worth
+
+
+@pytest.mark.parametrize(("name", "free"), [("quick", 24), ("standard", 24), ("covered", 15)])
+def test_shipped_files_can_be_read(name: str, free: int) -> None:
     config = TuneConfig.from_yaml(name)
     assert TuneConfig.from_dict(config.to_dict()) == config
     assert config.only(config.players[:1]).players == config.players[:1]
-    assert len(config.free) == 24
+    assert len(config.free) == free
 
 
 @pytest.mark.parametrize(
@@ -77,6 +93,7 @@ def test_shipped_files_can_be_read(name: str) -> None:
         ({"numbers": {"any_side": {"strength": [1, 2]}}}, "no such key, as any_side has a cost but no strength"),
         ({"numbers": {"any_side": {"cost": [1, 1]}}}, "numbers: found .*, expected at least one number that may"),
         ({"numbers": 3}, "numbers: found 3, expected a mapping"),
+        ({"numbers": "covered"}, "most: found 2, expected 5, as many as the rulebook's variant covers"),
         ({"games": {}}, r"games: screen: found \{\}, expected games for at least one number of players"),
         ({"games": GAMES | {"proof": {3: 9000}}}, r"games\.proof: found .*, expected games for 2 players, as for"),
         ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100, expected at least 1,920, 48 for each"),
@@ -101,12 +118,12 @@ def test_numbers_may_change_within_the_bounds_that_are_stated(tmp_path: Path) ->
         "'any side' costs 0 instead of 1 (coats of arms)",
         "'two points' gives 1 instead of 2 (points)",
     ]
-    path = component_file("default", config.free, (0, 3, 1), tmp_path)
+    path = board_file("default", config.free, (0, 3, 1), tmp_path)
     made, box = load_components(path), load_components()
     assert (made.costs[ACTIONS.index("any_side")], made.costs[POINTS], made.strengths[POINTS]) == (0, 3, 1)
     assert made.deck(3) == box.deck(3)
     assert made.digest != box.digest
-    again = component_file(str(path), config.free, (1, 1, 2), tmp_path)
+    again = board_file(str(path), config.free, (1, 1, 2), tmp_path)
     assert load_components(again).digest == made.digest, "a board as it is is the file that it is made from"
 
 
@@ -135,6 +152,41 @@ def test_the_model_learns_how_worth_moves_with_numbers(seats: int) -> None:
     assert as_it_is[POINTS] - weak[POINTS] == pytest.approx(0.25 * scale, rel=0.6)
     assert np.delete(as_it_is - dear, POINTS) == pytest.approx(0)
     assert model.deviations(np.array([(1, 1, 2)])).sum() == pytest.approx(0)
+
+
+def test_random_coverings_cover_every_pair_as_often(tmp_path: Path) -> None:
+    config = asked(numbers="covered", most=5)
+    boards = np.array(random_boards(config.free, 84, seed=1))
+    together = boards.T @ boards
+    assert (np.diag(together) == 28).all()
+    assert (together - np.diag(np.diag(together)) == 8 * (1 - np.eye(len(ACTIONS)))).all()
+    board = tuple(boards[0].tolist())
+    words = in_words(config.free, board)
+    assert len(words) == 5
+    assert all(said.endswith(" is covered") for said in words)
+    path = board_file("default", config.free, board, tmp_path)
+    assert sorted(GameConfig.from_yaml(path).covered) == np.flatnonzero(board).tolist()
+
+
+def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
+    config = asked(numbers="covered", most=5)
+    play, evidence = simulated(config, uneven_worth, 1), Evidence(config.free, 2)
+    boards = random_boards(config.free, 84, seed=2)
+    for board, study in zip(boards, play("slopes", [Asked(board, 2, 2000) for board in boards]), strict=True):
+        evidence.add(study, board)
+    model = evidence.fit()
+    full, cover = np.zeros((1, 15), np.int64), np.zeros((1, 15), np.int64)
+    cover[0, APART[4]] = 1
+    gained = (model.powers(cover) - model.powers(full))[0]
+    scale = 100 / 4 * 0.75
+    assert gained[SUBSTITUTE] == pytest.approx(0.6 * scale, rel=0.4)
+    assert np.abs(np.delete(gained, SUBSTITUTE)).max() < 0.25 * scale
+    best = np.zeros((1, 15), np.int64)
+    best[0, APART] = 1
+    deviations = model.deviations(best)[0]
+    assert (deviations[APART] == 0).all()
+    assert deviations.sum() == pytest.approx(0)
+    assert np.abs(deviations).max() < 0.3 * scale
 
 
 def test_the_smallest_of_equally_good_changes_comes_first() -> None:
@@ -177,6 +229,20 @@ def test_a_spoilt_action_is_found_and_put_right() -> None:
     assert found.proposal.at_most(1.0) < box.surely(1.0)
     assert found.proposal.about(1.0) < 2.5 < 7 < box.about(1.0)
     assert [len(one.seen) for one in found.tried] == [2, 2, 2, 2, 1, 1, 1, 1]
+
+
+def test_the_five_that_stand_out_are_covered() -> None:
+    games = {part: {2: 2 * count} for part, counts in GAMES.items() for count in counts.values()}
+    config = asked(numbers="covered", most=5, boards=84, band=2.0, games=games)
+    found = search(config, simulated(config, uneven_worth, 6))
+    assert found.outcome == "proposed"
+    assert found.proposal is not None
+    assert np.flatnonzero(found.proposal.board).tolist() == sorted(APART)
+    assert {one.action for one in found.proposal.findings} == {ACTIONS[i] for i in range(15) if i not in APART}
+    assert all(sum(one.board) == 5 for one in found.tried)
+    assert {one.action for one in found.proof[0].findings} == set(ACTIONS)
+    level = asked(numbers="covered", most=5, boards=84, band=5.0, games=games)
+    assert search(level, simulated(level, level_worth, 3)).proposal is None
 
 
 @pytest.mark.nightly
@@ -294,6 +360,30 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     page = files[Path("tune.md")].decode()
     assert "- All actions lie within the band of ±50 win-share points around the average action" in page
     assert "proposal" not in page
+
+
+@pytest.mark.thorough
+def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
+    """Games of players without thought, on whose board two points are all that counts."""
+    games = {"screen": {2: 600}, "slopes": {2: 2100}, "halving": {2: 900}, "proof": {2: 2400}}
+    small: dict[str, Any] = {"boards": 42, "candidates": 3, "finalists": 1, "most": 5, "quality": 60}
+    config = asked(player="random", games=games, numbers="covered", **small)
+    files = played_here(config, tmp_path)
+    data = json.loads(files[Path("tune.json")])
+    assert data["outcome"] == "proposed"
+    covered = [one["action"] for one in data["change"]]
+    assert len(covered) == 5
+    assert "two_points" in covered
+    after = data["after"]["screen"][0]["actions"]
+    assert [one["action"] for one in after if one["power"] is None] == covered
+    page = files[Path("tune.md")].decode()
+    names = ", ".join(f"'{name.replace('_', ' ')}'" for name in covered)
+    assert f"- Cover 5 actions for all: {names}." in page
+    assert "`helsinki play --config proposal.yaml`" in page
+    proposal = tmp_path / "proposal.yaml"
+    proposal.write_bytes(files[Path("proposal.yaml")])
+    assert [ACTIONS[i] for i in sorted(GameConfig.from_yaml(proposal).covered)] == covered
+    assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
 
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_findings_hold_all_at_once() -> None:
         for players in (2, 3, 4)
         for strength, player in enumerate(("search", "net"))
     ]
-    found = findings(study, NAMES)
+    found = findings(study)
     assert len(found) == 6 * ACTIONS
     assert [one.action for one in found[:ACTIONS]] == list(NAMES)
     widths = {round((one.high - one.low) / 2 / one.error, 6) for one in found}
@@ -241,7 +241,7 @@ def test_verdicts_follow_from_the_json() -> None:
 
 def test_measured_findings_are_plain_numbers() -> None:
     measured = [Measured(2, player, i, np.linspace(0, 9, 15), np.eye(15)) for i, player in enumerate(("a", "b"))]
-    found = findings(measured, NAMES)
+    found = findings(measured)
     assert [Finding(**row) for row in read(found)] == found
 
 
@@ -271,7 +271,7 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
     sure = np.where(np.arange(ACTIONS) % 2, 9.0, -9.0) - np.where(np.arange(ACTIONS) % 2, 9.0, -9.0).mean()
     edge = np.sign(sure)
     edge[0] = -edge[1:].sum()  # deviations add up to zero; the first is beyond the band and does not count
-    template = findings([Measured(2, "net", 2, edge, covariance), Measured(2, "search", 1, sure, covariance)], NAMES)
+    template = findings([Measured(2, "net", 2, edge, covariance), Measured(2, "search", 1, sure, covariance)])
     wrong, repetitions = 0, 1000
     for _ in range(repetitions):
         noise, _ = deviations(generator.normal(0, 0.3, ACTIONS), covariance)
@@ -305,7 +305,7 @@ def studied(power: Array, seed: int) -> list[Finding]:
     measured = []
     for i, (players, player) in enumerate((n, name) for n in (2, 3) for name in ("search", "net")):
         measured.append(Measured(players, player, i % 2, *played(players, power, seed * 4 + i)))
-    return findings(measured, NAMES)
+    return findings(measured)
 
 
 def test_a_planted_action_is_found_and_no_other() -> None:
@@ -325,7 +325,7 @@ def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
     """Fifteen equal actions, worth something but no more than each other."""
     runs = [deviations(*played(seats, np.full(ACTIONS, 0.2), seed, blocks=500)) for seed in range(300)]
     # the design is the same in all of them, and with it, nearly, how estimates depend on each other
-    template = findings([Measured(seats, "net", 1, *played(seats, np.full(ACTIONS, 0.2), 0))], NAMES)[0]
+    template = findings([Measured(seats, "net", 1, *played(seats, np.full(ACTIONS, 0.2), 0))])[0]
     width = (template.high - template.low) / 2 / template.error
     errors = np.array([np.abs(deviation) / np.sqrt(np.diag(covariance)) for deviation, covariance in runs])
     single, together = (errors < 1.96).mean(), (errors < width).all(axis=1).mean()

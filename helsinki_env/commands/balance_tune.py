@@ -33,15 +33,18 @@ def tune(
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
 ) -> int:
-    """Search the smallest change of the action board's costs and strengths after which no action stands out.
+    """Search the smallest change of the action board after which no action stands out.
 
+    What may change are costs and strengths, or which five actions are covered; the file says it.
     Games with denied actions tell what actions are worth, on the board as it is, on boards with random numbers, and on
     those that seem best. A change is proposed only if fresh games prove that it brings the board nearer to balance.
-    The report is written to OUT/report, with the component file to play with. It can be stopped at any moment.
+    The report is written to OUT/report, with the file to play with. It can be stopped at any moment.
 
     Example: helsinki balance tune quick --out runs/tune
 
     Example: helsinki balance tune standard --players 2,3 --most 3 --out runs/tune-3
+
+    Example: helsinki balance tune covered --out runs/covered
 
     Args:
         config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change.
@@ -97,7 +100,7 @@ def tune(
             file.write(content)
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    play = f"; now: helsinki play --components {out}/report/{report.PROPOSAL}" if proposal else ""
+    play = f"; now: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if proposal else ""
     console.print(f"Wrote {out}/report{play}", highlight=False, soft_wrap=True)
     return 0
 

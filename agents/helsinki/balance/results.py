@@ -61,7 +61,7 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
         Measured(n, player, rank, found.effects.power, found.effects.covariance)
         for (player, n), (rank, found) in screen.items()
     ]
-    found = findings(measured, ACTIONS, config.level) if measured else []
+    found = findings(measured, config.level) if measured else []
     data = {
         "study": config.to_dict(),
         "provenance": {**_provenance(played), "command": command},

@@ -167,7 +167,7 @@ def variants(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
             if table is None:
                 continue
             effects = estimate(study_of(table))
-            judged = findings([Measured(n, player, 0, effects.power, effects.covariance)], ACTIONS, config.level)
+            judged = findings([Measured(n, player, 0, effects.power, effects.covariance)], config.level)
             found.append(
                 {
                     "components": Path(components).stem,

@@ -34,6 +34,11 @@ import numpy.typing as npt
 
 from agents.balance.effects import simultaneous_quantile
 from agents.balance.multiplicity import holm
+from helsinki_env.extras import needs
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
+
+with needs("arena"):
+    from scipy import linalg
 
 __all__ = [
     "Finding",
@@ -70,6 +75,7 @@ class Measured:
         strength: its rank; higher is stronger.
         power: of every action, in points of a hundred of the share of games won, float64 (A,).
         covariance: of `power`, float64 (A, A).
+        actions: their names; those that are covered have no power.
     """
 
     players: int
@@ -77,6 +83,7 @@ class Measured:
     strength: int
     power: Array
     covariance: Array
+    actions: tuple[str, ...] = ACTIONS
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,7 @@ def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
     return centre @ power, centre @ covariance @ centre.T
 
 
-def findings(measured: Sequence[Measured], actions: Sequence[str], level: float = 0.95) -> list[Finding]:
+def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]:
     """Return what is known of every action, with intervals that hold for all of a study at once.
 
     Classes and numbers of players are taken as independent. If they played the same decks they are not, and the
@@ -146,19 +153,14 @@ def findings(measured: Sequence[Measured], actions: Sequence[str], level: float 
 
     Args:
         measured: all classes at all numbers of players.
-        actions: names, in the order of the powers.
         level: probability that all intervals together contain the truth.
     """
     centred = [deviations(one.power, one.covariance) for one in measured]
-    count = len(actions)
-    joint = np.zeros((len(measured) * count, len(measured) * count))
-    for i, (_, covariance) in enumerate(centred):
-        joint[i * count : (i + 1) * count, i * count : (i + 1) * count] = covariance
-    quantile = simultaneous_quantile(joint, level)
+    quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centred)), level)
     found = []
     for one, (deviation, covariance) in zip(measured, centred, strict=True):
         error = np.sqrt(np.diag(covariance))
-        for i, action in enumerate(actions):
+        for i, action in enumerate(one.actions):
             middle, half = float(deviation[i]), float(quantile * error[i])
             found.append(
                 Finding(

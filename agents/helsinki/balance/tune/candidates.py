@@ -1,7 +1,8 @@
 """Which boards are worth playing: sets of a few changes, by how far from balance a model says they are.
 
 All boards with one change, the best of them with one more, and so on, as many as may be: there are more boards than
-anybody could look at, so the most promising are kept at each step (beam search).
+anybody could look at, so the most promising are kept at each step (beam search). All sets of five covered actions can
+be looked at.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.helsinki.balance.tune.model import Model
-from agents.helsinki.balance.tune.numbers import Board, Boards, Number, same, sizes
+from agents.helsinki.balance.tune.numbers import Board, Boards, Number, coverings, covers, same, sizes
 
 __all__ = ["best_boards", "beyond", "ranked"]
 
@@ -53,6 +54,14 @@ def best_boards(
         most: changes of a board.
         count: how many boards.
     """
+    boards = coverings() if covers(numbers) else _promising(numbers, models, band, most)
+    distance = beyond(np.stack([model.deviations(boards) for model in models], axis=1), band)
+    order = ranked(numbers, boards, distance)[:count]
+    return [tuple(board) for board in boards[order].tolist()], distance[order]
+
+
+def _promising(numbers: Sequence[Number], models: Sequence[Model], band: float, most: int) -> Boards:
+    """Return boards with up to so many changes, those that look best at each step."""
     was = np.array(same(numbers), np.int64)
     level = was[None]
     pool = []
@@ -63,10 +72,7 @@ def best_boards(
         order = np.lexsort(((over**2).sum(axis=(1, 2)), np.round(beyond(deviations, band) / _ALIKE)))
         level = level[np.sort(order[:_WIDTH])]
         pool.append(level)
-    boards = np.concatenate(pool)
-    distance = beyond(np.stack([model.deviations(boards) for model in models], axis=1), band)
-    order = ranked(numbers, boards, distance)[:count]
-    return [tuple(board) for board in boards[order].tolist()], distance[order]
+    return np.concatenate(pool)
 
 
 def _with(boards: Boards, column: int, was: npt.NDArray[np.int64], number: Number) -> Boards:

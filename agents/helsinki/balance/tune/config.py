@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.helsinki.balance.parts import StudyError, component_file, counts_of, entry_of
-from agents.helsinki.balance.tune.numbers import Number, read_numbers
+from agents.helsinki.balance.tune.numbers import COVERED, Number, covers, read_numbers
 from helsinki_env.data import Entry, read_yaml
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.yaml_files import find_yaml
@@ -67,8 +67,9 @@ class TuneConfig:
         player: who plays, in all seats.
         band: points of the share of wins, of a hundred, within which actions count as equally strong.
         level: probability that all intervals of the proof hold together.
-        numbers: which numbers may change, see `agents.helsinki.balance.tune.numbers.read_numbers`.
-        most: how many of them at most.
+        numbers: which numbers may change, or that actions are covered, see
+            `agents.helsinki.balance.tune.numbers.read_numbers`.
+        most: how many of them at most; of actions that are covered, how many.
         boards: with random numbers.
         candidates: boards with which the halving begins.
         finalists: boards that it leaves for the proof.
@@ -100,7 +101,10 @@ class TuneConfig:
         entry_of(self, "band").number(0.0, 100.0, inside=True)
         entry_of(self, "level").number(0.5, 1.0, inside=True)
         component_file(entry_of(self, "components"))
-        entry_of(self, "most").integer(1, len(self.free))
+        if not covers(self.free):
+            entry_of(self, "most").integer(1, len(self.free))
+        elif self.most != COVERED:
+            entry_of(self, "most").fail(f"{COVERED}, as many as the rulebook's variant covers")
         entry_of(self, "boards").integer(3, _MOST_BOARDS)
         entry_of(self, "candidates").integer(1, _MOST_BOARDS)
         entry_of(self, "finalists").integer(1, 10)

@@ -1,8 +1,9 @@
-"""How the worth of an action moves with its cost and its strength, learnt from games on boards with random numbers.
+"""How the worth of an action moves with what changes on the board, learnt from games on boards with random changes.
 
 Every seat of every game is denied actions by the design of the screen, and the boards differ in what actions cost and
-how strong they are. What being denied an action costs a seat is taken as a curve in the numbers of that action: a line
-and a bend in each of them, and how they go together. It is a linear model of shares of the win, compared within games
+how strong they are, or in which five are covered. What being denied an action costs a seat is taken as a curve in the
+numbers of that action: a line and a bend in each of them, and how they go together; where actions are covered, as what
+each of the others being covered adds to it. It is a linear model of shares of the win, compared within games
 (`agents.balance.margins`), with a penalty on the slopes that keeps those small that the games say little of. How hard
 it holds them follows from the games (MacKay 1992, "Bayesian interpolation", Neural Computation 4). It only says where
 to look: what is proposed is played.
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from agents.balance.effects import Study
 from agents.balance.margins import against_others, contrasts
-from agents.helsinki.balance.tune.numbers import Board, Boards, Number, same
+from agents.helsinki.balance.tune.numbers import Board, Boards, Number, covers, same
 from agents.standing import win_shares
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
@@ -40,11 +41,17 @@ class Terms:
     """
 
     def __init__(self, numbers: Sequence[Number]) -> None:
+        self._covers = covers(numbers)
         self._was = np.array(same(numbers), np.float64)
         self._reach = np.array([number.reach for number in numbers], np.float64)
         owner = []
         factors: list[tuple[int, ...]] = []
         for i, number in enumerate(numbers):
+            if self._covers:
+                others = [action for action in range(_A) if action != number.action]
+                owner += others
+                factors += [(i,)] * len(others)
+                continue
             owner.append(number.action)
             factors.append((i,))
             if len(number.others) > 1:
@@ -66,6 +73,10 @@ class Terms:
         """Return every term on some boards, float64 (N, M), all 0 where nothing has changed."""
         apart = (boards - self._was) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
+
+    def open(self, boards: Boards) -> npt.NDArray[np.bool_]:
+        """Return which actions are not covered on some boards, bool (N, A)."""
+        return boards == 0 if self._covers else np.ones((len(boards), _A), np.bool_)
 
 
 @dataclass(frozen=True)
@@ -91,9 +102,9 @@ class Model:
         return found
 
     def deviations(self, boards: Boards) -> Array:
-        """Return the powers less their mean on each board, float64 (N, A)."""
-        powers = self.powers(boards)
-        centred: Array = powers - powers.mean(axis=1, keepdims=True)
+        """Return the powers less their mean on each board, float64 (N, A); 0 for what is covered there."""
+        powers, there = self.powers(boards), self.terms.open(boards)
+        centred: Array = (powers - powers.mean(axis=1, keepdims=True, where=there)) * there
         return centred
 
 
@@ -113,8 +124,9 @@ class Evidence:
 
     def add(self, study: Study, board: Board) -> None:
         """Add the games of a screen on a board."""
-        values = self.terms.of(np.array([board]))[0]
-        denied = study.denied.astype(np.float64)
+        one = np.array([board])
+        values = self.terms.of(one)[0]
+        denied = (study.denied & self.terms.open(one)).astype(np.float64)
         features = contrasts(np.concatenate([denied, denied[..., self.terms.owner] * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(win_shares(study.places)).ravel()

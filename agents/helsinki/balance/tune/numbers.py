@@ -1,6 +1,8 @@
-"""The numbers of the action board that may change, boards that differ in them, and the component files of these boards.
+"""What of the action board may change, boards that differ in it, and the files with which such a board is played.
 
-A board is told by the values of the numbers that may change, in their order; all else is as the component file has it.
+Numbers may change, or the rulebook's variant is played, in which five actions are covered for all: then every action
+has a number that says whether it is covered. A board is told by the values of the numbers that may change, in their
+order; all else is as the component file has it.
 
 Letters in shapes: N boards, F numbers that may change.
 """
@@ -16,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
+from agents.arena.designs import base_design, relabelled, subsets
 from helsinki_env.data import Entry, digest_of, read_yaml
 from helsinki_env.files import replacing
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
@@ -23,11 +26,15 @@ from helsinki_env.games.helsinki.components import ComponentError, Components
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = [
+    "COVERED",
     "Board",
     "Boards",
     "Number",
+    "board_file",
     "changed",
-    "component_file",
+    "coverings",
+    "covers",
+    "in_quotes",
     "in_words",
     "random_boards",
     "read_numbers",
@@ -40,11 +47,17 @@ Board = tuple[int, ...]
 Boards = npt.NDArray[np.int64]
 """Several of them, (N, F)."""
 
+COVERED = 5
+"""So many actions does the rulebook's variant cover."""
+
 _KINDS = ("cost", "strength")
-_WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:]}
+_COVERED = "covered"
+_WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
 #: Numbers that are others on a random board: enough to learn from all of them, and not so many that such a board has
 #: nothing in common with one on which a few numbers change. But each is as it was on half of the boards at least.
 _CHANGED = 8
+#: Runs of the design of which random coverings are taken.
+_RUNS = len(base_design())
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,7 @@ class Number:
 
     Attributes:
         action: whose it is, by id.
-        kind: "cost" or "strength".
+        kind: "cost", "strength", or "covered" (0 or 1).
         was: its value as the component file has it.
         least: the least that it may become.
         most: the most.
@@ -81,7 +94,8 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
 
     Args:
         data: "all", "costs" or "strengths", within the bounds of a component file; or for each action what of it may
-            change, from where to where: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``.
+            change, from where to where: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", where all
+            that is asked is which five actions to cover.
         components: what they are as long as nothing changes.
 
     Raises:
@@ -89,6 +103,8 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
     """
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
+        if not kinds:
+            return tuple(Number(action, _COVERED, 0, 0, 1) for action in range(len(ACTIONS)))
         asked = {(action, kind): _bounds(action, kind) for action in ACTIONS for kind in kinds}
         asked = {key: bounds for key, bounds in asked.items() if bounds[0] < bounds[1]}
     else:
@@ -140,14 +156,28 @@ def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
 
 
+def covers(numbers: Sequence[Number]) -> bool:
+    """Whether what is asked is which actions to cover."""
+    return numbers[0].kind == _COVERED
+
+
+def coverings() -> Boards:
+    """Return all boards with five actions covered, (3003, 15)."""
+    return subsets(COVERED).astype(np.int64)
+
+
 def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Board]:
     """Return boards on which every number has changed as often, and to each of its other values as often.
+
+    Where actions are covered they are runs of a balanced design, in which every pair is covered as often as any other.
 
     Args:
         numbers: that may change.
         count: how many boards.
         seed: of chance.
     """
+    if covers(numbers):
+        return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
     boards = np.tile(np.array(same(numbers), np.int64), (count, 1))
     times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
@@ -163,21 +193,32 @@ def in_words(numbers: Sequence[Number], board: Board) -> list[str]:
 
 
 def _sentence(number: Number, value: int) -> str:
-    name = ACTIONS[number.action]
-    of = "coats of arms" if number.kind == "cost" else STRENGTHS[name].of
+    name = in_quotes(number.action)
+    if number.kind == _COVERED:
+        return f"{name} is covered"
+    of = "coats of arms" if number.kind == "cost" else STRENGTHS[ACTIONS[number.action]].of
     verb = "costs" if number.kind == "cost" else "gives"
-    return f"'{name.replace('_', ' ')}' {verb} {value} instead of {number.was} ({of})"
+    return f"{name} {verb} {value} instead of {number.was} ({of})"
 
 
-def component_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
-    """Write the component file of a board, unless it is there, and return its path; its name follows from the changes.
+def in_quotes(action: int) -> str:
+    """Return the name of an action, as sentences have it."""
+    return f"'{ACTIONS[action].replace('_', ' ')}'"
+
+
+def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
+    """Write the file of a board, unless it is there, and return its path; its name follows from the changes.
+
+    It is a component file, or where actions are covered one of the game, as those in configs/game.
 
     Args:
-        base: the file that has everything else, a name in configs/components or a path.
+        base: the component file that has everything else, a name in configs/components or a path.
         numbers: that may change.
         board: their values.
         folder: where to.
     """
+    if covers(numbers):
+        return _game_file(base, [ACTIONS[number.action] for number, _ in changed(numbers, board)], folder)
     told: dict[str, dict[str, int]] = {}
     for number, value in changed(numbers, board):
         told.setdefault(ACTIONS[number.action], {})[number.kind] = value
@@ -188,6 +229,16 @@ def component_file(base: str, numbers: Sequence[Number], board: Board, folder: P
         with replacing(path) as file:
             file.write(f"# {base}, but for these numbers of the action board:\n{words}\n".encode())
             file.write(_dumped(data, told).encode())
+    return path
+
+
+def _game_file(base: str, covered: Sequence[str], folder: Path) -> Path:
+    told = {"components": base, "covered": list(covered)}
+    path = folder / f"{digest_of(told)}.yaml"
+    if not path.exists():
+        with replacing(path) as file:
+            file.write(b"# Five actions are covered for all, for any number of players.\n")
+            file.write(yaml.safe_dump(told, sort_keys=False, default_flow_style=None, width=120).encode())
     return path
 
 

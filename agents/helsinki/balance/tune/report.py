@@ -7,7 +7,7 @@ same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,12 @@ from agents.helsinki.balance.tune.results import MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.markdown import all_printable, code, marked, table, text
 
-__all__ = ["PROPOSAL", "report_files"]
+__all__ = ["PROPOSAL", "play_command", "report_files"]
 
 Data = Mapping[str, Any]
 
 PROPOSAL = "proposal.yaml"
-"""The name of the component file that is proposed."""
+"""The name of the file that is proposed: a component file, or one of the game, if actions are covered."""
 
 
 def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
@@ -30,7 +30,7 @@ def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
 
     Args:
         data: everything that was found.
-        proposal: the component file, if one is proposed.
+        proposal: the file, if one is proposed.
     """
     shown = all_printable(data)
     picture = forest(
@@ -56,7 +56,7 @@ def _page(data: Data) -> Iterator[str]:
         yield f"- {marked(sentence)}"
     if data["change"]:
         yield ""
-        yield f"Play it: {code(f'helsinki play --components {PROPOSAL}')}"
+        yield f"Play it: {code(play_command(data, PROPOSAL))}"
     yield ""
     yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
     yield ""
@@ -100,6 +100,16 @@ def _page(data: Data) -> Iterator[str]:
     yield from _provenance(data)
 
 
+def play_command(data: Data, proposal: str) -> str:
+    """Return the command with which to play what is proposed, in the file of a name."""
+    kind = "--config" if _covers(data["change"]) else "--components"
+    return f"helsinki play {kind} {proposal}"
+
+
+def _covers(change: Sequence[Data]) -> bool:
+    return any(one["kind"] == "covered" for one in change)
+
+
 def _signed(value: float) -> str:
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
@@ -114,7 +124,7 @@ def _actions(data: Data) -> str:
     when = ("before", "after") if len(boards) > 1 else ("as it is",)
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
-        changes.setdefault(one["action"], []).append(f"{_kind(one)} {one['was']} → {one['now']}")
+        changes.setdefault(one["action"], []).append(_step(one))
     head = ["action", *(["change"] if data["change"] else [])]
     head += [f"{n} players, {name}" for n in counts for name in when]
     rows = []
@@ -123,11 +133,18 @@ def _actions(data: Data) -> str:
         for j in range(len(counts)):
             for board in boards:
                 one = board["screen"][j]["actions"][i]
+                if one["power"] is None:  # it is covered
+                    cells.append("")
+                    continue
                 ends = (_signed(one[f"deviation{end}"]) for end in ("", "_low", "_high"))
                 cells.append("{} ({} to {})".format(*ends))
         rows.append((data["before"]["screen"][0]["actions"][i]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
     return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
+
+
+def _step(change: Data) -> str:
+    return "covered" if change["kind"] == "covered" else f"{_kind(change)} {change['was']} → {change['now']}"
 
 
 def _kind(number: Data) -> str:
@@ -149,17 +166,24 @@ def _games(data: Data) -> str:
     return table(head, [cells for _, cells in rows])
 
 
+def _changes(change: Sequence[Data]) -> str:
+    if _covers(change):
+        return ", ".join(_label(one["action"]) for one in change)
+    return "; ".join(f"{_label(one['action'])}: {_step(one)}" for one in change)
+
+
 def _tried(data: Data) -> str:
     rounds = max(len(one["seen"]) for one in data["tried"])
     rows = [
         [
-            "; ".join(f"{_label(c['action'])}: {_kind(c)} {c['was']} → {c['now']}" for c in one["change"]),
+            _changes(one["change"]),
             f"{one['predicted']:.1f}",
             *(f"{one['seen'][i]:.1f}" if i < len(one["seen"]) else "" for i in range(rounds)),
         ]
         for one in data["tried"]
     ]
-    return table(["changes", "model", *(f"round {i + 1}" for i in range(rounds))], rows)
+    head = "covered" if _covers(data["tried"][0]["change"]) else "changes"
+    return table([head, "model", *(f"round {i + 1}" for i in range(rounds))], rows)
 
 
 def _numbers(data: Data) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from agents.arena.store import RunFolder
 from agents.helsinki.balance.covers import fairness, measures
 from agents.helsinki.balance.results import rounded, versions
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.numbers import Board, changed, in_words, same
+from agents.helsinki.balance.tune.numbers import COVERED, Board, changed, covers, in_quotes, in_words, same
 from agents.helsinki.balance.tune.run import Tuning
 from agents.helsinki.balance.tune.search import Found, Proven, Tried
+from agents.helsinki.balance.verdicts import Finding
 from helsinki_env.data import sealed
 from helsinki_env.games.helsinki.components import ACTIONS, load_components
 
@@ -38,7 +39,9 @@ def results(tuning: Tuning) -> dict[str, Any]:
         "outcome": found.outcome,
         "summary": _summary(config, found),
         "change": _change(config, proposal.board) if proposal else [],
-        "components": {name: load_components(tuning.file_of(board)).digest for name, board in boards.items()},
+        "components": {
+            name: load_components(tuning.game(board)["components"]).digest for name, board in boards.items()
+        },
         "before": _proven(config, before, "as it is"),
         "after": _proven(config, proposal, "proposed") if proposal else None,
         "numbers": _numbers(config, found),
@@ -78,20 +81,22 @@ def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
             {
                 "player": name,
                 "players": n,
-                "actions": [
-                    {
-                        "action": one.action,
-                        "power": one.power,
-                        "deviation": one.deviation,
-                        "deviation_low": one.low,
-                        "deviation_high": one.high,
-                    }
-                    for one in proven.findings
-                    if one.players == n
-                ],
+                "actions": [_finding(action, proven.findings, n) for action in ACTIONS],
             }
             for n in config.players
         ],
+    }
+
+
+def _finding(action: str, found: Sequence[Finding], players: int) -> dict[str, Any]:
+    """What was found of an action, None where it is covered."""
+    one = next((one for one in found if (one.action, one.players) == (action, players)), None)
+    return {
+        "action": action,
+        "power": one and one.power,
+        "deviation": one and one.deviation,
+        "deviation_low": one and one.low,
+        "deviation_high": one and one.high,
     }
 
 
@@ -101,7 +106,9 @@ def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
 
 def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
     """What each number does to the power of its action by the model, the others as they are."""
-    told = []
+    told: list[dict[str, Any]] = []
+    if covers(config.free):
+        return told  # an action that is covered has no worth
     box = same(config.free)
     for i, number in enumerate(config.free if found.models else ()):
         values = sorted({*number.others, number.was})
@@ -149,12 +156,16 @@ def _summary(config: TuneConfig, found: Found) -> list[str]:
     proposal, before = found.proposal, found.proof[0]
     words = in_words(config.free, proposal.board)
     numbers = "one number" if len(words) == 1 else f"{len(words)} numbers"
+    change = f"Change {numbers} of the action board: {'; '.join(words)}."
+    if covers(config.free):
+        covered = ", ".join(in_quotes(number.action) for number, _ in changed(config.free, proposal.board))
+        change = f"Cover {COVERED} actions for all: {covered}."
     left, least = proposal.at_most(config.band), before.surely(config.band)
     now = "all actions lie within" if left == 0 else f"no action lies farther than {left:.1f} points beyond"
     still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
-    names = ", ".join(f"'{name.replace('_', ' ')}'" for name in still)
+    names = ", ".join(in_quotes(ACTIONS.index(name)) for name in still)
     return [
-        f"Change {numbers} of the action board: {'; '.join(words)}.",
+        change,
         f"Then {now} {band}; as it is, one lies {least:.1f} points or more beyond it ({counts} players, {sure}).",
         *([f"Still beyond it for sure: {names}."] if still else []),
     ]

@@ -20,10 +20,11 @@ from agents.balance.effects import Study
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.numbers import Board, component_file, same
+from agents.helsinki.balance.tune.numbers import Board, board_file, changed, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, search
 from helsinki_env.data import read_json, shown
 from helsinki_env.files import remove_leftovers, write_json
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
 __all__ = ["Run", "Tuning", "open_tuning"]
 
@@ -70,7 +71,8 @@ class Tuning:
 
     Attributes:
         played: seed and games of every part.
-        proposal: the component file that is proposed; None as long as there is none.
+        proposal: the component file that is proposed, or the game's, where actions are covered; None as long as there
+            is none.
     """
 
     def __init__(self, config: TuneConfig, folder: Path, run: Run | None = None) -> None:
@@ -85,15 +87,22 @@ class Tuning:
         """Play what is missing and return what was found."""
         found = search(self.config, self._screens)
         if found.proposal is not None:
-            self.proposal = Path(self.file_of(found.proposal.board))
+            self.proposal = self._file(found.proposal.board)
         return found
 
-    def file_of(self, board: Board) -> str:
-        """Return the name of a board's component file, which is written if it is not there."""
+    def game(self, board: Board) -> dict[str, Any]:
+        """Return what is played on a board, but for the number of players; files are written if they are not there."""
         config = self.config
         if board == same(config.free):
-            return config.components
-        return str(component_file(config.components, config.free, board, self.folder.resolve() / _BOARDS))
+            return {"components": config.components}
+        if covers(config.free):
+            covered = [ACTIONS[number.action] for number, _ in changed(config.free, board)]
+            return {"components": config.components, "covered": covered}
+        return {"components": str(self._file(board))}
+
+    def _file(self, board: Board) -> Path:
+        config = self.config
+        return board_file(config.components, config.free, board, self.folder.resolve() / _BOARDS)
 
     def games(self, board: Board) -> dict[str, dict[int, tuple[Table, Table]]]:
         """Return games as they are, on the board as it is and on another one: how long, how many points, who wins.
@@ -106,7 +115,7 @@ class Tuning:
         boards = {"as it is": same(config.free), "proposed": board}
         for name, one in boards.items():
             for n in config.players:
-                common = {"games": config.quality, "game": {"num_players": n, "components": self.file_of(one)}}
+                common = {"games": config.quality, "game": {"num_players": n, **self.game(one)}}
                 meeting = [[config.player, *[config.weaker] * (n - 1)]]
                 tables.append({"name": f"{name}, {n} players", "players": [config.player], **common})
                 tables.append({"name": f"{name}, {n} players, against {config.weaker}", "lineups": meeting, **common})
@@ -119,7 +128,7 @@ class Tuning:
                 "name": f"board {i // len(self.config.players)}, {one.players} players",
                 "players": [self.config.player],
                 "games": one.games,
-                "game": {"num_players": one.players, "components": self.file_of(one.board)},
+                "game": {"num_players": one.players, **self.game(one.board)},
                 "screen": asdict(Screen()),
             }
             for i, one in enumerate(asked)

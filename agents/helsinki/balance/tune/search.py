@@ -1,7 +1,8 @@
 """The search for the smallest change of a board after which no action stands out, from screen to proof.
 
 1. The board as it is goes through a screen. If no action lies beyond the band for sure, there is nothing to put right.
-2. Boards with random numbers tell how worth moves with cost and strength (`agents.helsinki.balance.tune.model`).
+2. Boards with random numbers tell how worth moves with cost and strength, or boards with random actions covered how it
+   moves with what is covered (`agents.helsinki.balance.tune.model`).
 3. The boards that seem nearest to balance are played, and the worse half is left out, round by round (sequential
    halving; Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"). What a screen of
    few games says of a board and what the model says are weighed by their errors (Fay and Herriot 1979, "Estimates of
@@ -17,15 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.balance.effects import Study, estimate
+from agents.balance.effects import Effects, Study, estimate
 from agents.helsinki.balance.tune.candidates import best_boards, beyond, ranked
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.model import Evidence, Model
+from agents.helsinki.balance.tune.model import Evidence, Model, Terms
 from agents.helsinki.balance.tune.numbers import Board, random_boards, same, sizes
 from agents.helsinki.balance.verdicts import Finding, Measured, deviations, findings
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
@@ -194,13 +196,16 @@ def _weighed(alive: Sequence[Tried], played: dict[Board, list[Study]], models: S
     """Return the deviations of boards, from their own games and from the model, float64 (N, numbers of players, A)."""
     boards = np.array([one.board for one in alive], np.int64)
     predicted = np.stack([model.deviations(boards) for model in models], axis=1)
-    own, variance = np.empty_like(predicted), np.empty_like(predicted)
+    # What is covered has no worth: whatever is said of it, it says nothing of how good the models are.
+    own, variance = np.zeros_like(predicted), np.ones_like(predicted)
+    there = models[0].terms.open(boards)
     for i, one in enumerate(alive):
         for j, study in enumerate(played[one.board]):
-            found = estimate(study)
-            own[i, j], covariance = deviations(found.power, found.covariance)
-            variance[i, j] = np.diag(covariance)
-    wrong = max(0.0, float(((own - predicted) ** 2 - variance).mean()))  # how far models are from the truth
+            found = _estimate(study, there[i])
+            own[i, j, there[i]], covariance = deviations(found.power, found.covariance)
+            variance[i, j, there[i]] = np.diag(covariance)
+    apart = ((own - predicted) ** 2 - variance)[there[:, None].repeat(len(models), axis=1)]
+    wrong = max(0.0, float(apart.mean()))  # how far models are from the truth
     weighed: Array = predicted + wrong / (wrong + variance) * (own - predicted)
     return weighed
 
@@ -212,12 +217,24 @@ def _proof(config: TuneConfig, play: Play, boards: Sequence[Board]) -> list[Prov
 
 def _proven(config: TuneConfig, boards: Sequence[Board], studies: Sequence[Study]) -> list[Proven]:
     """Return what screens say of boards, with intervals that hold for all of them together."""
+    there = Terms(config.free).open(np.array(boards, np.int64))
     measured = []
     for i, study in enumerate(studies):
-        found, n = estimate(study), config.players[i % len(config.players)]
-        measured.append(Measured(n, config.player, 0, found.power, found.covariance))
-    told, each = findings(measured, ACTIONS, config.level), len(config.players) * len(ACTIONS)
-    return [Proven(board, tuple(told[i * each : (i + 1) * each])) for i, board in enumerate(boards)]
+        board, count = divmod(i, len(config.players))
+        found = _estimate(study, there[board])
+        names = tuple(name for name, is_open in zip(ACTIONS, there[board], strict=True) if is_open)
+        measured.append(Measured(config.players[count], config.player, 0, found.power, found.covariance, names))
+    told = iter(findings(measured, config.level))
+    each = there.sum(axis=1).tolist()
+    return [
+        Proven(board, tuple(islice(told, len(config.players) * count)))
+        for board, count in zip(boards, each, strict=True)
+    ]
+
+
+def _estimate(study: Study, there: npt.NDArray[np.bool_]) -> Effects:
+    """Return what the actions that are not covered are worth, bool (A,)."""
+    return estimate(replace(study, denied=study.denied[..., there]))
 
 
 def _chosen(config: TuneConfig, proof: Sequence[Proven]) -> Proven | None:
