@@ -32,6 +32,7 @@ __all__ = [
     "Number",
     "board_file",
     "changed",
+    "covered_on",
     "coverings",
     "covers",
     "in_quotes",
@@ -161,6 +162,11 @@ def covers(numbers: Sequence[Number]) -> bool:
     return numbers[0].kind == _COVERED
 
 
+def covered_on(numbers: Sequence[Number], board: Board) -> list[str]:
+    """Return the names of the actions that are covered on a board."""
+    return [ACTIONS[number.action] for number, _ in changed(numbers, board) if number.kind == _COVERED]
+
+
 def coverings() -> Boards:
     """Return all boards with five actions covered, (3003, 15)."""
     return subsets(COVERED).astype(np.int64)
@@ -218,7 +224,7 @@ def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path)
         folder: where to.
     """
     if covers(numbers):
-        return _game_file(base, [ACTIONS[number.action] for number, _ in changed(numbers, board)], folder)
+        return _game_file(base, covered_on(numbers, board), folder)
     told: dict[str, dict[str, int]] = {}
     for number, value in changed(numbers, board):
         told.setdefault(ACTIONS[number.action], {})[number.kind] = value
@@ -232,8 +238,8 @@ def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path)
     return path
 
 
-def _game_file(base: str, covered: Sequence[str], folder: Path) -> Path:
-    told = {"components": base, "covered": list(covered)}
+def _game_file(base: str, covered: list[str], folder: Path) -> Path:
+    told = {"components": base, "covered": covered}
     path = folder / f"{digest_of(told)}.yaml"
     if not path.exists():
         with replacing(path) as file:

@@ -20,11 +20,10 @@ from agents.balance.effects import Study
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.numbers import Board, board_file, changed, covers, same
+from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, search
 from helsinki_env.data import read_json, shown
 from helsinki_env.files import remove_leftovers, write_json
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
 __all__ = ["Run", "Tuning", "open_tuning"]
 
@@ -96,8 +95,7 @@ class Tuning:
         if board == same(config.free):
             return {"components": config.components}
         if covers(config.free):
-            covered = [ACTIONS[number.action] for number, _ in changed(config.free, board)]
-            return {"components": config.components, "covered": covered}
+            return {"components": config.components, "covered": covered_on(config.free, board)}
         return {"components": str(self._file(board))}
 
     def _file(self, board: Board) -> Path:
