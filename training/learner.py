@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -152,9 +152,14 @@ def _begun(preset: Preset) -> Network:
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_games(path, description, preset.game)
-    if (size := description["network"]) != asdict(preset.network):
-        raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {size}")
-    return network
+    if replace(preset.network, turned=network.config.turned) != network.config:
+        raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
+    if network.config == preset.network:
+        return network
+    # The rules are the same from all sides, and so the weights say the same of positions that are turned.
+    other = Network(preset.game, preset.network)
+    other.load_state_dict(network.state_dict())
+    return other
 
 
 def learner_of(preset: Preset, place: Place) -> Learner:

@@ -14,7 +14,7 @@ from agents.helsinki import guide  # noqa: F401  # states what the kernels below
 from agents.helsinki.view import holds
 from agents.helsinki.worth import worth
 from agents.net import parts
-from agents.net.parts import NetInputs, Part, view_of
+from agents.net.parts import NetInputs, Part, Turning, places_of, view_of
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
@@ -255,6 +255,35 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     return group
 
 
+def _turned(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.int64]) -> None:
+    """Let the entries from `begin` on come from others of them."""
+    sources[begin : begin + len(piece)] = begin + piece
+
+
+def _turning(types: int) -> Turning:
+    """Boards, lines and tokens as they are from each side: the rules are the same from all four (rulebook, "Setup").
+
+    Coats of arms and crosswalks lie where a quarter turn leaves them, tokens go round the same way from anywhere, and
+    the display is told from the own token on already.
+    """
+    at = places_of(INPUTS, types)
+    names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
+    begin = [dict(zip(words, where, strict=False)) for words, where in zip(names, at, strict=True)]
+    seat, table = (np.tile(np.arange(where[-1]), (4, 1)) for where in at)
+    cells, lines, spaces = np.arange(49).reshape(7, 7), np.arange(_LINES * 8).reshape(2, 7, 8), np.arange(8)
+    for side in range(4):
+        for name in ("built", "superstructures", "coats"):
+            _turned(seat[side], begin[0][name], cells.ravel())
+        _turned(seat[side], begin[0]["empty cells by line"], lines.ravel())
+        _turned(seat[side], begin[0]["token"], spaces)
+        for colour in range(_COLOURS):
+            _turned(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
+        # The next side becomes the north: what was its line from the right is now a row from the north.
+        cells, spaces = np.rot90(cells), np.roll(spaces, -2)
+        lines = np.stack([lines[1, ::-1], lines[0]])
+    return Turning(begin[0]["token"], np.arange(8) // 2, seat, table)
+
+
 def _interface(types: int) -> dict[str, str]:
     table = a.action_table(types)
     return {"actions": repr((table.sizes, table.offsets)), "observation": observation.layout(types).markdown()}
@@ -273,4 +302,5 @@ INPUTS = NetInputs(
     layout=layout,
     score_unit=10.0,
     score_middle=15.0,
+    turning=_turning,
 )

@@ -94,16 +94,22 @@ class NetworkConfig:
         seat: units that describe a seat to the trunk.
         width: units of the trunk.
         blocks: residual blocks of two layers.
+        turned: every seat sees its board from the side where its token is, in a game that is the same from all sides:
+            what is learnt from one side holds for all.
     """
 
     seat_hidden: int = 192
     seat: int = 96
     width: int = 256
     blocks: int = 2
+    turned: bool = False
 
     def __post_init__(self) -> None:
         """Check every value."""
         for item in fields(self):
+            if item.name == "turned":
+                Entry(self.turned, ValueError, "turned").flag()
+                continue
             least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
             Entry(getattr(self, item.name), ValueError, item.name).integer(least, most)
 
@@ -157,6 +163,17 @@ class Network(nn.Module):
         self.register_buffer("table_scale", table, persistent=False)
         group = torch.from_numpy(told.groups(self.types)).long()
         self.register_buffer("group", group, persistent=False)
+        if c.turned:
+            if told.turning is None:
+                raise ValueError(f"turned: found True, expected False: {spec_of(self.game).name} has no other side")
+            turning = told.turning(self.types)
+            self._standing = slice(turning.begin, turning.begin + len(turning.side))
+            self.side: torch.Tensor
+            self.seat_turned: torch.Tensor
+            self.table_turned: torch.Tensor
+            sources = {"side": turning.side, "seat_turned": turning.seat, "table_turned": turning.table}
+            for name, source in sources.items():
+                self.register_buffer(name, torch.from_numpy(source), persistent=False)
         self._present = int(places(self.game).seat[[part.name for part in seat_parts].index("present")])
         self.seat_in = nn.Linear(len(seat), c.seat_hidden)
         self.seat_out = nn.Linear(c.seat_hidden, c.seat)
@@ -176,6 +193,8 @@ class Network(nn.Module):
 
     def trunk(self, seats: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """Return the features of positions, (N, width), from int8 (N, P, S) and int8 (N, G)."""
+        if self.config.turned:
+            seats, table = self._turned(seats, table)
         kind = table.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         present = seats[:, :, self._present : self._present + 1].to(dtype)
@@ -186,6 +205,11 @@ class Network(nn.Module):
         joined = nn.functional.linear(described, from_seats, self.from_seats.bias)
         joined = joined + _scaled(self.from_table, self.table_scale, table.to(dtype))
         return torch.relu_(self.norm(self.blocks(joined)))
+
+    def _turned(self, seats: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return positions with every seat seen from its own side, and the table from the viewer's."""
+        side = self.side[seats[:, :, self._standing].float().argmax(2)]  # without a token: the first
+        return seats.gather(2, self.seat_turned[side]), table.gather(1, self.table_turned[side[:, 0]])
 
     def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
         """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""

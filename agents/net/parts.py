@@ -28,7 +28,8 @@ from helsinki_env.engine.layout import Layout
 from helsinki_env.engine.rule import Rule
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["NetInputs", "NoInputsError", "Part", "Places", "carry_out", "holds", "inputs_of", "places", "places_of",
+__all__ = ["NetInputs", "NoInputsError", "Part", "Places", "Turning", "carry_out", "holds", "inputs_of", "places",
+           "places_of",
            "view_of",
            "write_position"]  # fmt: skip
 
@@ -56,6 +57,22 @@ class Places(NamedTuple):
     table: npt.NDArray[np.int64]
 
 
+class Turning(NamedTuple):
+    """How a position looks from another side, in a game that is the same from several sides.
+
+    Attributes:
+        begin: where the description of a seat says on which space it stands, one-hot.
+        side: on which side each of those spaces is, int64 (K,).
+        seat: where each entry of a seat's description comes from once it is turned, for each side, int64 (sides, S).
+        table: the same of the table, which is turned with the viewer, int64 (sides, G).
+    """
+
+    begin: int
+    side: npt.NDArray[np.int64]
+    seat: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class NetInputs:
     """What a network is told of a game, besides the kernels.
@@ -69,6 +86,8 @@ class NetInputs:
         layout: the pieces of an observation, likewise.
         score_unit: scores are predicted in such units
         score_middle: around this middle.
+        turning: how positions are turned so that every seat sees its board from its own side, given the number of card
+            types; None: a game that is not the same from any other side.
     """
 
     types: Callable[[Any], int]
@@ -79,6 +98,7 @@ class NetInputs:
     layout: Callable[[int], Layout]
     score_unit: float
     score_middle: float
+    turning: Callable[[int], Turning] | None = None
 
 
 def inputs_of(config: Any) -> NetInputs:

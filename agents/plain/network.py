@@ -92,6 +92,8 @@ class PlainNetwork(nn.Module):
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
         self.game, self.config = game or GameConfig(), config or NetworkConfig()
+        if self.config.turned:
+            raise ValueError("turned: found True, expected False: a plain network reads the observation as it is")
         told, entries, c = inputs_of(self.game), entries_of(self.game), self.config
         self.types = told.types(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
