@@ -14,23 +14,35 @@ from agents.registry import MOST_TRIALS, as_trials
 from helsinki_env.data import shown
 from helsinki_env.engine.spec import spec_of, usual_spec
 
-__all__ = ["check_games", "make", "make_with_search", "network_path", "shipped"]
+__all__ = ["check_games", "in_the_box", "make", "make_with_search", "network_path", "shipped"]
+
+_USUAL = "shipped"
+
+
+def in_the_box(config: Any = None) -> dict[str, Path]:
+    """Return the trained networks that come with the package for the game of a configuration; see the model card.
+
+    The one for all tables has no name: that is ``net``. The others are for some tables alone, and are ``net:NAME``.
+    """
+    name = (usual_spec() if config is None else spec_of(config)).name
+    files = sorted((Path(__file__).parent.parent / name).glob("*.safetensors"))
+    return {"" if file.stem == _USUAL else file.stem: file for file in files}
 
 
 def shipped(config: Any = None) -> Path:
-    """Return the trained network that comes with the package, for the game of a configuration; see the model card.
+    """Return the trained network that comes with the package for all tables of the game of a configuration.
 
     Raises:
         CheckpointError: if there is none for the game.
     """
-    name = (usual_spec() if config is None else spec_of(config)).name
-    path = Path(__file__).parent.parent / name / "shipped.safetensors"
-    if not path.is_file():
+    found = in_the_box(config).get("")
+    if found is None:
+        name = (usual_spec() if config is None else spec_of(config)).name
         raise CheckpointError(
             f"player net: no network comes with the package for {name}; train one with 'helsinki train --game {name} "
             "--preset quick' and play it as net:FOLDER"
         )
-    return path
+    return found
 
 
 def make(argument: str, config: Any) -> NetPlayer:
@@ -38,7 +50,7 @@ def make(argument: str, config: Any) -> NetPlayer:
 
     Args:
         argument: path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of a
-            training run; empty: the network that comes with the package.
+            training run; or the name of a network in the box (`in_the_box`); empty: the one for all tables.
         config: the games it shall play.
 
     Raises:
@@ -68,8 +80,12 @@ def make_with_search(argument: str, config: Any) -> NetSearchPlayer:
 
 
 def network_path(argument: str, config: Any = None) -> Path:
-    """Return the file of a network, by an argument as for `make`."""
-    path = Path(argument) if argument else shipped(config)
+    """Return the file of a network, by an argument as for `make`; a folder that is called like one is ``./NAME``."""
+    if not argument:
+        return shipped(config)
+    if (boxed := in_the_box(config).get(argument)) is not None:
+        return boxed
+    path = Path(argument)
     return path / "best.safetensors" if os.path.isdir(path) else path  # unlike Path's own, it takes names of any length
 
 
