@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
-from agents.net.checkpoint import load_checkpoint, same_weights
+from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
 from agents.net.export import export_onnx
 from agents.net.network import Assessment, Network, NetworkConfig
 from agents.net.onnx import OnnxAssessor
@@ -21,6 +21,7 @@ from agents.net.parts import places_of
 from agents.plain.network import PlainNetwork
 from helsinki_env import Game
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import notation
 from tests.support.networks import SMALL, opinionated, saved
@@ -147,6 +148,9 @@ def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path:
     assert load_checkpoint(tmp_path / "run" / "latest.safetensors")[0].config.turned
     with pytest.raises(RunError, match=r"network: found .*'width': 64.*, expected that of .*start\.safetensors"):
         Training(replace(preset, network=replace(preset.network, width=64)), tmp_path / "other", 5)
+    back = replace(preset, start=str(tmp_path / "run" / "latest.safetensors"), network=SMALL)
+    with pytest.raises(RunError, match=r"network: found .*'turned': False.*, expected that of .*'turned': True"):
+        Training(back, tmp_path / "other", 5)
 
 
 def test_an_exported_network_turns_too(tmp_path: Path) -> None:
@@ -159,9 +163,14 @@ def test_an_exported_network_turns_too(tmp_path: Path) -> None:
         position = quarter(position)
 
 
-def test_only_a_game_that_is_the_same_from_all_sides_is_turned() -> None:
+def test_only_a_game_that_is_the_same_from_all_sides_is_turned(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="turned: found True, expected False: copenhagen"):
         Network(CopenhagenConfig(), replace(SMALL, turned=True))
+    network = Network(CopenhagenConfig(), SMALL)
+    told = {"game": config_to_dict(network.game), "network": asdict(replace(SMALL, turned=True))}
+    path = save_checkpoint(tmp_path / "net.safetensors", network, told)
+    with pytest.raises(CheckpointError, match=r"net\.safetensors: network.* copenhagen has no other side"):
+        load_checkpoint(path)
     with pytest.raises(ValueError, match="turned: found True, expected False: a plain network reads"):
         PlainNetwork(config=replace(SMALL, turned=True))
     with pytest.raises(ValueError, match="turned: found 1, expected True or False"):

@@ -152,7 +152,7 @@ def _begun(preset: Preset) -> Network:
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_games(path, description, preset.game)
-    if replace(preset.network, turned=network.config.turned) != network.config:
+    if preset.network not in (network.config, replace(network.config, turned=True)):
         raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
     if network.config == preset.network:
         return network

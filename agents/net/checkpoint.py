@@ -89,7 +89,8 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
     if (types := inputs_of(game).types(game)) != content["types"].value:
         content["types"].fail(f"{types}, which its component file {game.components!r} has")
     _check_weights(content, weights, size)
-    model = make(game, size)
+    with content["network"].blamed():
+        model = make(game, size)
     try:
         model.load_state_dict(weights)
     except RuntimeError as problem:
