@@ -12,12 +12,13 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from agents.match import play_match
 from agents.net import export
 from agents.net.checkpoint import load_checkpoint, save_checkpoint
 from agents.net.description import KEY, CheckpointError
-from agents.net.export import compare, export_onnx
+from agents.net.export import compare, export_half, export_onnx
 from agents.net.network import Assessment, Network, NetworkConfig
 from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
 from agents.net.parts import places
@@ -296,6 +297,34 @@ def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_pat
     assert [file.name for file in path.parent.iterdir()] == ["model.onnx"]
 
 
+def test_a_checkpoint_of_half_the_size_plays_like_the_original(
+    checkpoint: Path, tmp_path: Path, capsys: Output
+) -> None:
+    path = tmp_path / "half.safetensors"
+    assert main(["export", str(checkpoint.parent), "--out", str(path), "--positions", "300", "--seed", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "Compared 300 decisions with seed 2: the model prefers " in shown
+    assert f"Wrote {path} ({path.stat().st_size / 1e6:.2f} MB)" in shown
+    tensors, halved = (sum(w.nbytes for w in load_file(file).values()) for file in (checkpoint, path))
+    assert halved * 2 == tensors
+    (original, said), (half, also) = load_checkpoint(checkpoint), load_checkpoint(path)
+    assert said | {"weights": ""} == also | {"weights": ""}
+    for a, b in zip(original.state_dict().values(), half.state_dict().values(), strict=True):
+        assert b.dtype == torch.float32
+        assert torch.equal(b, a.half().float())
+    assert len(play_match([f"net:{path}", "random"], games=20, seed=0).scores) == 20
+
+
+def test_weights_beyond_16_bits_are_not_written(tmp_path: Path) -> None:
+    model = network()
+    with torch.no_grad():
+        model.liking.bias.fill_(1e6)
+    out = tmp_path / "half.safetensors"
+    with pytest.raises(CheckpointError, match=r"not exported: liking.bias has weights beyond what 16"):
+        export_half(write(tmp_path / "large.safetensors", model), out, positions=20)
+    assert not out.exists()
+
+
 def no_number(path: Path) -> Path:
     model = network()
     with torch.no_grad():
@@ -321,6 +350,8 @@ def test_what_goes_wrong_leaves_the_file_that_was_there(
     assert main(["export", str(no_number(model.parent)), "--out", str(model), "--positions", "100"]) == 2
     assert "liking.bias: found numbers that are not finite" in capsys.readouterr().err
     assert main(["export", str(checkpoint), "--out", str(checkpoint)]) == 2
-    assert "expected a file name that ends in .onnx" in capsys.readouterr().err
+    assert "expected another file than the checkpoint itself" in capsys.readouterr().err
+    assert main(["export", str(checkpoint), "--out", str(checkpoint.with_suffix(".model"))]) == 2
+    assert "expected a file name that ends in .onnx or .safetensors" in capsys.readouterr().err
     assert model.read_bytes() == before
     assert {file.name for file in model.parent.iterdir()} == {"model.onnx", "broken.safetensors"}

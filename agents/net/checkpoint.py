@@ -45,10 +45,20 @@ Weights = dict[str, torch.Tensor]
 N = TypeVar("N", Network, PlainNetwork)
 
 
-def save_checkpoint(path: str | Path, model: Network | PlainNetwork, description: dict[str, Any]) -> Path:
-    """Write weights and description; return the path. An existing file is replaced only by a whole new one."""
+def save_checkpoint(
+    path: str | Path, model: Network | PlainNetwork, description: dict[str, Any], half: bool = False
+) -> Path:
+    """Write weights and description; return the path. An existing file is replaced only by a whole new one.
+
+    Args:
+        path: the file.
+        model: the network.
+        description: what it says of itself.
+        half: round the weights to 16 bits, which takes half the space; all have to lie in their reach.
+    """
     path = Path(path)
-    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    dtype = torch.float16 if half else torch.float32
+    weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
     text = describe(model.game, {**description, "weights": _digest(weights)}, model.kind)
     data = save(weights, {KEY: text})
     with replacing(path) as file:
@@ -107,10 +117,14 @@ def _check_weights(content: Entry, weights: Weights, size: NetworkConfig) -> Non
         if name not in weights or tuple(weights[name].shape) != shape:
             found = tuple(weights[name].shape) if name in weights else "missing"
             content["network"].fail(f"the network that the weights are of: {name} is {found} there, not {shape}")
+    halved = all(tensor.dtype == torch.float16 for tensor in weights.values())
+    expected = torch.float16 if halved else torch.float32
     for name, tensor in weights.items():
-        if tensor.dtype != torch.float32 or not tensor.isfinite().all():
-            what = f"found {tensor.dtype}" if tensor.dtype != torch.float32 else "found numbers that are not finite"
-            raise CheckpointError(f"{content.file}: {name}: {what}, expected finite numbers of 32 bits")
+        if tensor.dtype != expected or not tensor.isfinite().all():
+            what = f"found {tensor.dtype}" if tensor.dtype != expected else "found numbers that are not finite"
+            raise CheckpointError(
+                f"{content.file}: {name}: {what}, expected finite numbers of 32 bits, or of 16 bits in all of them"
+            )
     if content["weights"].given and content["weights"].value != _digest(weights):
         content["weights"].fail(f"{_digest(weights)}, the digest of the weights: they were changed or damaged")
 

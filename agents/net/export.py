@@ -1,6 +1,7 @@
-"""From a checkpoint to an ONNX model: a network that plays without PyTorch, see `agents.net.onnx`.
+"""From a checkpoint to an ONNX model, a network that plays without PyTorch, see `agents.net.onnx`; or to half its size.
 
 The model is checked before it is written: in thousands of decisions of real games it must prefer what PyTorch prefers.
+A checkpoint of half the size is another network, if hardly: how often it prefers something else is told.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ with needs("export"):
     import onnxscript  # noqa: F401  # what PyTorch exports with
     import torch
 
-    from agents.net.checkpoint import load_checkpoint
+    from agents.net.checkpoint import load_checkpoint, save_checkpoint
     from agents.net.network import Network
     from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor, sealed
     from agents.net.pytorch import TorchAssessor
 
-__all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_onnx"]
+__all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_half", "export_onnx"]
 
 #: Set of operators; every onnxruntime since 1.17 knows it.
 _OPSET = 20
@@ -93,7 +94,7 @@ def export_onnx(
     """
     out = Path(out)
     if out.suffix != ".onnx":
-        raise ValueError(f"out: found {out}, expected a file name that ends in .onnx")
+        raise ValueError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
     network, description = load_checkpoint(network_path(str(checkpoint)))
     content = sealed(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
@@ -104,6 +105,46 @@ def export_onnx(
         )
     with replacing(out) as file:
         file.write(content)
+    return agreement
+
+
+def export_half(
+    checkpoint: str | Path,
+    out: str | Path,
+    positions: int = POSITIONS,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Agreement:
+    """Write a checkpoint with weights rounded to 16 bits, half the size; return how far it decides as the original.
+
+    Whatever goes wrong, a file that was there before stays as it was.
+
+    Args:
+        checkpoint: the checkpoint, or the folder of a training run.
+        out: the new checkpoint, a name that ends in .safetensors.
+        positions: decisions to compare.
+        seed: of the games they are taken from.
+        progress: called with the number of decisions that have been compared since the last call.
+
+    Raises:
+        CheckpointError: if the checkpoint cannot be used, or has weights that 16 bits do not hold.
+        ValueError: for arguments that are no such thing.
+    """
+    out = Path(out)
+    if out.suffix != ".safetensors":
+        raise ValueError(f"out: found {out}, expected a file name that ends in .safetensors")
+    path = network_path(str(checkpoint))
+    if out.resolve() == path.resolve():
+        raise ValueError(f"out: found {out}, expected another file than the checkpoint itself")
+    network, description = load_checkpoint(path)
+    weights = {name: tensor.half() for name, tensor in network.state_dict().items()}
+    for name, tensor in weights.items():
+        if not tensor.isfinite().all():
+            raise CheckpointError(f"{checkpoint}: not exported: {name} has weights beyond what 16 bits hold")
+    rounded = Network(network.game, network.config)
+    rounded.load_state_dict(weights)
+    agreement = _compare(network, description, TorchAssessor(rounded.eval()), positions, seed, progress)
+    save_checkpoint(out, rounded, description, half=True)
     return agreement
 
 

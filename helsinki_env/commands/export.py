@@ -1,4 +1,4 @@
-"""The command ``helsinki export``: a trained network as an ONNX model, which plays without PyTorch."""
+"""The command ``helsinki export``: a trained network as an ONNX model, without PyTorch, or in half the size."""
 
 from __future__ import annotations
 
@@ -21,32 +21,39 @@ def main(
     positions: int = 10_000,
     seed: int = 0,
 ) -> None:
-    """Export a trained network to ONNX, and check that it decides as it did.
+    """Export a trained network to ONNX, and check that it decides as it did; or to a checkpoint of half the size.
 
     The model needs onnxruntime and no PyTorch. It is written only if it prefers what the checkpoint prefers in
     decisions from the heuristic's games with 2, 3 and 4 players; choices that are equally good but for rounding count
     as the same.
 
+    A checkpoint of half the size has its weights rounded to 16 bits and plays like any other; it may prefer something
+    else where choices are nearly as good as each other, and how often it does is told.
+
     Example: helsinki export runs/quick --out model.onnx
 
     Example: helsinki export runs/quick/latest.safetensors --out latest.onnx --positions 50000 --seed 1
 
+    Example: helsinki export runs/quick --out small.safetensors
+
     Args:
         checkpoint: the file of a trained network, or the folder of a training run, whose best one is taken.
-        out: the model, a file name that ends in .onnx.
+        out: the model, a file name that ends in .onnx; or a checkpoint of half the size, one in .safetensors.
         positions: decisions in which both are compared.
         seed: of the games these are taken from.
     """
-    from agents.net.export import TIE, export_onnx
+    from agents.net.export import TIE, export_half, export_onnx
 
+    export = export_half if out.suffix == ".safetensors" else export_onnx
     out_file(out)
     started = time.monotonic()
     with Waiting(positions, "decisions") as waiting:
-        agreement = export_onnx(checkpoint, out, positions, seed, progress=waiting.advance)
+        agreement = export(checkpoint, out, positions, seed, progress=waiting.advance)
     console = plain_console(highlight=False, soft_wrap=True)
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
+    prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"
     console.print(
-        f"Compared {agreement.decisions:,} decisions with seed {seed}: the model prefers the same choice in all{ties}. "
+        f"Compared {agreement.decisions:,} decisions with seed {seed}: the model prefers {prefers}{ties}. "
         f"Log-probabilities differ by at most {agreement.largest:.2g}. {time.monotonic() - started:.1f} s"
     )
     console.print(
