@@ -1118,6 +1118,18 @@ def test_the_quick_preset_stops_in_time() -> None:
     assert Preset.from_yaml("quick").minutes <= 6
 
 
+def test_games_that_measure_have_as_many_players_as_those_that_teach(tmp_path: Path) -> None:
+    def players(text: str) -> list[tuple[int, ...]]:
+        (tmp_path / "own.yaml").write_text(text)
+        made = Preset.from_yaml(tmp_path / "own.yaml")
+        return [made.gate.players, made.evaluation.players]
+
+    assert players("minutes: 1\n") == [(2,), (2,)]
+    assert players("tables: [{players: [3], share: 0.5}, {players: [4, 2], share: 0.5}]\n") == [(2, 3, 4)] * 2
+    assert players("tables: [{players: [3]}]\ngate: {players: [4]}\n") == [(4,), (3,)]
+    assert players("tables: [{players: [3]}]\nevaluation: {players: [2, 4]}\n") == [(3,), (2, 4)]
+
+
 def test_a_single_value_stands_for_a_list_of_one() -> None:
     one = Preset.from_dict(
         {

@@ -35,7 +35,7 @@ class GateConfig:
         elo: by so many Elo points it should be; none is the other hypothesis.
         decks: after so many decks without an answer the best stays; at least 16.
         at_once: decks that are played at once.
-        players: player counts that take turns, deck by deck.
+        players: player counts that take turns, deck by deck; none: those at the tables of the preset.
         covered: with every other deck so many actions are covered for all, (low, high): who is good at the whole board
             only is not the best.
         denied: and so many denied to each seat, likewise.
@@ -44,7 +44,7 @@ class GateConfig:
     elo: float = 25.0
     decks: int = 400
     at_once: int = 120
-    players: tuple[int, ...] = (2,)
+    players: tuple[int, ...] = ()
     covered: tuple[int, int] = (0, 0)
     denied: tuple[int, int] = (0, 0)
 
@@ -53,7 +53,8 @@ class GateConfig:
         check_numbers(self, {"decks": 16, "at_once": 1}, {"at_once": 100_000})
         if not 0 < self.elo <= 1000:
             raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
-        object.__setattr__(self, "players", player_counts(self.players))
+        if self.players != ():
+            object.__setattr__(self, "players", player_counts(self.players))
         object.__setattr__(self, "covered", self.boards.covered)
         object.__setattr__(self, "denied", self.boards.denied)
 

@@ -43,20 +43,21 @@ class EvaluationConfig:
         games: each time, against each opponent with each player count.
         final_games: the same at the end.
         opponents: names of players.
-        players: player counts.
+        players: player counts; none: those at the tables of the preset.
     """
 
     times: int = 10
     games: int = 400
     final_games: int = 2000
     opponents: tuple[str, ...] = ("random", "greedy", "heuristic")
-    players: tuple[int, ...] = (2,)
+    players: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every value."""
         check_numbers(self, {"times": 1, "games": 2, "final_games": 2}, {"games": _MOST, "final_games": _MOST})
         object.__setattr__(self, "opponents", _listed(self.opponents))
-        object.__setattr__(self, "players", player_counts(_listed(self.players)))
+        if self.players != ():
+            object.__setattr__(self, "players", player_counts(_listed(self.players)))
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,10 @@ class Preset:
         Entry(self.learner, PresetError, "learner").choice((JUDGE, PLAIN))
         Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
         Entry(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
+        played = tuple(sorted({count for table in self.tables for count in table.players}))
+        for name in ("gate", "evaluation"):  # who learns games of three players is not measured by games of two
+            if not getattr(self, name).players:
+                object.__setattr__(self, name, replace(getattr(self, name), players=played))
 
     @cached_property
     def game(self) -> Any:
