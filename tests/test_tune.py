@@ -282,7 +282,7 @@ class StoppedError(Exception):
     """Somebody has had enough."""
 
 
-def played_here(config: TuneConfig, folder: Path, stop: str = "") -> dict[Path, bytes]:
+def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | None = None) -> dict[Path, bytes]:
     """Play in this process and return the files of the report; stop in the middle of a part if asked to."""
 
     def run(part: str, plan: Plan) -> None:
@@ -294,7 +294,7 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "") -> dict[Path, 
 
     open_tuning(config, folder)
     tuning = Tuning(config, folder, run)
-    data = results(tuning)
+    data = results(tuning, judge)
     return report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
 
 
@@ -384,6 +384,24 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     proposal.write_bytes(files[Path("proposal.yaml")])
     assert [ACTIONS[i] for i in sorted(GameConfig.from_yaml(proposal).covered)] == covered
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
+    assert data["judged"] is None
+    assert "another player" not in page.lower()
+
+    judged = played_here(config, tmp_path, judge="greedy")
+    again = json.loads(judged[Path("tune.json")])
+    assert {k: v for k, v in again.items() if k not in ("summary", "judged", "provenance", "digest")} == {
+        k: v for k, v in data.items() if k not in ("summary", "judged", "provenance", "digest")
+    }, "who judges changes nothing of the search"
+    assert again["provenance"]["parts"]["judge"]["games"] == 2 * 600
+    assert again["judged"]["player"] == "greedy"
+    assert [len(again["judged"][name]["screen"][0]["actions"]) for name in ("before", "after")] == [15, 15]
+    found = again["judged"]["before"]["screen"][0]["actions"]
+    assert max(found, key=lambda one: one["deviation"])["action"] in ("two_points", "two_wild_tiles")
+    agrees = again["judged"]["after"]["beyond_high"] < again["judged"]["before"]["beyond_low"]
+    assert ("agrees" in again["summary"][-1]) == agrees
+    assert again["summary"][:-1] == data["summary"]
+    assert "## As another player judges" in judged[Path("tune.md")].decode()
+    assert judged[Path("images/judge-forest.svg")] != judged[Path("images/tune-forest.svg")]
 
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def tune(
     player: str | None = None,
     players: str | None = None,
     most: int | None = None,
+    judge: str | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
 ) -> int:
@@ -44,7 +45,7 @@ def tune(
 
     Example: helsinki balance tune standard --players 2,3 --most 3 --out runs/tune-3
 
-    Example: helsinki balance tune covered --out runs/covered
+    Example: helsinki balance tune covered --out runs/covered --judge net
 
     Args:
         config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change.
@@ -52,6 +53,7 @@ def tune(
         player: who plays, instead of the one in the file.
         players: only these numbers of players of those in the file, separated by commas.
         most: how many numbers may change at most, instead of what is in the file.
+        judge: another player, who judges what is proposed on fresh decks; may be asked once all else is played.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
@@ -68,9 +70,11 @@ def tune(
         asked = replace(asked, player=player, weaker="random" if player == asked.weaker else asked.weaker)
     if most is not None:
         asked = replace(asked, most=most)
+    if judge == asked.player:
+        raise ValueError(f"--judge: found {judge!r}, expected another player than the one who searches")
     out_folder(out)
     playing.open_tuning(asked, out)
-    make_ahead(parts_of([asked.player, asked.weaker]))
+    make_ahead(parts_of([asked.player, asked.weaker, *([judge] if judge else [])]))
     console = plain_console()
 
     def run(part: str, plan: Plan) -> None:
@@ -93,7 +97,7 @@ def tune(
 
     tuning = playing.Tuning(asked, out, run)
     with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
-        data = _tuning("results").results(tuning)
+        data = _tuning("results").results(tuning, judge)
     proposal: Path | None = tuning.proposal
     for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
         with replacing(out / "report" / path) as file:

@@ -14,13 +14,13 @@ from helsinki_env.data import Entry, read_yaml
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.yaml_files import find_yaml
 
-__all__ = ["Games", "TuneConfig"]
+__all__ = ["LEAST_GAMES", "Games", "TuneConfig"]
 
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**50
 _MOST_BOARDS = 300
-#: A screen of fewer games tells nothing.
-_LEAST_GAMES = 48
+LEAST_GAMES = 48
+"""A screen of fewer games tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class TuneConfig:
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
-                if games < _LEAST_GAMES * boards:
-                    expected = f"at least {_LEAST_GAMES * boards:,}, {_LEAST_GAMES} for each of {boards} boards"
+                if games < LEAST_GAMES * boards:
+                    expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
                     Entry(games, StudyError, f"games.{part}.{n}").fail(expected)
 
     @property

@@ -33,20 +33,26 @@ def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
         proposal: the file, if one is proposed.
     """
     shown = all_printable(data)
-    picture = forest(
-        {
-            "study": {"band": shown["tuning"]["band"]},
-            "actions": shown["actions"],
-            "screen": [entry for board in (shown["before"], shown["after"]) if board for entry in board["screen"]],
-        }
-    )
     files = {
         Path("tune.md"): ("\n".join(_page(shown)) + "\n").encode(),
         Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
     }
-    if picture is not None:
-        files[Path("images", "tune-forest.svg")] = picture
+    for name, boards in {"tune-forest": shown, "judge-forest": shown["judged"]}.items():
+        picture = _forest(shown, boards) if boards else None
+        if picture is not None:
+            files[Path("images", f"{name}.svg")] = picture
     return files if proposal is None else files | {Path(PROPOSAL): proposal}
+
+
+def _forest(data: Data, boards: Data) -> bytes | None:
+    """Draw what actions are worth before and after."""
+    return forest(
+        {
+            "study": {"band": data["tuning"]["band"]},
+            "actions": data["actions"],
+            "screen": [entry for board in (boards["before"], boards["after"]) if board for entry in board["screen"]],
+        }
+    )
 
 
 def _page(data: Data) -> Iterator[str]:
@@ -69,6 +75,18 @@ def _page(data: Data) -> Iterator[str]:
     yield "## Every action"
     yield ""
     yield _actions(data)
+    if data["judged"]:
+        yield ""
+        yield "## As another player judges"
+        yield ""
+        yield (
+            f"What {code(data['judged']['player'])} makes of the same two boards, in all seats, on fresh decks. "
+            "Intervals hold for all at once."
+        )
+        yield ""
+        yield "![How much more or less actions are worth to another player](images/judge-forest.svg)"
+        yield ""
+        yield _actions({**data, **data["judged"]})
     if data["games"]:
         yield ""
         yield "## What it does to the game"

@@ -26,24 +26,37 @@ MEASURES = ("rounds", "points", "spread", "skill")
 """What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
 
 
-def results(tuning: Tuning) -> dict[str, Any]:
-    """Search, playing what is missing, and return everything that was found, with a digest of it all."""
+def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
+    """Search, playing what is missing, and return everything that was found, with a digest of it all.
+
+    Args:
+        tuning: what is asked, and where it is kept.
+        judge: another player who judges what is proposed.
+    """
     config, found = tuning.config, tuning.search()
     proposal = found.proposal
     games = tuning.games(proposal.board) if proposal and config.quality else {}
     before = found.proof[0] if found.proof else found.screen
+    judged = tuning.judged(proposal.board, judge) if proposal and judge else []
     boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
     data = {
         "tuning": config.to_dict(),
         "actions": list(ACTIONS),
         "outcome": found.outcome,
-        "summary": _summary(config, found),
+        "summary": [*_summary(config, found), *_agreement(config, judge, judged)],
         "change": _change(config, proposal.board) if proposal else [],
         "components": {
             name: load_components(tuning.game(board)["components"]).digest for name, board in boards.items()
         },
         "before": _proven(config, before, "as it is"),
         "after": _proven(config, proposal, "proposed") if proposal else None,
+        "judged": {
+            "player": judge,
+            "before": _proven(config, judged[0], "as it is"),
+            "after": _proven(config, judged[1], "proposed"),
+        }
+        if judged
+        else None,
         "numbers": _numbers(config, found),
         "tried": [_tried(config, one) for one in found.tried],
         "games": [
@@ -169,3 +182,14 @@ def _summary(config: TuneConfig, found: Found) -> list[str]:
         f"Then {now} {band}; as it is, one lies {least:.1f} points or more beyond it ({counts} players, {sure}).",
         *([f"Still beyond it for sure: {names}."] if still else []),
     ]
+
+
+def _agreement(config: TuneConfig, judge: str | None, judged: Sequence[Proven]) -> list[str]:
+    """Return what another player makes of the proposal in a sentence."""
+    if not judged:
+        return []
+    before, after = judged
+    least, left = before.surely(config.band), after.at_most(config.band)
+    says = "agrees" if left < least else "does not confirm it for sure"
+    then = f"by its games no action lies farther than {left:.1f} points beyond the band then"
+    return [f"Another player, '{judge}', {says}: {then}, and one lies {least:.1f} points or more beyond it as it is."]

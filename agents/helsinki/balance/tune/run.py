@@ -19,9 +19,9 @@ from agents.arena.run import run_arena
 from agents.balance.effects import Study
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.screen import study_of
-from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.config import LEAST_GAMES, TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
-from agents.helsinki.balance.tune.search import Asked, Found, search
+from agents.helsinki.balance.tune.search import Asked, Found, Proven, proven, search
 from helsinki_env.data import read_json, shown
 from helsinki_env.files import remove_leftovers, write_json
 
@@ -37,6 +37,9 @@ _CHUNK_GAMES = 480
 #: Every part has decks of its own; rounds of the halving follow.
 _PARTS = ("screen", "slopes", "proof", "games")
 _SEEDS = 16
+_JUDGE = "judge"
+#: Part of the games of the proof that a judge plays: whether it agrees is easier to say than who is nearest.
+_JUDGED = 4
 
 
 def open_tuning(config: TuneConfig, folder: Path) -> None:
@@ -120,11 +123,22 @@ class Tuning:
         loaded = iter(self._played("games", tables))
         return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
 
-    def _screens(self, part: str, asked: Sequence[Asked]) -> list[Study]:
+    def judged(self, board: Board, judge: str) -> list[Proven]:
+        """Return what another player makes of the board as it is and of another one, on fresh decks.
+
+        It plays a quarter of the games of the proof; intervals hold for both boards together.
+        """
+        config, boards = self.config, [same(self.config.free), board]
+        asked = [
+            Asked(one, n, max(LEAST_GAMES, config.games.proof[n] // _JUDGED)) for one in boards for n in config.players
+        ]
+        return proven(config, boards, self._screens(_JUDGE, asked, judge))
+
+    def _screens(self, part: str, asked: Sequence[Asked], player: str | None = None) -> list[Study]:
         tables = [
             {
                 "name": f"board {i // len(self.config.players)}, {one.players} players",
-                "players": [self.config.player],
+                "players": [player or self.config.player],
                 "games": one.games,
                 "game": {"num_players": one.players, **self.game(one.board)},
                 "screen": asdict(Screen()),
@@ -134,8 +148,16 @@ class Tuning:
         return [study_of(table) for table in self._played(part, tables)]
 
     def _played(self, part: str, tables: list[dict[str, Any]]) -> list[Table]:
-        number = _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])
-        plan = plan_from_dict({"seed": self.config.seed * _SEEDS + number, "chunk": _CHUNK_GAMES, "tables": tables})
+        plan = plan_from_dict(
+            {"seed": self.config.seed * _SEEDS + _number(part), "chunk": _CHUNK_GAMES, "tables": tables}
+        )
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
         return load_run(self.folder / part)
+
+
+def _number(part: str) -> int:
+    """Return which of the seeds a part has: halving takes the ones in between, as many as it needs."""
+    if part == _JUDGE:
+        return _SEEDS - 1
+    return _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])

@@ -32,7 +32,7 @@ from agents.helsinki.balance.tune.numbers import Board, random_boards, same, siz
 from agents.helsinki.balance.verdicts import Finding, Measured, deviations, findings
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
-__all__ = ["Asked", "Found", "Outcome", "Play", "Proven", "Tried", "search"]
+__all__ = ["Asked", "Found", "Outcome", "Play", "Proven", "Tried", "proven", "search"]
 
 Array = npt.NDArray[np.float64]
 Outcome = Literal["in the band", "not surely beyond", "proposed", "nothing better"]
@@ -129,7 +129,7 @@ def search(config: TuneConfig, play: Play) -> Found:
     """
     box, games = same(config.free), config.games
     screens = play("screen", [Asked(box, n, games.screen[n]) for n in config.players])
-    (screen,) = _proven(config, [box], screens)
+    (screen,) = proven(config, [box], screens)
     if screen.surely(config.band) == 0:
         return Found("in the band" if screen.at_most(config.band) == 0 else "not surely beyond", screen)
     evidence = [Evidence(config.free, n) for n in config.players]
@@ -212,11 +212,17 @@ def _weighed(alive: Sequence[Tried], played: dict[Board, list[Study]], models: S
 
 def _proof(config: TuneConfig, play: Play, boards: Sequence[Board]) -> list[Proven]:
     asked = [Asked(board, n, config.games.proof[n]) for board in boards for n in config.players]
-    return _proven(config, boards, play("proof", asked))
+    return proven(config, boards, play("proof", asked))
 
 
-def _proven(config: TuneConfig, boards: Sequence[Board], studies: Sequence[Study]) -> list[Proven]:
-    """Return what screens say of boards, with intervals that hold for all of them together."""
+def proven(config: TuneConfig, boards: Sequence[Board], studies: Sequence[Study]) -> list[Proven]:
+    """Return what screens say of boards, with intervals that hold for all of them together.
+
+    Args:
+        config: what is asked.
+        boards: which.
+        studies: the screens of the first board with each number of players, then of the next.
+    """
     there = Terms(config.free).open(np.array(boards, np.int64))
     measured = []
     for i, study in enumerate(studies):
