@@ -51,7 +51,7 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
     torch.manual_seed(seed)
     config = replace(preset.ppo, apart=0.0)
     device = torch.device("cpu")
-    stage = Stage(preset.game, [TableConfig()], config.games, 0.0, seed, device)
+    stage = Stage(preset.game, [TableConfig()], config.games, 0.0, seed, device, ahead=network.config.ahead)
 
     def nobody(rollout: int) -> Any:
         raise AssertionError(f"rollout {rollout} has no opponents")

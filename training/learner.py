@@ -132,7 +132,7 @@ class Judging:
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
         met = 0 if preset.against else PAST_SELVES
         self.pool = Pool(game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met)
-        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device, preset.search)
+        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device, preset.search, preset.network.ahead)
         self.warm = WarmStart(self.network, game, tables, preset.warm, seed, place.fast)
         self.ppo: Playing = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
         self.parts: dict[str, Part] = {"warm": self.warm, "ppo": self.ppo}
@@ -152,13 +152,19 @@ def _begun(preset: Preset) -> Network:
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_games(path, description, preset.game)
-    if preset.network not in (network.config, replace(network.config, turned=True)):
+    size, wanted = network.config, preset.network
+    may_become = replace(size, turned=size.turned or wanted.turned, ahead=size.ahead or wanted.ahead)
+    if wanted != may_become:
         raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
     if network.config == preset.network:
         return network
-    # The rules are the same from all sides, and so the weights say the same of positions that are turned.
+    # The rules are the same from all sides, and so the weights say the same of positions that are turned. What it was
+    # not told counts nothing yet.
     other = Network(preset.game, preset.network)
-    other.load_state_dict(network.state_dict())
+    weights = network.state_dict()
+    more = other.seat_in.in_features - network.seat_in.in_features
+    weights["seat_in.weight"] = torch.nn.functional.pad(weights["seat_in.weight"], (0, more))
+    other.load_state_dict(weights)
     return other
 
 

@@ -131,6 +131,7 @@ class Stage:
         seed: of decks and decisions.
         device: where the network computes.
         search: which decisions are searched; default: none.
+        ahead: tell the network what the next turn of every seat can bring.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Stage:
         seed: int,
         device: torch.device,
         search: SearchConfig | None = None,
+        ahead: bool = False,
     ) -> None:
         self.game, self.games, self.seed, self.device = game, games, seed, device
         self.search = search or SearchConfig()
@@ -150,7 +152,7 @@ class Stage:
             for table, size in divide(tables, games)
         ]
         self.most_players = max(max(table.players) for table in tables)
-        self.writer = Writer(game, LOOKED_AT)
+        self.writer = Writer(game, LOOKED_AT, ahead)
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])

@@ -22,7 +22,7 @@ from agents.net.inputs import win_share
 from agents.net.network import Assessment, Network, in_step
 from agents.net.parts import Places, carry_out, places, write_position
 from agents.search.desk import Desk, clear, new_desk
-from helsinki_env.engine.contract import SEATS, score
+from helsinki_env.engine.contract import SEATS, redeal, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.playout import player_words
@@ -136,7 +136,10 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
                 continue
             word += GOLDEN
             if _below(mix(word), share) and found < most and not g.done:
-                write_position(desk, g, seat, drawn, seat_at, table_at, seats[found], table[found])
+                # Told as at a table: of other hands nothing but what the seat has seen.
+                desk.trial[0] = g
+                redeal(t, desk.trial[0], seat, mix(~word), desk.hidden[0], desk.mask)
+                write_position(desk, desk.trial[0], seat, drawn, seat_at, table_at, seats[found], table[found])
                 wins[found, 0] = seat  # kept here until the game is over
                 found += 1
             drawn = 0
@@ -223,7 +226,7 @@ class WarmStart:
         self._envs = [
             GameVectorEnv(size, game, episodes=table.episodes(game)) for table, size in divide(tables, config.games)
         ]
-        self._desk, self._at = new_desk(game), places(game)
+        self._desk, self._at = new_desk(game), places(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "lesson")
         self._next: Future[list[Lessons]] | None = None
 

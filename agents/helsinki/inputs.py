@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from agents.guide import NOTHING
 from agents.helsinki import guide  # noqa: F401  # states what the kernels below think with
+from agents.helsinki.next_turn import LEAD, next_turn_parts, write_next_turn
 from agents.helsinki.view import holds
 from agents.helsinki.worth import worth
 from agents.net import parts
@@ -88,6 +89,7 @@ def table_parts(types: int) -> tuple[Part, ...]:
     )
 
 
+_SEAT_PARTS = len(seat_parts(0))
 _AT = layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("seats", "used", "denied", "covered"))
 _TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
@@ -212,18 +214,26 @@ def _byte(value):
 def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
 
-    `drawn`: slots whose cards were turned up in this turn, a set.
+    `drawn`: slots whose cards were turned up in this turn, a set; they are empty afterwards. What the next turn can
+    bring is told where `seat_at` has places for it.
     """
     t, p = desk.tables[0], desk.pieces[0]
     players = np.int64(g.players)
+    next_turn = _SEAT_PARTS if len(seat_at) > _SEAT_PARTS + 1 else np.int64(0)
     view = view_of(desk, g, viewer)
     observe(t, g, viewer, desk.seen)
+    for slot in range(8):
+        if (drawn >> slot) & 1:
+            g.display[slot] = -1
     best, second = NOTHING, NOTHING
     for turn in range(players):
         seat = (viewer + turn) % players
+        w, v = desk.weights[seat], desk.views[seat if turn else view]
         _write_seat(t, desk.seen, turn, seat_at, seats[turn])
-        value = worth(t, p, desk.weights[seat], g, seat, desk.views[seat if turn else view])
+        value = worth(t, p, w, g, seat, v)
         desk.shares[turn] = value
+        if next_turn:
+            desk.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
         seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * value)
         if value > best:
             best, second = value, best
@@ -232,6 +242,12 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     for turn in range(players):
         value = desk.shares[turn]
         seats[turn, seat_at[14]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
+        if next_turn:
+            rival = NOTHING
+            for other in range(players):
+                if other != turn:
+                    rival = max(rival, desk.worths[other])
+            seats[turn, seat_at[next_turn + LEAD]] = _byte(_WORTH_UNIT * (desk.worths[turn] - rival))
     _write_table(t, desk.seen, drawn, table_at, table)
     table[table_at[9]] = _byte(_TURN_UNIT * desk.views[view].turns)
 
@@ -296,6 +312,7 @@ for _layout in LAYOUTS:
 INPUTS = NetInputs(
     types=lambda config: int(config.loaded.types),
     seat_parts=seat_parts,
+    next_turn_parts=next_turn_parts,
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,

@@ -21,9 +21,8 @@ from helsinki_env.data import Entry, brief, parse_json, shown
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import is_file
 
-__all__ = ["JUDGE", "KEY", "PLAIN", "CheckpointError", "arrays_digest", "check_description", "check_exists", "describe",
-           "environment_of",
-           "interface_digests", "parse_description"]  # fmt: skip
+__all__ = ["JUDGE", "KEY", "PLAIN", "CheckpointError", "ahead_of", "arrays_digest", "check_description",
+           "check_exists", "describe", "environment_of", "interface_digests", "parse_description"]  # fmt: skip
 
 KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
@@ -39,21 +38,28 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be used; the message names the file and the reason."""
 
 
-def interface_digests(config: Any, types: int, kind: str = JUDGE) -> dict[str, str]:
+def interface_digests(config: Any, types: int, kind: str = JUDGE, ahead: bool = False) -> dict[str, str]:
     """Return digests of action table, observation's layout and inputs: a network fits only those it was made for.
 
     Args:
         config: a configuration of the game.
         types: how many card types the games have.
         kind: of the network.
+        ahead: whether it is told what the next turn can bring.
     """
     told = inputs_of(config)
     if kind == JUDGE:
-        inputs = repr((told.seat_parts(types), told.table_parts(types)))
+        inputs = repr((told.of_seat(types, ahead), told.table_parts(types)))
     else:
         inputs = repr(entries_of(config, types))
     texts = told.interface(types) | {"inputs": inputs}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
+
+
+def ahead_of(description: Mapping[str, Any]) -> bool:
+    """Return whether a network is told what the next turn can bring, by its description."""
+    network = description.get("network")
+    return isinstance(network, Mapping) and network.get("ahead") is True
 
 
 def environment_of(config: Any) -> str:
@@ -76,7 +82,7 @@ def describe(config: Any, more: dict[str, Any], kind: str = JUDGE) -> str:
         "environment": environment_of(config),
         "types": types,
         **({} if kind == JUDGE else {"kind": kind}),
-        **interface_digests(config, types, kind),
+        **interface_digests(config, types, kind, ahead_of(more)),
     }
     return json.dumps({**content, **more})
 
@@ -122,7 +128,7 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     expected = {
         "format": FORMAT,
         "environment": environment_of(config),
-        **interface_digests(config, content["types"], content.get("kind", JUDGE)),
+        **interface_digests(config, content["types"], content.get("kind", JUDGE), ahead_of(content)),
     }
     for key, value in expected.items():
         if content.get(key) != value:

@@ -177,7 +177,7 @@ def compare(
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     """Return a network as a model, valid in its form."""
-    at = places(network.game)
+    at = places(network.game, network.config.ahead)
     example = (
         torch.zeros((2, SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
         torch.zeros((2, int(at.table[-1])), dtype=torch.int8),
@@ -240,7 +240,7 @@ def _compare(
     if isinstance(positions, bool) or not isinstance(positions, int) or positions < 1:
         raise ValueError(f"positions: found {positions!r}, expected a whole number of at least 1")
     config = config_from_dict(description["game"])
-    original, writer = TorchAssessor(network), Writer(config)
+    original, writer = TorchAssessor(network), Writer(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
         inputs = writer.write(observation, mask)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from agents.guide import NOTHING, decide
 from agents.net.choices import Inputs, ends
-from agents.net.parts import carry_out, inputs_of, places, view_of, write_position
+from agents.net.parts import carry_out, places, view_of, write_position
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
@@ -143,11 +143,12 @@ class Writer:
     Args:
         config: the games; only their component file matters.
         most: choices that are looked at in each decision.
+        ahead: tell what the next turn of every seat can bring, too.
     """
 
-    def __init__(self, config: Any = None, most: int = MOST) -> None:
+    def __init__(self, config: Any = None, most: int = MOST, ahead: bool = False) -> None:
         self.config, self.most = config or GameConfig(), most
-        inputs_of(self.config)  # states the words that the kernels call
+        self._at = places(self.config, ahead)  # imports what states the words that the kernels call
         self._desks: SimpleQueue[Desk] = SimpleQueue()
 
     @contextmanager
@@ -174,7 +175,7 @@ class Writer:
             ObservationError: if these are no observations of such games.
         """
         games = restore(self.config, observation)
-        at = places(self.config)
+        at = self._at
         legal = mask.sum(axis=1, dtype=np.int64)
         first = ends(legal)
         choices, positions = int(first[-1]), int(np.minimum(legal, self.most).sum())

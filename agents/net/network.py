@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from agents.net.choices import Inputs
 from agents.net.description import JUDGE
 from agents.net.parts import inputs_of, places
@@ -96,6 +98,7 @@ class NetworkConfig:
         blocks: residual blocks of two layers.
         turned: every seat sees its board from the side where its token is, in a game that is the same from all sides:
             what is learnt from one side holds for all.
+        ahead: it is told what the next turn of every seat can bring, in a game that says so.
     """
 
     seat_hidden: int = 192
@@ -103,12 +106,13 @@ class NetworkConfig:
     width: int = 256
     blocks: int = 2
     turned: bool = False
+    ahead: bool = False
 
     def __post_init__(self) -> None:
         """Check every value."""
         for item in fields(self):
-            if item.name == "turned":
-                Entry(self.turned, ValueError, "turned").flag()
+            if item.name in ("turned", "ahead"):
+                Entry(getattr(self, item.name), ValueError, item.name).flag()
                 continue
             least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
             Entry(getattr(self, item.name), ValueError, item.name).integer(least, most)
@@ -151,7 +155,9 @@ class Network(nn.Module):
         self.types, c = told.types(self.game), self.config
         self.ids = spec_of(self.game).ids(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
-        seat_parts = told.seat_parts(self.types)
+        if c.ahead and told.next_turn_parts is None:
+            raise ValueError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
+        seat_parts = told.of_seat(self.types, c.ahead)
         seat, table = (
             torch.cat([torch.full((part.size,), 1.0 / part.scale) for part in parts])
             for parts in (seat_parts, told.table_parts(self.types))
@@ -171,8 +177,10 @@ class Network(nn.Module):
             self.side: torch.Tensor
             self.seat_turned: torch.Tensor
             self.table_turned: torch.Tensor
-            sources = {"side": turning.side, "seat_turned": turning.seat, "table_turned": turning.table}
-            for name, source in sources.items():
+            # The next turn is told from the token on, and looks the same from every side.
+            stays = np.tile(np.arange(turning.seat.shape[1], len(seat)), (len(turning.seat), 1))
+            seen = np.append(turning.seat, stays, axis=1)
+            for name, source in {"side": turning.side, "seat_turned": seen, "table_turned": turning.table}.items():
                 self.register_buffer(name, torch.from_numpy(source), persistent=False)
         self._present = int(places(self.game).seat[[part.name for part in seat_parts].index("present")])
         self.seat_in = nn.Linear(len(seat), c.seat_hidden)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.description import KEY, CheckpointError, check_exists, parse_description
+from agents.net.description import KEY, CheckpointError, ahead_of, check_exists, parse_description
 from agents.net.parts import places
 from agents.net.player import Assessed, chunked
 from helsinki_env.data import parse_json
@@ -61,7 +61,8 @@ class OnnxAssessor:
         self.description = dict(description.value)
         with description["game"].blamed():
             config = config_from_dict(description["game"].value)
-        groups = _check_shapes(path, self._session, config)
+        self.ahead = ahead_of(self.description)
+        groups = _check_shapes(path, self._session, config, self.ahead)
         ids = spec_of(config).ids(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
@@ -104,9 +105,9 @@ def _open(path: Path, content: bytes, threads: int) -> Any:
         raise CheckpointError(f"{path}: not a whole ONNX model ({problem}); copy or export it again") from None
 
 
-def _check_shapes(path: Path, session: Any, config: Any) -> int:
+def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
     """Check what goes in and comes out; return the number of groups of decisions."""
-    at = places(config)
+    at = places(config, ahead)
     found = {
         x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any number
         for x in (*session.get_inputs(), *session.get_outputs())

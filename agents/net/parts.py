@@ -6,7 +6,8 @@ know by the type of its record whose they are (`helsinki_env.engine.rule`):
 - `carry_out(t, g, action, drawn)`: take a decision; return the slots whose cards were turned up in this turn, `drawn`
   and new ones, a set: nobody could know them beforehand, so they are left blank.
 - `write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table)`: describe a game as `viewer` sees it at the
-  end of its turn, int8 (P, S) and (G,), both zero before.
+  end of its turn, int8 (P, S) and (G,), both zero before. The game is a copy that nobody plays on: what `drawn` says
+  may be taken out of it.
 - `holds(w, g, seat, v)`: whether a view is of the board of a seat as it is.
 """
 
@@ -81,6 +82,8 @@ class NetInputs:
         types: how many card types the games of a configuration have; networks fit only games with as many.
         seat_parts: the parts of the description of a seat, one of them "present", given the number of card types.
         table_parts: those of the table and of what the viewer alone knows, likewise.
+        next_turn_parts: those that follow the parts of a seat for networks that are told what the next turn can bring
+            (`agents.net.network.NetworkConfig.ahead`), likewise; None: no network is told.
         groups: kinds of decisions that are alike to a network, int64 (A,), likewise.
         interface: texts that tell of actions and observation, likewise: a network fits only those it was made for.
         layout: the pieces of an observation, likewise.
@@ -99,6 +102,12 @@ class NetInputs:
     score_unit: float
     score_middle: float
     turning: Callable[[int], Turning] | None = None
+    next_turn_parts: Callable[[int], tuple[Part, ...]] | None = None
+
+    def of_seat(self, types: int, ahead: bool) -> tuple[Part, ...]:
+        """Return the parts of the description of a seat, with or without what its next turn can bring."""
+        more = self.next_turn_parts(types) if ahead and self.next_turn_parts else ()
+        return (*self.seat_parts(types), *more)
 
 
 def inputs_of(config: Any) -> NetInputs:
@@ -112,16 +121,21 @@ def inputs_of(config: Any) -> NetInputs:
     return inputs
 
 
-def places(config: Any) -> Places:
-    """Return where the parts begin in games with the component file of a configuration."""
+def places(config: Any, ahead: bool = False) -> Places:
+    """Return where the parts begin in games with the component file of a configuration.
+
+    Args:
+        config: of the games.
+        ahead: for a network that is told what the next turn can bring.
+    """
     inputs = inputs_of(config)
-    return places_of(inputs, inputs.types(config))
+    return places_of(inputs, inputs.types(config), ahead)
 
 
 @lru_cache(maxsize=8)
-def places_of(inputs: NetInputs, types: int) -> Places:
+def places_of(inputs: NetInputs, types: int, ahead: bool = False) -> Places:
     """Return where the parts begin in games with so many card types."""
-    parts = inputs.seat_parts(types), inputs.table_parts(types)
+    parts = inputs.of_seat(types, ahead), inputs.table_parts(types)
     return Places(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))
 
 

@@ -55,10 +55,12 @@ class Assessor(Protocol):
     Attributes:
         group: of each decision, int64 (A,).
         sharpness: how sharply the better position is preferred.
+        ahead: whether it is told what the next turn of every seat can bring.
     """
 
     group: npt.NDArray[np.int64]
     sharpness: float
+    ahead: bool
 
     def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
         """Assess positions, int8 (N, P, S) and int8 (N, G)."""
@@ -102,7 +104,7 @@ class NetPlayer:
 
     def __init__(self, assessor: Assessor, config: Any = None, name: str = "net", sample: bool = False) -> None:
         self.assessor, self.name, self.sample = assessor, name, sample
-        self.writer = Writer(config)
+        self.writer = Writer(config, ahead=assessor.ahead)
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]

@@ -35,6 +35,7 @@ class TorchAssessor:
         self.network, self.fast = network.eval(), fast
         self.group = network.group.cpu().numpy()
         self.sharpness = float(network.sharpness.detach().exp())
+        self.ahead = network.config.ahead
         self._device = network.group.device
 
     @torch.no_grad()

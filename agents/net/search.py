@@ -273,7 +273,7 @@ class NetSearchPlayer:
         racing: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.float64]:
         """Try arms; return all shares of the win after them, summed over deals, float64 (B, m, 4)."""
-        at = places(self.config)
+        at = places(self.config, self.net.assessor.ahead)
         tries = deals * counts
         n, seats = int(tries.sum()), int(games["players"].max())
         described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)

@@ -94,6 +94,8 @@ class PlainNetwork(nn.Module):
         self.game, self.config = game or GameConfig(), config or NetworkConfig()
         if self.config.turned:
             raise ValueError("turned: found True, expected False: a plain network reads the observation as it is")
+        if self.config.ahead:
+            raise ValueError("ahead: found True, expected False: a plain network reads nothing but the observation")
         told, entries, c = inputs_of(self.game), entries_of(self.game), self.config
         self.types = told.types(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
