@@ -21,7 +21,7 @@ from agents.helsinki.balance.tune.config import Games, TuneConfig
 from agents.helsinki.balance.tune.model import Evidence, Model
 from agents.helsinki.balance.tune.numbers import board_file, changed, in_words, random_boards, same, sizes
 from agents.helsinki.balance.tune.report import report_files
-from agents.helsinki.balance.tune.results import results
+from agents.helsinki.balance.tune.results import judged_again, read_found, results
 from agents.helsinki.balance.tune.run import Tuning, open_tuning
 from agents.helsinki.balance.tune.search import Asked, search
 from helsinki_env import GameConfig
@@ -389,8 +389,8 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 
     judged = played_here(config, tmp_path, judge="greedy")
     again = json.loads(judged[Path("tune.json")])
-    assert {k: v for k, v in again.items() if k not in ("summary", "judged", "provenance", "digest")} == {
-        k: v for k, v in data.items() if k not in ("summary", "judged", "provenance", "digest")
+    assert {k: v for k, v in again.items() if k not in ("judged", "provenance", "digest")} == {
+        k: v for k, v in data.items() if k not in ("judged", "provenance", "digest")
     }, "who judges changes nothing of the search"
     assert again["provenance"]["parts"]["judge"]["games"] == 2 * 600
     assert again["judged"]["player"] == "greedy"
@@ -398,10 +398,21 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     found = again["judged"]["before"]["screen"][0]["actions"]
     assert max(found, key=lambda one: one["deviation"])["action"] in ("two_points", "two_wild_tiles")
     agrees = again["judged"]["after"]["beyond_high"] < again["judged"]["before"]["beyond_low"]
-    assert ("agrees" in again["summary"][-1]) == agrees
-    assert again["summary"][:-1] == data["summary"]
+    assert ("'greedy', agrees" in again["judged"]["summary"]) == agrees
     assert "## As another player judges" in judged[Path("tune.md")].decode()
     assert judged[Path("images/judge-forest.svg")] != judged[Path("images/tune-forest.svg")]
+
+    # What was found earlier can be judged from its file alone: the same decks, the same words.
+    earlier = tmp_path / "tune.json"
+    earlier.write_bytes(files[Path("tune.json")])
+    same_config, found_then = read_found(earlier)
+    assert same_config == config
+    alone = Tuning(same_config, tmp_path / "elsewhere")
+    told = judged_again(alone, found_then, "greedy")
+    assert report_files(told, alone.proposal.read_bytes() if alone.proposal else None) == judged
+    earlier.write_bytes(files[Path("tune.json")].replace(b'"beyond": ', b'"beyond": 1'))
+    with pytest.raises(StudyError, match=r"tune\.json: digest: found .* for what is written there"):
+        read_found(earlier)
 
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def tune(
     players: str | None = None,
     most: int | None = None,
     judge: str | None = None,
+    found: Path | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
 ) -> int:
@@ -47,6 +48,8 @@ def tune(
 
     Example: helsinki balance tune covered --out runs/covered --judge net
 
+    Example: helsinki balance tune --found docs/balance/tune/standard/tune.json --judge net --out runs/judged
+
     Args:
         config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change.
         out: folder of everything that is played.
@@ -54,6 +57,7 @@ def tune(
         players: only these numbers of players of those in the file, separated by commas.
         most: how many numbers may change at most, instead of what is in the file.
         judge: another player, who judges what is proposed on fresh decks; may be asked once all else is played.
+        found: the tune.json of an earlier search; its proposal is judged, and nothing is searched.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
@@ -63,7 +67,15 @@ def tune(
 
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
-    asked = _tuning("config").TuneConfig.from_yaml(config)
+    if found is not None:
+        if judge is None or any(x is not None for x in (player, players, most)):
+            raise ValueError(
+                f"--found: found {found}, expected --judge with it, and none of --player, --players, --most: its "
+                "proposal is judged, and nothing is searched"
+            )
+        asked, earlier = _tuning("results").read_found(found)
+    else:
+        asked, earlier = _tuning("config").TuneConfig.from_yaml(config), None
     if players is not None:
         asked = asked.only(_numbers(players))
     if player is not None:
@@ -97,12 +109,13 @@ def tune(
 
     tuning = playing.Tuning(asked, out, run)
     with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
-        data = _tuning("results").results(tuning, judge)
+        results = _tuning("results")
+        data = results.results(tuning, judge) if earlier is None else results.judged_again(tuning, earlier, judge)
     proposal: Path | None = tuning.proposal
     for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
         with replacing(out / "report" / path) as file:
             file.write(content)
-    for sentence in data["summary"]:
+    for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
     play = f"; now: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if proposal else ""
     console.print(f"Wrote {out}/report{play}", highlight=False, soft_wrap=True)

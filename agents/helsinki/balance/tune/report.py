@@ -58,7 +58,7 @@ def _forest(data: Data, boards: Data) -> bytes | None:
 def _page(data: Data) -> Iterator[str]:
     yield "# The action board put in balance"
     yield ""
-    for sentence in data["summary"]:
+    for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
         yield f"- {marked(sentence)}"
     if data["change"]:
         yield ""

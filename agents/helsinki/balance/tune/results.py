@@ -11,16 +11,17 @@ import numpy as np
 from agents.arena.load import Table
 from agents.arena.store import RunFolder
 from agents.helsinki.balance.covers import fairness, measures
+from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
 from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import COVERED, Board, changed, covers, in_quotes, in_words, same
 from agents.helsinki.balance.tune.run import Tuning
 from agents.helsinki.balance.tune.search import Found, Proven, Tried
 from agents.helsinki.balance.verdicts import Finding
-from helsinki_env.data import sealed
+from helsinki_env.data import read_json, sealed
 from helsinki_env.games.helsinki.components import ACTIONS, load_components
 
-__all__ = ["MEASURES", "results"]
+__all__ = ["MEASURES", "judged_again", "read_found", "results"]
 
 MEASURES = ("rounds", "points", "spread", "skill")
 """What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
@@ -37,26 +38,19 @@ def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
     proposal = found.proposal
     games = tuning.games(proposal.board) if proposal and config.quality else {}
     before = found.proof[0] if found.proof else found.screen
-    judged = tuning.judged(proposal.board, judge) if proposal and judge else []
     boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
     data = {
         "tuning": config.to_dict(),
         "actions": list(ACTIONS),
         "outcome": found.outcome,
-        "summary": [*_summary(config, found), *_agreement(config, judge, judged)],
+        "summary": _summary(config, found),
         "change": _change(config, proposal.board) if proposal else [],
         "components": {
             name: load_components(tuning.game(board)["components"]).digest for name, board in boards.items()
         },
         "before": _proven(config, before, "as it is"),
         "after": _proven(config, proposal, "proposed") if proposal else None,
-        "judged": {
-            "player": judge,
-            "before": _proven(config, judged[0], "as it is"),
-            "after": _proven(config, judged[1], "proposed"),
-        }
-        if judged
-        else None,
+        "judged": _judged(tuning, proposal.board, judge) if proposal and judge else None,
         "numbers": _numbers(config, found),
         "tried": [_tried(config, one) for one in found.tried],
         "games": [
@@ -71,6 +65,53 @@ def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
         },
     }
     return sealed(rounded(data))
+
+
+def read_found(path: Path) -> tuple[TuneConfig, dict[str, Any]]:
+    """Return what was asked in an earlier search, and everything that was found: its `tune.json`.
+
+    Raises:
+        StudyError: if the file is none, or was changed, or proposes nothing; it names file and key.
+    """
+    data = read_json(path, StudyError)
+    data.intact("the data of a tuning")
+    config = TuneConfig.from_dict(data["tuning"])
+    if not data["change"].entries("changes"):
+        data["change"].fail("a change: nothing was proposed there that could be judged")
+    digest = load_components(config.components).digest
+    if data["components"]["as it is"].value != digest:
+        data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} was changed since")
+    return config, dict(data.value)
+
+
+def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
+    """Return what an earlier search found, and what another player makes of its proposal now.
+
+    Args:
+        tuning: what was asked, and where games are kept.
+        found: what was found, see `read_found`.
+        judge: who judges.
+    """
+    changes = {(one["action"], one["kind"]): one["now"] for one in found["change"]}
+    board = tuple(changes.get((ACTIONS[free.action], free.kind), free.was) for free in tuning.config.free)
+    tuning.propose(board)
+    judged, told = _judged(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
+    provenance = {
+        **told["provenance"],
+        "networks": told["provenance"]["networks"] | _networks(tuning.folder, tuning.played),
+        "parts": told["provenance"]["parts"] | tuning.played,
+    }
+    return sealed(rounded(told | {"judged": judged, "provenance": provenance}))
+
+
+def _judged(tuning: Tuning, board: Board, judge: str) -> dict[str, Any]:
+    before, after = tuning.judged(board, judge)
+    return {
+        "player": judge,
+        "summary": _agreement(tuning.config, judge, before, after),
+        "before": _proven(tuning.config, before, "as it is"),
+        "after": _proven(tuning.config, after, "proposed"),
+    }
 
 
 def _networks(folder: Path, parts: Mapping[str, Any]) -> dict[str, str]:
@@ -184,12 +225,9 @@ def _summary(config: TuneConfig, found: Found) -> list[str]:
     ]
 
 
-def _agreement(config: TuneConfig, judge: str | None, judged: Sequence[Proven]) -> list[str]:
+def _agreement(config: TuneConfig, judge: str, before: Proven, after: Proven) -> str:
     """Return what another player makes of the proposal in a sentence."""
-    if not judged:
-        return []
-    before, after = judged
     least, left = before.surely(config.band), after.at_most(config.band)
     says = "agrees" if left < least else "does not confirm it for sure"
     then = f"by its games no action lies farther than {left:.1f} points beyond the band then"
-    return [f"Another player, '{judge}', {says}: {then}, and one lies {least:.1f} points or more beyond it as it is."]
+    return f"Another player, '{judge}', {says}: {then}, and one lies {least:.1f} points or more beyond it as it is."

@@ -89,8 +89,12 @@ class Tuning:
         """Play what is missing and return what was found."""
         found = search(self.config, self._screens)
         if found.proposal is not None:
-            self.proposal = self._file(found.proposal.board)
+            self.propose(found.proposal.board)
         return found
+
+    def propose(self, board: Board) -> None:
+        """Make the file with which a board is played."""
+        self.proposal = self._file(board)
 
     def game(self, board: Board) -> dict[str, Any]:
         """Return what is played on a board, but for the number of players; files are written if they are not there."""
