@@ -1114,6 +1114,15 @@ def test_the_presets_are_valid_and_come_back_from_plain_data(name: str) -> None:
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 
 
+def test_a_preset_for_another_game_asks_for_nothing_that_it_does_not_tell() -> None:
+    for name in ("quick", "response"):
+        own, other = Preset.from_yaml(name), Preset.from_yaml(name).of_game("copenhagen", name)
+        assert (own.network.turned, own.network.ahead) == (True, True)
+        assert (other.network.turned, other.network.ahead) == (False, False)
+        Network(other.game, other.network)
+    assert Preset.from_yaml("copenhagen").of_game("copenhagen", "copenhagen") == Preset.from_yaml("copenhagen")
+
+
 def test_the_quick_preset_stops_in_time() -> None:
     assert Preset.from_yaml("quick").minutes <= 6
 

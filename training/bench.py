@@ -108,7 +108,7 @@ def main(
 
     Args:
         preset: a name in configs/training or the path of a YAML file; games, steps and passes are taken from it.
-        checkpoint: the network that ours goes on from; default: the one that comes with the package.
+        checkpoint: the network that ours goes on from; default: net:first, of the size of the presets.
         rounds: updates of each, in turns, after one that does not count; games last about two updates, and cost
             more at some times than at others, so an even number is best.
         seed: of weights and games.
@@ -120,7 +120,7 @@ def main(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
     from agents.net.description import PLAIN
-    from agents.net.make import shipped
+    from agents.net.make import network_path
     from training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
@@ -134,7 +134,7 @@ def main(
             device = "cuda" if torch.cuda.is_available() else "cpu"
         bench.main(chosen, rounds, seed, device, games)
         return
-    network, _ = load_checkpoint(checkpoint or shipped())
+    network, _ = load_checkpoint(checkpoint or network_path("first"))
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)
     theirs, weights = _theirs(chosen, size, seed)

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.net.description import JUDGE, PLAIN
 from agents.net.network import NetworkConfig
-from agents.net.parts import inputs_of
+from agents.net.parts import NoInputsError, inputs_of
 from agents.registry import make_player
 from helsinki_env.data import Entry, read_yaml
 from helsinki_env.engine.spec import game_names, spec_named, usual_spec
@@ -161,7 +161,7 @@ class Preset:
         return preset
 
     def of_game(self, rules: str, name: str) -> Preset:
-        """Return the same for another game.
+        """Return the same for another game, with a network that is told no more than that game tells.
 
         Args:
             rules: the game, by name.
@@ -170,7 +170,7 @@ class Preset:
         Raises:
             PresetError: if the game lacks something that is to be played; names the presets that it has all of.
         """
-        preset = replace(self, rules=rules)
+        preset = self._with(rules)
         try:
             preset.check()
         except PresetError as problem:
@@ -180,6 +180,15 @@ class Preset:
                 f"{', '.join(fitting)})"
             ) from None
         return preset
+
+    def _with(self, rules: str) -> Preset:
+        try:
+            told = inputs_of(spec_named(rules).config())
+        except NoInputsError:
+            return replace(self, rules=rules)  # which the check refuses
+        turned, ahead = told.turning is not None, told.next_turn_parts is not None
+        network = replace(self.network, turned=self.network.turned and turned, ahead=self.network.ahead and ahead)
+        return replace(self, rules=rules, network=network)
 
     def responding(self, player: str) -> Preset:
         """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
@@ -262,7 +271,7 @@ def network_name(start: str) -> str:
 def _fits(name: str, rules: str) -> bool:
     """Whether a preset can be played with a game."""
     try:
-        replace(Preset.from_yaml(name), rules=rules).check()
+        Preset.from_yaml(name)._with(rules).check()
     except PresetError:
         return False
     return True
