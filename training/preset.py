@@ -182,13 +182,14 @@ class Preset:
         return preset
 
     def _with(self, rules: str) -> Preset:
+        preset = replace(self, rules=rules)
         try:
-            told = inputs_of(spec_named(rules).config())
+            told = inputs_of(preset.game)
         except NoInputsError:
-            return replace(self, rules=rules)  # which the check refuses
+            return preset  # which the check refuses
         turned, ahead = told.turning is not None, told.next_turn_parts is not None
         network = replace(self.network, turned=self.network.turned and turned, ahead=self.network.ahead and ahead)
-        return replace(self, rules=rules, network=network)
+        return replace(preset, network=network)
 
     def responding(self, player: str) -> Preset:
         """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
