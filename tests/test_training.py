@@ -41,7 +41,9 @@ from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import player_words
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.files import held
+from helsinki_env.games.helsinki.components import ACTIONS
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
 from training.evaluate import GateConfig, gate, measure
@@ -439,6 +441,28 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
         assert (np.bitwise_count(barred.covered.view(np.uint16)).reshape(6, -1)[1::2] == 2).all()
     assert len(seeds) == 36
     assert len(boards) > 40
+
+
+def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = [{}, {"players": [3], "denied": [3, 7], "dry_roads": [False, True]}]
+    gate_config = {"decks": 16, "denied": [5, 5], "players": [2]}
+    preset = Preset.from_dict({"covered": ["two_points", 3], "tables": tables, "gate": gate_config})
+    assert Preset.from_dict(preset.to_dict()) == preset
+    expected = 1 << ACTIONS.index("two_points") | 1 << 3
+    for table in preset.tables:
+        env = GameVectorEnv(16, preset.game, episodes=table.episodes(preset.game))
+        env.reset(seed=1)
+        assert (env.states["covered"] == expected).all()
+    found = []
+
+    def watched(*args: Any, **named: Any) -> Played:
+        found.append(named["barred"])
+        return play_games(*args, **named)
+
+    monkeypatch.setattr("training.evaluate.play_games", watched)
+    gate(played_by(untrained()), played_by(untrained()), preset.game, preset.gate, 1)
+    assert (found[0].covered == expected).all()
+    assert np.bitwise_count(found[0].denied.view(np.uint16)).any()
 
 
 @pytest.mark.thorough
@@ -1196,6 +1220,16 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             r"tables\[0\]\.dry_roads: found \('maybe',\), expected False or True",
         ),
         ("tables: [{share: 0}]", r"tables\[0\]\.share: found 0, expected a number above 0"),
+        ("covered: [two_pints]", r"covered\[0\]: found 'two_pints', expected .*two_points"),
+        (
+            "covered: two_points\ntables: [{covered: [1, 2]}]",
+            r"tables\[0\]\.covered: found \[1, 2\], expected none: the same actions are covered at all tables",
+        ),
+        (
+            "covered: [1]\ngate: {covered: [0, 3]}",
+            r"gate\.covered: found \[0, 3\], expected none: the same actions are covered at all tables",
+        ),
+        ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),
         ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),

@@ -144,8 +144,10 @@ class _Table:
         deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
         streams = np.stack([first_words(self.seed, np.arange(len(deck)), seat) for seat in range(seats)], axis=1)
         covered, denied = self.boards.sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
+        covered &= other_boards[:, None]
+        covered[:, list(getattr(self.game, "covered", ()))] = True
         barred = Barred(
-            as_bits(covered & other_boards[:, None]).repeat(times),
+            as_bits(covered).repeat(times),
             as_bits(denied & other_boards[:, None, None]).repeat(times, axis=0),
         )
         played = play_games(self.players, self.game, seating, deck_seeds(self.seed, deck), streams, barred=barred)

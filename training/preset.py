@@ -68,6 +68,8 @@ class Preset:
         rules: the game, by name.
         components: component file of the games, name or path; "default": the usual one of the game.
         tables: what is played.
+        covered: actions that are covered for all at every table, by name or id: who learns this game has never seen
+            them used.
         learner: "judge", a network that judges the ends of turns, on a processor; or "plain", one that reads nothing
             but the observation: it learns by playing alone, on the device where the games are (`training.card`).
         network: size of the network.
@@ -86,6 +88,7 @@ class Preset:
     rules: str = field(default_factory=lambda: usual_spec().name)
     components: str = "default"
     tables: tuple[TableConfig, ...] = (TableConfig(),)
+    covered: tuple[str | int, ...] = ()
     learner: str = JUDGE
     network: NetworkConfig = field(default_factory=NetworkConfig)
     warm: WarmConfig = field(default_factory=WarmConfig)
@@ -102,6 +105,7 @@ class Preset:
     def __post_init__(self) -> None:
         """Check what is not checked by its parts."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
+        object.__setattr__(self, "covered", _listed(self.covered))
         Entry(self.rules, PresetError, "rules").choice(game_names())
         Entry(self.learner, PresetError, "learner").choice((JUDGE, PLAIN))
         Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
@@ -114,8 +118,11 @@ class Preset:
     @cached_property
     def game(self) -> Any:
         """The games, as far as they are the same at all tables."""
+        changes: dict[str, Any] = {} if self.components == "default" else {"components": self.components}
+        if self.covered:
+            changes["covered"] = self.covered
         usual = spec_named(self.rules).config()
-        return usual if self.components == "default" else usual.changed(components=self.components)
+        return usual.changed(**changes) if changes else usual
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as it could stand in a file."""
@@ -126,7 +133,7 @@ class Preset:
             del plain["learner"]  # likewise
         else:
             del plain["warm"]
-        for name in ("start", "against"):
+        for name in ("covered", "start", "against"):
             if not plain[name]:
                 del plain[name]  # likewise
         if not self.search.share:
@@ -221,6 +228,11 @@ class Preset:
         try:
             game = self.game
             inputs_of(game)
+            if self.covered and any(self.gate.covered):
+                raise ValueError(
+                    f"gate.covered: found {list(self.gate.covered)}, expected none: the same actions are covered at "
+                    "all tables"
+                )
             for i, table in enumerate(self.tables):
                 at = f"tables[{i}]."
                 table.episodes(game)

@@ -42,17 +42,24 @@ class TableConfig:
         player_counts(self.players)
 
     def episodes(self, game: Any) -> Any:
-        """Return what is drawn anew at each deal of the game of a configuration.
+        """Return what is drawn anew at each deal of the game of a configuration; what that covers stays covered.
 
         Raises:
             ValueError: for values that cannot be drawn, or that the game does not have.
         """
+        always = getattr(game, "covered", ())
+        if always and any(self.covered):
+            raise ValueError(
+                f"covered: found {shown(list(self.covered))}, expected none: the same actions are covered at all tables"
+            )
         spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in drawn.items():
             if name not in spec.setup and any(value):
                 raise ValueError(
                     f"{name}: found {shown(list(value))}, but there is no such thing in the game {spec.name}"
                 )
+        if always:
+            del drawn["covered"]
         try:
             return spec.episodes(
                 num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}
