@@ -13,6 +13,7 @@ from rich.table import Table
 
 from helsinki_env.commands import options
 from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.part import address_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import read_json
 from helsinki_env.engine.spec import config_to_dict
@@ -76,8 +77,7 @@ def main(
     if form == "parquet":
         with needs("arena" if ray is None else "ray"):
             import_module("agents.arena.parquet")
-    if ray is not None and len(ray) > 1:
-        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    address = address_of(ray)
     asked: dict[str, Any] = {
         "players": players,
         "games": games,
@@ -106,7 +106,7 @@ def main(
             out,
             processes=processes,
             ray=ray is not None,
-            address=ray[0] if ray else None,
+            address=address,
             form=form,
             resumed=waiting.resume,
             progress=waiting.advance,

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.commands.balance_retrain import retrain
 from helsinki_env.commands.balance_tune import tune
 from helsinki_env.commands.options import out_file, out_folder
+from helsinki_env.commands.part import address_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
@@ -54,8 +56,7 @@ def run(
     study_module = _study("study")
     all_parts, error = study_module.PARTS, study_module.StudyError
 
-    if ray is not None and len(ray) > 1:
-        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    address = address_of(ray)
     chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
     for part in chosen:
         if part not in all_parts:
@@ -85,7 +86,7 @@ def run(
                 part,
                 processes=processes,
                 ray=ray is not None,
-                address=ray[0] if ray else None,
+                address=address,
                 planned=planned,
                 resumed=waiting.resume,
                 progress=waiting.advance,
@@ -164,4 +165,4 @@ def denied(
     return 0
 
 
-main = {"run": run, "report": report, "denied": denied, "tune": tune}
+main = {"run": run, "report": report, "denied": denied, "tune": tune, "retrain": retrain}

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_folder
-from helsinki_env.commands.waiting import Waiting
+from helsinki_env.commands.part import address_of, playing_parts
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
-
-if TYPE_CHECKING:
-    from agents.arena.plan import Plan
 
 __all__ = ["tune"]
 
@@ -63,10 +60,7 @@ def tune(
     """
     with needs("arena" if ray is None else "ray"):
         playing, report = _tuning("run"), _tuning("report")
-    from agents.arena.run import run_arena
-
-    if ray is not None and len(ray) > 1:
-        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    address_of(ray)
     if found is not None:
         if judge is None or any(x is not None for x in (player, players, most)):
             raise ValueError(
@@ -89,25 +83,7 @@ def tune(
     make_ahead(parts_of([asked.player, asked.weaker, *([judge] if judge else [])]))
     console = plain_console()
 
-    def run(part: str, plan: Plan) -> None:
-        def keep() -> str:
-            done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
-            return f"{done} are kept in {out}; go on with: {again()}"
-
-        console.print(f"{part}: {plan.games:,} games", highlight=False)
-        waiting = Waiting(plan.games)
-        with kept(keep), waiting:
-            run_arena(
-                plan,
-                out / part,
-                processes=processes,
-                ray=ray is not None,
-                address=ray[0] if ray else None,
-                resumed=waiting.resume,
-                progress=waiting.advance,
-            )
-
-    tuning = playing.Tuning(asked, out, run)
+    tuning = playing.Tuning(asked, out, playing_parts(out, processes, ray))
     with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
         results = _tuning("results")
         data = results.results(tuning, judge) if earlier is None else results.judged_again(tuning, earlier, judge)

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_file, out_folder
+from helsinki_env.commands.part import address_of
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
@@ -76,8 +77,7 @@ def main(
         from agents.gauntlet.gauntlet import Gauntlet
         from agents.gauntlet.pins import Pins
 
-    if ray is not None and len(ray) > 1:
-        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+    address = address_of(ray)
     if reference and (verify is not None or player is not None):
         raise ValueError("--reference: found a player or --verify too, expected one of the three")
     if write is not None and not reference:
@@ -86,7 +86,7 @@ def main(
         raise ValueError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
     chosen = Gauntlet.from_yaml(gauntlet or usual_spec().name)
     chosen.check_networks()
-    playing = {"processes": processes, "ray": ray is not None, "address": ray[0] if ray else None}
+    playing = {"processes": processes, "ray": ray is not None, "address": address}
     if reference:
         _measure(chosen, out, write, playing)
     elif verify is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
-__all__ = ["main"]
+__all__ = ["learn", "main"]
 
 
 def main(
@@ -64,7 +65,7 @@ def main(
         from agents.net.description import JUDGE
         from training.card.group import Group
         from training.preset import Preset
-        from training.run import Report, Training, check_folder
+        from training.run import Training, check_folder
 
     preset = preset or ("quick" if against is None else "response")
     chosen = Preset.from_yaml(preset)
@@ -101,27 +102,7 @@ def main(
     group.told(None)  # the others wait
     training = Training(chosen, folder, seed, device, resume, group)
 
-    def keep() -> str:
-        if not training.keep():
-            return f"nothing is kept; begin again with: {again()}"
-        return f"the run is kept in {folder} as it was after its last update; go on with: {again('--resume')}"
-
-    shown = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-    )
-    with kept(keep), Progress(*shown, console=console) as progress:
-        task = progress.add_task("dealing", total=1.0)
-        lines = _Lines(console)
-
-        def report(now: Report) -> None:
-            text = _describe(now)
-            progress.update(task, completed=now.progress.done, description=text)
-            lines.show(now, text)
-
-        summary = training.run(report)
+    summary = learn(training, console, lambda: again("--resume"))
     group.leave()
     if not group.first:
         return
@@ -139,6 +120,39 @@ def main(
             f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )
+
+
+def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, Any]:
+    """Let a run (`training.run.Training`) learn, tell how far it is, keep it when it is stopped; return its summary.
+
+    Args:
+        training: the run.
+        console: where to tell.
+        go_on: the command that goes on with it.
+    """
+
+    def keep() -> str:
+        if not training.keep():
+            return f"nothing is kept; begin again with: {again()}"
+        return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
+
+    shown = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    with kept(keep), Progress(*shown, console=console) as progress:
+        task = progress.add_task("dealing", total=1.0)
+        lines = _Lines(console)
+
+        def report(now: Any) -> None:
+            text = _describe(now)
+            progress.update(task, completed=now.progress.done, description=text)
+            lines.show(now, text)
+
+        summary: dict[str, Any] = training.run(report)
+    return summary
 
 
 class _Lines:

@@ -102,9 +102,9 @@ def _name_rows(axis: Any, data: Data, order: Any, title: str, label: str, place:
     axis.legend(frameon=False, fontsize=7.5, loc=place)
 
 
-def _rows_high(each: float) -> float:
+def _rows_high(each: float, rows: int = len(ACTIONS)) -> float:
     """Return the height of a figure with a row for each action, in inches."""
-    return 1.3 + len(ACTIONS) * each
+    return 1.3 + rows * each
 
 
 def forest(data: Data) -> bytes | None:
@@ -114,7 +114,7 @@ def forest(data: Data) -> bytes | None:
         return None
     order, band = _order(data), data["study"]["band"]
     most = max(len(_of(data, n)) for n in counts)
-    width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.11 * most)
+    width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.11 * most, len(order))
     with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)

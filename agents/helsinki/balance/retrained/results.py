@@ -1,0 +1,228 @@
+"""What networks that learnt with and without actions say of the verdicts: the report is made of these plain data.
+
+What is judged is the deviation, as in a study: what having an action is worth, less the mean worth of all fifteen. By
+*habit* it is what the screen says of a network that has learnt with all actions. *Retrained* it is what a seat wins
+less than its fair share that is denied the action and has learnt without it, among others that have it, less the mean
+worth that the screen of the same seed found. A claim **stands** if for every seed the interval lies wholly beyond the
+band on the side that is claimed; it **falls** if for every seed none of it does; else it is **undecided**. Intervals
+hold for all actions, seeds and numbers of players at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.arena.load import Table
+from agents.arena.store import RunFolder
+from agents.balance.effects import Effects, estimate, simultaneous_quantile
+from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.results import rounded, versions
+from agents.helsinki.balance.retrained.config import RetrainedConfig
+from agents.helsinki.balance.retrained.run import WAYS, Learner, Retrained
+from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.verdicts import Measured, findings
+from agents.standing import share_interval, student_quantile, win_shares
+from helsinki_env.data import read_json, sealed
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
+
+__all__ = ["of_seat", "results", "word"]
+
+Array = npt.NDArray[np.float64]
+
+
+def results(retrained: Retrained) -> dict[str, Any]:
+    """Train and play what is missing, and return everything that was found, with a digest of it all."""
+    config = retrained.config
+    retrained.train()
+    effects = {key: estimate(study_of(table)) for key, table in retrained.screens().items()}
+    screen = _screens(config, effects)
+    shares = {key: of_seat(table, key[0], key[3]) for key, table in retrained.meetings().items()}
+    meetings = _meetings(config, effects, shares)
+    verdicts = [
+        {
+            "action": action,
+            "players": n,
+            "claim": claim,
+            "habit": _says(config, claim, [_of(entry, action) for entry in screen if entry["players"] == n]),
+            "retrained": _says(
+                config, claim, [one for one in meetings if (one["action"], one["players"]) == (action, n)]
+            ),
+        }
+        for action, claim in config.claims.items()
+        for n in config.players
+    ]
+    digests = {
+        player: digest
+        for part in retrained.played
+        for player, digest in RunFolder.open(retrained.folder / part).networks.items()
+    }
+    data = {
+        "asked": config.to_dict(),
+        "summary": _summary(config, verdicts),
+        "verdicts": verdicts,
+        "meetings": meetings,
+        "screen": screen,
+        "actions": list(ACTIONS),
+        "networks": [_network(retrained, learner, digests) for learner in retrained.learners],
+        "provenance": {**versions(), "parts": retrained.played},
+    }
+    return sealed(rounded(data))
+
+
+def of_seat(table: Table, action: str, way: str) -> Array:
+    """Return the part of its games that the seat wins that does without an action, deck by deck, float64 (D,).
+
+    Args:
+        table: games of a meeting, in which every deck is dealt once for each rotation of the seats.
+        action: which one it does without.
+        way: how, see `WAYS`.
+    """
+    if way == "at home":  # all do: it is the one that has learnt so
+        without = table.seating == table.players.index(next(one for one in table.players if "without-" in one))
+    else:
+        without = table.denied >> ACTIONS.index(action) & 1 == 1
+    won = (win_shares(table.places) * without).sum(axis=1)
+    _, deck, count = np.unique(table.deck, return_inverse=True, return_counts=True)
+    found: Array = np.bincount(deck.ravel(), won) / count
+    return found
+
+
+def _screens(config: RetrainedConfig, effects: Mapping[tuple[int, int], Effects]) -> list[dict[str, Any]]:
+    """What the screens say of all actions, in the form in which `agents.helsinki.balance.figures` draws it."""
+    measured = [
+        Measured(n, f"seed {seed}", seed, found.power, found.covariance) for (seed, n), found in effects.items()
+    ]
+    found = findings(measured, config.level)
+    return [
+        {
+            "seed": seed,
+            "player": f"seed {seed}",
+            "players": n,
+            "games": effects[seed, n].games,
+            "mean_power": float(effects[seed, n].power.mean()),
+            "actions": [
+                {
+                    "action": one.action,
+                    "power": one.power,
+                    "deviation": one.deviation,
+                    "deviation_low": one.low,
+                    "deviation_high": one.high,
+                }
+                for one in found
+                if (one.player, one.players) == (f"seed {seed}", n)
+            ],
+        }
+        for seed, n in effects
+    ]
+
+
+def _of(entry: Mapping[str, Any], action: str) -> Mapping[str, Any]:
+    return next(one for one in entry["actions"] if one["action"] == action)
+
+
+def _meetings(
+    config: RetrainedConfig,
+    effects: Mapping[tuple[int, int], Effects],
+    shares: Mapping[tuple[str, int, int, str], Array],
+) -> list[dict[str, Any]]:
+    """What a seat wins that does without an action, and what the action is worth by that."""
+    told: list[dict[str, Any]] = []
+    errors: list[float] = []
+    for action in config.claims:
+        for seed in config.training_seeds:
+            for n in config.players:
+                by_way = {way: shares[action, seed, n, way] for way in WAYS}
+                habit, without = by_way["habit"], by_way["retrained"]
+                power, all_powers = 100 * (1 / n - without.mean()), effects[seed, n]
+                mean = np.full(len(ACTIONS), 1 / len(ACTIONS))
+                errors.append(
+                    float(np.sqrt(1e4 * without.var(ddof=1) / len(without) + mean @ all_powers.covariance @ mean))
+                )
+                regained, half = _mean(100 * (without - habit))
+                told.append(
+                    {
+                        "action": action,
+                        "seed": seed,
+                        "players": n,
+                        "decks": len(without),
+                        "won": {way: _won(share) for way, share in by_way.items()},
+                        "regained": regained,
+                        "regained_low": regained - half,
+                        "regained_high": regained + half,
+                        "power": float(power),
+                        "deviation": float(power - all_powers.power.mean()),
+                    }
+                )
+    quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
+    for one, error in zip(told, errors, strict=True):
+        one["deviation_low"] = one["deviation"] - quantile * error
+        one["deviation_high"] = one["deviation"] + quantile * error
+    return told
+
+
+def _won(share: Array) -> dict[str, float]:
+    middle, low, high = (float(100 * end[0]) for end in share_interval(share[:, None], np.ones((len(share), 1))))
+    return {"share": middle, "low": low, "high": high}
+
+
+def _mean(values: Array) -> tuple[float, float]:
+    """Return a mean over decks and the half width of its 95 % interval."""
+    error = float(values.std(ddof=1)) / np.sqrt(len(values))
+    return float(values.mean()), float(student_quantile(len(values)) * error)
+
+
+def _says(config: RetrainedConfig, claim: str, seeds: Sequence[Mapping[str, Any]]) -> str:
+    """Return what intervals of the same action of all seeds say of a claim."""
+    return word([(one["deviation_low"], one["deviation_high"]) for one in seeds], claim, config.band)
+
+
+def word(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
+    """Return what intervals of deviations say of a claim: stands, falls, or undecided.
+
+    Args:
+        intervals: of every seed, (low, high), in points of a hundred.
+        claim: too strong, or too weak.
+        band: within which actions count as equally strong.
+    """
+    sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
+    if all(low > band for low, _ in sides):
+        return "stands"
+    return "falls" if all(high <= band for _, high in sides) else "undecided"
+
+
+def _network(retrained: Retrained, learner: Learner, digests: Mapping[str, str]) -> dict[str, Any]:
+    """How a network was trained and how strong it is, from the summary of its training."""
+    data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
+    return {
+        "name": learner.name,
+        "seed": learner.seed,
+        "without": learner.without,
+        "digest": digests[retrained.player(learner)],
+        **{key: data[key].integer(0) for key in ("positions", "decisions")},
+        "minutes": data["seconds"].number(0) / 60,
+        "standings": [
+            {key: one[key].value for key in ("players", "opponent", "games", "share", "low", "high")}
+            for one in data["standings"].entries("how it did")
+        ],
+    }
+
+
+def _summary(config: RetrainedConfig, verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what came of it in sentences."""
+    said = []
+    for one in verdicts:
+        says = f"{one['habit']} by habit, {one['retrained']} retrained"
+        if one["habit"] == one["retrained"]:
+            says = f"{one['habit']}, by habit and retrained alike"
+        said.append(f"'{one['action'].replace('_', ' ')}' with {one['players']} players, '{one['claim']}': {says}.")
+    seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
+    said.append(
+        f"A verdict stands if for {seeds} the interval lies wholly beyond the band of ±{config.band:g} win-share "
+        f"points on that side, and falls if for all of them none of it does ({100 * config.level:g} % for all "
+        "intervals together)."
+    )
+    return said

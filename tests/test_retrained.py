@@ -1,0 +1,240 @@
+"""Verdicts asked anew of networks that learnt for it: what is trained, played, worked out and said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from agents.arena.load import Table, load_run
+from agents.balance.effects import estimate
+from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.retrained.config import RetrainedConfig
+from agents.helsinki.balance.retrained.report import report_files
+from agents.helsinki.balance.retrained.results import word
+from agents.helsinki.balance.retrained.run import Learner
+from agents.helsinki.balance.screen import study_of
+from helsinki_env import GameConfig
+from helsinki_env.cli import main
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.helsinki.components import ACTIONS
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+
+POINTS = ACTIONS.index("two_points")
+ASKED: dict[str, Any] = {
+    "name": "tiny",
+    "seed": 4,
+    "seeds": 2,
+    "claims": {"two_points": "too strong"},
+    "screen": {2: 300},
+    "meetings": {2: 100},
+}
+PRESET: dict[str, Any] = {
+    "tables": [{"players": [2], "denied": [0, 5]}],
+    "network": {"seat_hidden": 8, "seat": 8, "width": 8, "blocks": 1},
+    "warm": {"positions": 2000, "games": 24},
+    "ppo": {"decisions": 600, "games": 16, "steps": 16, "batch": 64},
+    "gate": {"decks": 16, "at_once": 16},
+    "evaluation": {"times": 1, "games": 8, "final_games": 16, "opponents": ["greedy"]},
+}
+
+
+def written(folder: Path, preset: dict[str, Any] | None = None, **changes: Any) -> list[str]:
+    """Write what is asked and how it is learnt, and return the command."""
+    path = folder / "how.yaml"
+    path.write_text(yaml.safe_dump({**PRESET, **(preset or {})}))
+    (folder / "tiny.yaml").write_text(yaml.safe_dump({**ASKED, "preset": str(path), **changes}))
+    return ["balance", "retrain", str(folder / "tiny.yaml"), "--processes", "1"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("retrained")
+    assert main([*written(folder), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def data(made: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((made / "report" / "retrained.json").read_text())
+    return found
+
+
+def tables_of(made: Path, part: str) -> dict[str, Table]:
+    return {table.name: table for table in load_run(made / part)}
+
+
+@pytest.mark.thorough
+def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict[str, Any]) -> None:
+    names = [f"{kind}-{seed}" for seed in (4, 5) for kind in ("with-all", "without-two_points")]
+    assert [one["name"] for one in data["networks"]] == names
+    assert sorted(path.name for path in (made / "networks").iterdir()) == sorted(names)
+    for one in data["networks"]:
+        summary = json.loads((made / "networks" / one["name"] / "summary.json").read_text())
+        assert summary["seed"] == one["seed"]
+        assert GameConfig.from_dict(summary["game"]).covered == (
+            (ACTIONS.index(one["without"]),) if one["without"] else ()
+        )
+        assert one["standings"][0]["games"] == 16
+    assert len({one["digest"] for one in data["networks"]}) == 4
+
+
+@pytest.mark.thorough
+def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, data: dict[str, Any]) -> None:
+    tables = tables_of(made, "meetings")
+    assert len(data["meetings"]) == 2
+    for one in data["meetings"]:
+        action, seed = one["action"], one["seed"]
+        bit = 1 << ACTIONS.index(action)
+        decks, by_deck = {}, {}
+        for way in ("habit", "retrained", "at home"):
+            table = tables[f"{action}, {seed}, 2 players, {way}"]
+            decks[way] = table.deck.tolist()
+            won = []
+            for game in range(len(table)):
+                seats = [table.players[i] for i in table.seating[game]]
+                lacks = [bool(int(actions) & bit) for actions in table.denied[game]]
+                learnt_so = [f"without-{action}-{seed}/" in name for name in seats]
+                assert all(f"with-all-{seed}/" in name for name, so in zip(seats, learnt_so, strict=True) if not so)
+                if way == "at home":
+                    assert table.covered[game] == bit
+                    assert not any(lacks)
+                    own = learnt_so.index(True)
+                else:
+                    assert table.covered[game] == 0
+                    assert sum(lacks) == 1
+                    own = lacks.index(True)
+                    assert learnt_so == (lacks if way == "retrained" else [False, False])
+                first = table.places[game] == 0
+                won.append(100 * first[own] / first.sum())
+            by_deck[way] = np.reshape(won, (-1, 2)).mean(axis=1)
+            assert one["won"][way]["share"] == pytest.approx(np.mean(won), abs=1e-3)
+        assert decks["habit"] == decks["retrained"] == decks["at home"]
+        screen = estimate(study_of(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
+        assert one["power"] == pytest.approx(50 - one["won"]["retrained"]["share"], abs=1e-3)
+        assert one["deviation"] == pytest.approx(one["power"] - screen.power.mean(), abs=1e-3)
+        assert one["regained"] == pytest.approx(
+            one["won"]["retrained"]["share"] - one["won"]["habit"]["share"], abs=1e-3
+        )
+        error = by_deck["retrained"].std(ddof=1) / np.sqrt(50)
+        assert one["deviation_low"] < one["deviation"] - 1.96 * error  # several intervals, and the mean is not known
+        assert one["deviation_high"] > one["deviation"] + 1.96 * error
+        habit = next(e for e in data["screen"] if e["seed"] == seed)
+        named = {e["action"]: e for e in habit["actions"]}
+        assert named[action]["deviation"] == pytest.approx(
+            (screen.power - screen.power.mean())[ACTIONS.index(action)], abs=1e-3
+        )
+
+
+@pytest.mark.thorough
+def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
+    page = (made / "report" / "retrained.md").read_text()
+    for sentence in data["summary"]:
+        assert f"- {sentence}" in page
+    assert len(data["summary"]) == 2
+    assert page.count("| learnt |") == 1
+    assert page.count("without two points") == 2
+    for name in ("retrained-forest", "habit-forest"):
+        picture = (made / "report" / "images" / f"{name}.svg").read_text()
+        assert picture.startswith("<?xml")
+        assert ("retrained, seed 5" in picture) == (name == "retrained-forest")
+    for path, content in report_files(data).items():
+        assert (made / "report" / path).read_bytes() == content
+
+
+@pytest.mark.nightly
+def test_a_run_that_is_killed_goes_on_to_the_same(made: Path, tmp_path: Path) -> None:
+    """Killed once while it learns; then the games of a part are lost."""
+    command = [sys.executable, "-m", "helsinki_env.cli", *written(tmp_path), "--out", str(tmp_path / "run")]
+    networks = tmp_path / "run" / "networks"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 240
+        while len(list(networks.glob("*/state.safetensors"))) < 2:
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    assert len(list(networks.glob("*/summary.json"))) < 4
+    assert main([*command[3:]]) == 0
+    shutil.rmtree(tmp_path / "run" / "meetings")
+    assert main([*command[3:]]) == 0
+    for part in ("screen", "meetings"):
+        for name, table in tables_of(tmp_path / "run", part).items():
+            expected = tables_of(made, part)[name]
+            assert (table.places == expected.places).all()
+            assert (table.scores == expected.scores).all()
+
+
+@pytest.mark.parametrize(
+    ("intervals", "strong", "weak"),
+    [
+        ([(1.1, 3.0), (2.0, 4.0)], "stands", "falls"),
+        ([(0.9, 3.0), (2.0, 4.0)], "undecided", "falls"),
+        ([(-3.0, 0.9), (-2.0, 1.0)], "falls", "undecided"),
+        ([(-3.0, -1.1), (-2.0, -1.5)], "falls", "stands"),
+        ([(-3.0, 3.0)], "undecided", "undecided"),
+        ([(-0.9, 0.9)], "falls", "falls"),
+    ],
+)
+def test_what_intervals_say_of_a_claim(intervals: list[tuple[float, float]], strong: str, weak: str) -> None:
+    assert word(intervals, "too strong", 1.0) == strong
+    assert word(intervals, "too weak", 1.0) == weak
+
+
+def test_networks_have_names_that_say_what_they_learnt() -> None:
+    assert Learner(3).name == "with-all-3"
+    assert Learner(3, "any_side").name == "without-any_side-3"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"claims": {}}, r"claims: found \{\}, expected what is claimed of at least one action"),
+        ({"claims": {"two_pints": "too weak"}}, "claims: found 'two_pints', expected one of .*two_points"),
+        ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice', expected one of too strong, too weak"),
+        ({"seeds": 0}, "seeds: found 0, expected a whole number from 1 to 20"),
+        ({"screen": {2: 5}}, r"screen\.2: found 5, expected a whole number of at least 100"),
+        ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same numbers of players as for screen"),
+        ({"design": {"copies": 0}}, r"design\.copies: found 0"),
+        ({"band": -1}, "band: found -1, expected a number"),
+        ({"presets": "quick"}, "presets: no such key .* did you mean 'preset'"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        RetrainedConfig.from_dict({**ASKED, **changes})
+
+
+@pytest.mark.parametrize("name", ["quick", "standard"])
+def test_what_is_in_the_box_comes_back_from_plain_data(name: str) -> None:
+    config = RetrainedConfig.from_yaml(name)
+    assert RetrainedConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+@pytest.mark.nightly
+def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path / "run")]
+    assert main([*written(tmp_path, screen={3: 300}, meetings={3: 120}), *out]) == 2
+    assert "found games of 3 players, expected some of 2, which the preset" in capsys.readouterr().err
+    covering = {"tables": [{"players": [2], "covered": [0, 5]}]}
+    assert main([*written(tmp_path, covering), *out]) == 2
+    assert "expected none: the same actions are covered at all tables" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
+    assert "there are networks and games for preset '" in capsys.readouterr().err
+    assert main([*written(tmp_path, {"minutes": 1e-6}), *out]) == 2
+    assert "after 1e-06 minutes the training was not done" in capsys.readouterr().err
+    assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on
