@@ -376,6 +376,7 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     assert same_weights(latest, past[2])
 
 
+@pytest.mark.nightly
 def test_the_same_seed_makes_the_same_player_and_another_one_another(
     finished: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -509,6 +510,7 @@ group.leave()
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_learn_what_one_does_with_all_games(finished: tuple[Path, Path], tmp_path: Path) -> None:
     path, whole = finished
     (tmp_path / "worker.py").write_text(WORKER)

@@ -117,12 +117,12 @@ def components(tmp_path: Path) -> tuple[str, ...]:
 
 @pytest.mark.thorough
 def test_what_is_accepted_plays_to_its_end_and_can_be_read_all_the_way(components: tuple[str, ...]) -> None:
-    seen = run_batch(range(1_000), games=20, components=components, share=0.03)
-    assert seen["accepted"] >= 1_000 // 4, table(seen)
+    seen = run_batch(range(600), games=20, components=components, share=0.03)
+    assert seen["accepted"] >= 600 // 4, table(seen)
     for what in (*(f"in {phase}" for phase in PHASES), *(f"with {n} players" for n in (2, 3, 4)), "in the last round"):
         assert seen[f"accepted {what}"] >= 5, table(seen)
     for name in components:
-        assert seen[f"accepted with {Path(name).stem}"] >= 50, table(seen)
+        assert seen[f"accepted with {Path(name).stem}"] >= 30, table(seen)
 
 
 @pytest.mark.nightly

@@ -777,7 +777,7 @@ def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     check_same(tmp_path, whole)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
