@@ -60,7 +60,7 @@ def written(folder: Path, preset: dict[str, Any] | None = None, **changes: Any) 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("retrained")
+    folder = tmp_path_factory.mktemp("without-retrained")  # a word that networks are called by, too
     assert main([*written(folder), "--out", str(folder / "run")]) == 0
     return folder / "run"
 
@@ -234,7 +234,7 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     assert "expected none: the same actions are covered at all tables" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
     assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
-    assert "there are networks and games for preset '" in capsys.readouterr().err
+    assert "there is a retraining with preset '" in capsys.readouterr().err
     assert main([*written(tmp_path, {"minutes": 1e-6}), *out]) == 2
     assert "after 1e-06 minutes the training was not done" in capsys.readouterr().err
     assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on

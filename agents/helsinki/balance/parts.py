@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import comb
+from pathlib import Path
 from typing import Any
 
 from agents.arena.plan import MOST_GAMES
-from helsinki_env.data import Entry, shown
+from helsinki_env.data import Entry, read_json, read_yaml, shown
+from helsinki_env.files import write_json
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.yaml_files import find_yaml
 
 __all__ = [
     "Confirmation",
@@ -19,9 +22,11 @@ __all__ = [
     "Population",
     "StudyError",
     "Variants",
+    "begin",
     "component_file",
     "counts_of",
     "entry_of",
+    "read_asked",
 ]
 
 
@@ -159,3 +164,44 @@ def component_file(data: Entry) -> str:
     name = data.text("the name of a component file, such as default, or a path")
     GameConfig(components=name)
     return name
+
+
+def read_asked(name_or_path: str | Path, folder: str) -> Entry:
+    """Return what a file asks, by the keys that are in it, and under the name of the file unless it says another one.
+
+    Args:
+        name_or_path: a name in that folder of ``configs``, or a path.
+        folder: such as ``balance``.
+
+    Raises:
+        StudyError: if there is no such file, or it is none of YAML.
+    """
+    path = find_yaml(name_or_path, folder, StudyError)
+    data = read_yaml(path, StudyError)
+    data.value = {"name": path.stem, **data.mapping().value}
+    return data
+
+
+def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[str, Any]], what: str) -> None:
+    """Write down what is asked before the first game, or see that what is there asks the same.
+
+    Args:
+        path: the file, in the folder of everything that is played.
+        asked: what it shall say.
+        read: reads what it says, by the same keys.
+        what: it is, such as "a study".
+
+    Raises:
+        StudyError: if something else was asked there.
+        OSError: if the folder cannot be written.
+    """
+    if not path.exists():
+        write_json(path, asked)
+        return
+    there = read(read_json(path, StudyError))
+    for key, value in asked.items():
+        if there[key] != value:
+            raise StudyError(
+                f"{path.parent}: there is {what} with {key} {shown(there[key])}, found {shown(value)} now: what is "
+                "asked stands before the first game; ask the same again, or choose another folder by --out"
+            )

@@ -12,10 +12,11 @@ from agents.arena.plan import Plan
 from agents.arena.run import run_arena
 from agents.balance.effects import estimate
 from agents.helsinki.balance.covers import ends
+from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
-from helsinki_env.data import brief, read_json, shown
-from helsinki_env.files import is_file, write_json
+from helsinki_env.data import brief, read_json
+from helsinki_env.files import is_file
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["open_study", "plan_of", "play_part", "read_study", "suspects"]
@@ -30,17 +31,7 @@ def open_study(config: StudyConfig, folder: Path) -> None:
         StudyError: if another study is there.
         OSError: if the folder cannot be written.
     """
-    path = folder / _CONFIG
-    if not path.exists():
-        write_json(path, config.to_dict())
-        return
-    there = read_study(folder).to_dict()
-    for key, value in config.to_dict().items():
-        if there[key] != value:
-            raise StudyError(
-                f"{folder}: there is a study with {key} {shown(there[key])}, found {shown(value)} now: what is asked "
-                "stands before the first game; bring the file back, or choose another folder by --out"
-            )
+    begin(folder / _CONFIG, config.to_dict(), lambda data: StudyConfig.from_dict(data).to_dict(), "a study")
 
 
 def read_study(folder: Path) -> StudyConfig:

@@ -28,6 +28,7 @@ from agents.helsinki.balance.parts import (
     Variants,
     component_file,
     entry_of,
+    read_asked,
 )
 from agents.helsinki.balance.tables import (
     Suspect,
@@ -38,9 +39,8 @@ from agents.helsinki.balance.tables import (
     skill_table,
     variant_table,
 )
-from helsinki_env.data import Entry, read_yaml, shown
+from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig", "StudyError",
            "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table", "skill_table",
@@ -128,10 +128,7 @@ class StudyConfig:
         Raises:
             StudyError: naming file, key, value found and what is expected.
         """
-        path = find_yaml(name_or_path, "balance", StudyError)
-        data = read_yaml(path, StudyError)
-        data.value = {"name": path.stem, **data.mapping().value}
-        return cls.from_dict(data)
+        return cls.from_dict(read_asked(name_or_path, "balance"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> StudyConfig:

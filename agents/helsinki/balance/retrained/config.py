@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agents.arena.designs import Screen
-from agents.helsinki.balance.parts import StudyError, counts_of, entry_of
-from helsinki_env.data import Entry, read_yaml
+from agents.helsinki.balance.parts import StudyError, counts_of, entry_of, read_asked
+from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
-from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["CLAIMS", "Claim", "RetrainedConfig"]
 
@@ -93,10 +92,7 @@ class RetrainedConfig:
         Raises:
             StudyError: naming file, key, value found and what is expected.
         """
-        path = find_yaml(name_or_path, "retrained", StudyError)
-        data = read_yaml(path, StudyError)
-        data.value = {"name": path.stem, **data.mapping().value}
-        return cls.from_dict(data)
+        return cls.from_dict(read_asked(name_or_path, "retrained"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> RetrainedConfig:

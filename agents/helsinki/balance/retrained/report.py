@@ -12,7 +12,8 @@ from typing import Any
 
 from agents.helsinki.balance.figures import forest
 from agents.helsinki.balance.retrained.run import WAYS
-from helsinki_env.markdown import all_printable, code, marked, table, text
+from agents.helsinki.balance.tune.report import label, signed
+from helsinki_env.markdown import all_printable, code, marked, table
 
 __all__ = ["report_files"]
 
@@ -107,8 +108,7 @@ def _page(data: Data) -> Iterator[str]:
 
 def _verdicts(data: Data) -> str:
     rows = [
-        [_label(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
-        for one in data["verdicts"]
+        [label(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]] for one in data["verdicts"]
     ]
     return table(["action", "players", "it was said to be", "by habit", "retrained"], _cells(rows), left=5)
 
@@ -118,7 +118,7 @@ def _meetings(data: Data) -> str:
     for one in data["meetings"]:
         shares = [f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in (one["won"][way] for way in WAYS)]
         rows.append([
-            _label(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0], shares[1],
+            label(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0], shares[1],
             _between(one, "regained"), shares[2], _between(one, "deviation"),
         ])  # fmt: skip
     head = ["action", "players", "seed", "decks", WAYS[0], WAYS[1], "regained", WAYS[2], "worth beyond the average"]
@@ -132,7 +132,7 @@ def _networks(data: Data) -> str:
             f"{s['share']:.1%} ({s['low']:.1%} to {s['high']:.1%}) against {s['opponent']}, {s['players']} players"
             for s in one["standings"]
         )
-        learnt = f"without {_label(one['without'])}" if one["without"] else "with all actions"
+        learnt = f"without {label(one['without'])}" if one["without"] else "with all actions"
         size = f"{one['positions']:,} and {one['decisions']:,}"
         rows.append([learnt, one["seed"], size, f"{one['minutes']:.1f}", won, code(one["digest"])])
     head = ["learnt", "seed", "positions of the heuristic and decisions of its own", "minutes", "games won", "file"]
@@ -140,16 +140,8 @@ def _networks(data: Data) -> str:
 
 
 def _between(one: Data, key: str) -> str:
-    return f"{_signed(one[key])} ({_signed(one[f'{key}_low'])} to {_signed(one[f'{key}_high'])})"
-
-
-def _signed(value: float) -> str:
-    return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
+    return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
 
 
 def _cells(rows: list[list[Any]]) -> list[list[str]]:
     return [[str(cell) for cell in row] for row in rows]
-
-
-def _label(action: str) -> str:
-    return text(action.replace("_", " "))

@@ -40,7 +40,10 @@ def results(retrained: Retrained) -> dict[str, Any]:
     retrained.train()
     effects = {key: estimate(study_of(table)) for key, table in retrained.screens().items()}
     screen = _screens(config, effects)
-    shares = {key: of_seat(table, key[0], key[3]) for key, table in retrained.meetings().items()}
+    shares = {}
+    for (action, seed, n, way), table in retrained.meetings().items():
+        without = retrained.player(Learner(seed, action)) if way == "at home" else None
+        shares[action, seed, n, way] = of_seat(table, action, without)
     meetings = _meetings(config, effects, shares)
     verdicts = [
         {
@@ -73,16 +76,16 @@ def results(retrained: Retrained) -> dict[str, Any]:
     return sealed(rounded(data))
 
 
-def of_seat(table: Table, action: str, way: str) -> Array:
+def of_seat(table: Table, action: str, player: str | None = None) -> Array:
     """Return the part of its games that the seat wins that does without an action, deck by deck, float64 (D,).
 
     Args:
         table: games of a meeting, in which every deck is dealt once for each rotation of the seats.
         action: which one it does without.
-        way: how, see `WAYS`.
+        player: whose seat it is, where all do without; None: the seat that is denied the action.
     """
-    if way == "at home":  # all do: it is the one that has learnt so
-        without = table.seating == table.players.index(next(one for one in table.players if "without-" in one))
+    if player is not None:
+        without = table.seating == table.players.index(player)
     else:
         without = table.denied >> ACTIONS.index(action) & 1 == 1
     won = (win_shares(table.places) * without).sum(axis=1)

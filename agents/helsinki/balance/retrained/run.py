@@ -18,10 +18,8 @@ from typing import Any
 from agents.arena.config import plan_from_dict
 from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
-from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.retrained.config import RetrainedConfig
-from helsinki_env.data import read_json, shown
-from helsinki_env.files import write_json
 
 __all__ = ["PARTS", "WAYS", "Learner", "Retrained", "Train", "open_retrained"]
 
@@ -65,17 +63,7 @@ def open_retrained(config: RetrainedConfig, folder: Path) -> None:
         StudyError: if something else was asked there.
         OSError: if the folder cannot be written.
     """
-    path, asked = folder / _CONFIG, config.to_dict()
-    if not path.exists():
-        write_json(path, asked)
-        return
-    there = RetrainedConfig.from_dict(read_json(path, StudyError)).to_dict()
-    for key, value in asked.items():
-        if there[key] != value:
-            raise StudyError(
-                f"{folder}: there are networks and games for {key} {shown(there[key])}, found {shown(value)} now: what "
-                "is asked stands before the first game; ask the same again, or choose another folder by --out"
-            )
+    begin(folder / _CONFIG, config.to_dict(), lambda data: RetrainedConfig.from_dict(data).to_dict(), "a retraining")
 
 
 class Retrained:

@@ -8,11 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.helsinki.balance.parts import StudyError, component_file, counts_of, entry_of
+from agents.helsinki.balance.parts import StudyError, component_file, counts_of, entry_of, read_asked
 from agents.helsinki.balance.tune.numbers import COVERED, Number, covers, read_numbers
-from helsinki_env.data import Entry, read_yaml
+from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["LEAST_GAMES", "Games", "TuneConfig"]
 
@@ -135,10 +134,7 @@ class TuneConfig:
         Raises:
             StudyError: naming file, key, value found and what is expected.
         """
-        path = find_yaml(name_or_path, "tune", StudyError)
-        data = read_yaml(path, StudyError)
-        data.value = {"name": path.stem, **data.mapping().value}
-        return cls.from_dict(data)
+        return cls.from_dict(read_asked(name_or_path, "tune"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:

@@ -17,7 +17,7 @@ from agents.helsinki.balance.tune.results import MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.markdown import all_printable, code, marked, table, text
 
-__all__ = ["PROPOSAL", "play_command", "report_files"]
+__all__ = ["PROPOSAL", "label", "play_command", "report_files", "signed"]
 
 Data = Mapping[str, Any]
 
@@ -128,11 +128,13 @@ def _covers(change: Sequence[Data]) -> bool:
     return any(one["kind"] == "covered" for one in change)
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """Return a number with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
 
-def _label(action: str) -> str:
+def label(action: str) -> str:
+    """Return what an action is called in a table, as Markdown."""
     return text(action.replace("_", " "))
 
 
@@ -147,14 +149,14 @@ def _actions(data: Data) -> str:
     head += [f"{n} players, {name}" for n in counts for name in when]
     rows = []
     for i, action in enumerate(data["actions"]):
-        cells = [_label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
+        cells = [label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
         for j in range(len(counts)):
             for board in boards:
                 one = board["screen"][j]["actions"][i]
                 if one["power"] is None:  # it is covered
                     cells.append("")
                     continue
-                ends = (_signed(one[f"deviation{end}"]) for end in ("", "_low", "_high"))
+                ends = (signed(one[f"deviation{end}"]) for end in ("", "_low", "_high"))
                 cells.append("{} ({} to {})".format(*ends))
         rows.append((data["before"]["screen"][0]["actions"][i]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
@@ -186,8 +188,8 @@ def _games(data: Data) -> str:
 
 def _changes(change: Sequence[Data]) -> str:
     if _covers(change):
-        return ", ".join(_label(one["action"]) for one in change)
-    return "; ".join(f"{_label(one['action'])}: {_step(one)}" for one in change)
+        return ", ".join(label(one["action"]) for one in change)
+    return "; ".join(f"{label(one['action'])}: {_step(one)}" for one in change)
 
 
 def _tried(data: Data) -> str:
@@ -209,10 +211,10 @@ def _numbers(data: Data) -> str:
     for number in data["numbers"]:
         for n, powers in number["power"].items():
             told = [
-                f"{f'({value})' if value == number['was'] else value}: {_signed(power)}"
+                f"{f'({value})' if value == number['was'] else value}: {signed(power)}"
                 for value, power in zip(number["values"], powers, strict=True)
             ]
-            rows.append([f"{_label(number['action'])}, {_kind(number)}", n, ", ".join(told)])
+            rows.append([f"{label(number['action'])}, {_kind(number)}", n, ", ".join(told)])
     return table(["number", "players", "value: worth"], rows, left=3)
 
 

@@ -17,13 +17,12 @@ from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
 from agents.arena.run import run_arena
 from agents.balance.effects import Study
-from agents.helsinki.balance.parts import StudyError
+from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.tune.config import LEAST_GAMES, TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, Proven, proven, search
-from helsinki_env.data import read_json, shown
-from helsinki_env.files import remove_leftovers, write_json
+from helsinki_env.files import remove_leftovers
 
 __all__ = ["Run", "Tuning", "open_tuning"]
 
@@ -50,17 +49,7 @@ def open_tuning(config: TuneConfig, folder: Path) -> None:
         OSError: if the folder cannot be written.
     """
     remove_leftovers(folder / _BOARDS)
-    path, asked = folder / _CONFIG, config.to_dict()
-    if not path.exists():
-        write_json(path, asked)
-        return
-    there = TuneConfig.from_dict(read_json(path, StudyError)).to_dict()
-    for key, value in asked.items():
-        if there[key] != value:
-            raise StudyError(
-                f"{folder}: there is a tuning with {key} {shown(there[key])}, found {shown(value)} now: what is asked "
-                "stands before the first game; ask the same again, or choose another folder by --out"
-            )
+    begin(folder / _CONFIG, config.to_dict(), lambda data: TuneConfig.from_dict(data).to_dict(), "a tuning")
 
 
 class Tuning:
