@@ -93,30 +93,21 @@ def measure(
     return found
 
 
-def gate(
-    candidate: Player, best: Player, game: Any, config: GateConfig, seed: int, against: Player | None = None
-) -> State:
+def gate(candidate: Player, best: Player, game: Any, config: GateConfig, seed: int) -> State:
     """Let a candidate meet the best, deck by deck, until the test says something.
 
     With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
     played in all rotations: whoever is as good wins half of the games of a deck, whatever cards and actions its seats
     have got.
-
-    With `against` both meet that player instead, one seat against it on all others, in the same games. Of a deck the
-    candidate then gets a half, and half of what it wins more of the games than the best.
     """
-    pairs = [[candidate, best]] if against is None else [[candidate, against], [best, against]]
-    tables = [
-        [_Table(pair, game, count, config.boards, seed, against is None) for pair in pairs] for count in config.players
-    ]
+    tables = [_Table([candidate, best], game, count, config.boards, seed) for count in config.players]
     test = SequentialTest(config.hypotheses)
     for first in range(0, config.decks, config.at_once):
         decks = np.arange(first, min(config.decks, first + config.at_once))
         won = np.zeros(len(decks))
-        for number, sides in enumerate(tables):
+        for number, table in enumerate(tables):
             mine = decks % len(tables) == number
-            found = [table.play(decks[mine], decks[mine] // len(tables) % 2 == 1) for table in sides]
-            won[mine] = found[0] if against is None else (1 + found[0] - found[1]) / 2
+            won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":
             break
@@ -124,12 +115,12 @@ def gate(
 
 
 class _Table:
-    """Where a player meets another with one number of players, with half of the seats or with one of them."""
+    """Where a player meets another with one number of players, with half of the seats."""
 
-    def __init__(self, both: list[Player], game: Any, players: int, boards: Boards, seed: int, halves: bool) -> None:
+    def __init__(self, both: list[Player], game: Any, players: int, boards: Boards, seed: int) -> None:
         self.players, self.game, self.boards, self.seed = both, with_seats(game, players), boards, seed
-        half = np.arange(players) >= (players // 2 if halves else 1)
-        lineups = [half, ~half] if halves and players % 2 else [half]
+        half = np.arange(players) >= players // 2
+        lineups = [half, ~half] if players % 2 else [half]
         rotations = (np.arange(players)[:, None] + np.arange(players)) % players
         self.seating = np.concatenate([lineup[rotations] for lineup in lineups]).astype(np.int64)
 

@@ -2,8 +2,9 @@
 
 What a run leaves in its folder:
 
-- ``best.safetensors``: the network that passed the gate last (play it as ``net:FOLDER``); ``latest.safetensors``: the
-  learner as it was when it was last measured; ``past/``: past selves, the opponents of later ones.
+- ``best.safetensors``: the network that passed the gate last, or the strongest of all that were measured in a best
+  response to somebody (play it as ``net:FOLDER``); ``latest.safetensors``: the learner as it was when it was last
+  measured; ``past/``: past selves, the opponents of later ones.
 - ``state.safetensors``: where the run stands; `resume` goes on from there as if it had never stopped.
 - ``curve.json``: strength over training time. ``summary.json``: the table at the end, with everything needed to do it
   again. ``tensorboard/``: losses, strength and times for TensorBoard, if that is installed.
@@ -21,10 +22,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agents.net.checkpoint import save_checkpoint
+from agents.net.checkpoint import load_checkpoint, save_checkpoint
 from agents.net.description import environment_of, interface_digests
 from agents.net.pytorch import knows_bfloat16
-from agents.registry import make_player
 from helsinki_env.data import Entry, brief, shown
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
@@ -45,6 +45,7 @@ __all__ = ["Report", "RunError", "Training", "check_folder", "uses_bfloat16"]
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
 _GATE_SEED = 2_000_000
+_RACE_SEED = 3_000_000
 #: The state is saved at least so often, in seconds; what is learnt does not depend on it.
 _SAVE_EVERY = 30.0
 #: Where a run stands, in its folder.
@@ -329,26 +330,55 @@ class Training:
         write_json(self.folder / "curve.json", s.curve)
 
     def _met(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """Return how the learner did against the fixed players, and at the gate, but for the first time."""
+        """Return how the learner did against the fixed players, and at the gate, but for the first time.
+
+        A best response passes no gate: what it gains from one measurement to the next is less than a test would see,
+        and it does not meet its best self. At the end the strongest of all is looked for instead, see `_strongest`.
+        """
         s, e = self.standing, self.preset.evaluation
         found = self._against(self.network, e.games, _MATCH_SEED + self.seed)
-        if not s.measured:
+        if not s.measured or self.preset.against:
             return found, None
         both = self.learner.player(self.network, "new"), self.learner.player(self.best, "best")
         seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
-        against = make_player(self.preset.against, self.preset.game) if self.preset.against else None
-        state = gate(*both, self.preset.game, self.preset.gate, seed, against)
+        state = gate(*both, self.preset.game, self.preset.gate, seed)
         return found, {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
 
     def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
         e = self.preset.evaluation
         return measure(self.learner.player(network, "learner"), self.preset.game, e.opponents, e.players, games, seed)
 
+    def _strongest(self) -> int:
+        """Return which measured self wins most against the player that is to be beaten.
+
+        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: twice as many games as the
+        table at the end has go in equal parts to those that are left, and the better half stays.
+        """
+        left = list(range(self.standing.measured))
+        number = 0
+        while len(left) > 1:
+            games = max(2, 2 * self.preset.evaluation.final_games // len(left))
+            seed = _RACE_SEED + 1000 * self.seed + number
+            met = {which: self._against(self._self(which), games, seed) for which in left}
+            won = {which: sum(standing["times_fair"] for standing in found) for which, found in met.items()}
+            left = sorted(left, key=lambda which: (-won[which], -which))[: (len(left) + 1) // 2]  # of equals the later
+            number += 1
+        return left[0]
+
+    def _self(self, which: int) -> Any:
+        """Return the network as it was when it was measured for that time."""
+        network = copy.deepcopy(self.network)
+        network.load_state_dict(load_checkpoint(self.folder / "past" / f"{which:04d}.safetensors")[0].state_dict())
+        return network.eval()
+
     def _summary(self, finished: bool) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before there was a best one: the learner as it is
             self.best.load_state_dict(self.network.state_dict())
         if not self.group.first:
             return {"finished": finished}
+        if self.preset.against and self.standing.curve:
+            self.standing.best_at = self._strongest()
+            self.best.load_state_dict(self._self(self.standing.best_at).state_dict())
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         summary = {
             **self.describe(),
