@@ -351,13 +351,13 @@ class Training:
     def _strongest(self) -> int:
         """Return which measured self wins most against the player that is to be beaten.
 
-        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: twice as many games as the
+        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: four times as many games as the
         table at the end has go in equal parts to those that are left, and the better half stays.
         """
         left = list(range(self.standing.measured))
         number = 0
         while len(left) > 1:
-            games = max(2, 2 * self.preset.evaluation.final_games // len(left))
+            games = max(2, 4 * self.preset.evaluation.final_games // len(left))
             seed = _RACE_SEED + 1000 * self.seed + number
             met = {which: self._against(self._self(which), games, seed) for which in left}
             won = {which: sum(standing["times_fair"] for standing in found) for which, found in met.items()}
