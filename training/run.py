@@ -351,8 +351,8 @@ class Training:
     def _strongest(self) -> int:
         """Return which measured self wins most against the player that is to be beaten.
 
-        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: four times as many games as the
-        table at the end has go in equal parts to those that are left, and the better half stays.
+        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: four times as many games as
+        the table at the end has go in equal parts to those that are left, and the better half stays.
         """
         left = list(range(self.standing.measured))
         number = 0
