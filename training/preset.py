@@ -201,8 +201,8 @@ class Preset:
     def responding(self, player: str) -> Preset:
         """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
 
-        The learner has one seat of every game and that player all others; past selves are not met. The
-        best is that one of all measured which wins most against that player; there is no gate.
+        The learner has one seat of every game and that player all others; past selves are not met. The best is
+        that one of all measured which wins most against that player; there is no gate.
 
         Args:
             player: its name.
