@@ -17,6 +17,7 @@ from helsinki_env.engine.kernel import JIT
 from tests.support.networks import contrary, saved, untrained
 from training.opponents import Pool
 from training.preset import Preset, PresetError
+from training.progress import Report
 from training.run import RunError, Training
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
@@ -67,7 +68,9 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     for which in range(2):
         network = untrained() if which == stronger else contrary()
         save_checkpoint(tmp_path / "run" / "past" / f"{which:04d}.safetensors", network, training.describe())
-    summary = Training(preset, tmp_path / "run", 5, resume=True).run()
+    told: list[Report] = []
+    summary = Training(preset, tmp_path / "run", 5, resume=True).run(told.append)
+    assert [(one.progress.part, one.progress.done) for one in told] == [("race", 0.5), ("race", 1.0)]
     assert same_weights(load_checkpoint(tmp_path / "run" / "best.safetensors")[0], untrained())
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
     assert summary["best"]["decisions"] == curve[stronger]["decisions"]

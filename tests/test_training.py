@@ -50,8 +50,9 @@ from training.evaluate import GateConfig, gate, measure
 from training.opponents import Pool
 from training.ppo import PPO, PPOConfig
 from training.preset import Preset, PresetError
+from training.progress import Report
 from training.rollout import COMPONENTS, LEAST, LOOKED_AT, Rollout, Stage, by_seat, from_viewer, own_component
-from training.run import Report, RunError, Training
+from training.run import RunError, Training
 from training.saved import Arrays, read, write
 from training.segments import advantages
 from training.tables import TableConfig, divide

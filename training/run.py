@@ -17,7 +17,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,14 @@ from training.card.group import Group
 from training.evaluate import gate, measure
 from training.learner import Place, learner_of
 from training.preset import Preset
-from training.progress import Progress
-from training.saved import Arrays, StateError, check_curve, load_module, module_arrays, read, write
+from training.progress import Progress, Report
+from training.race import strongest
+from training.saved import Arrays, Standing, StateError, load_module, module_arrays, read, write
 
 with needs("train"):
     import torch
 
-__all__ = ["Report", "RunError", "Training", "check_folder", "uses_bfloat16"]
+__all__ = ["RunError", "Training", "check_folder", "uses_bfloat16"]
 
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
@@ -54,46 +55,6 @@ _STATE = "state.safetensors"
 
 class RunError(ValueError):
     """A run that cannot be begun or resumed; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """What is told after each update.
-
-    Attributes:
-        seconds: of training so far, those before the run was last resumed included.
-        progress: of the part that is going on.
-        measured: the newest entry of the curve, or None.
-    """
-
-    seconds: float
-    progress: Progress
-    measured: dict[str, Any] | None
-
-
-@dataclass
-class _Standing:
-    """What a run has found out so far, as it stands in its state."""
-
-    part: str = "warm"
-    measured: int = 0
-    best_at: int = 0
-    past: list[tuple[str, int]] = field(default_factory=list)
-    curve: list[dict[str, Any]] = field(default_factory=list)
-    seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Check every value."""
-        data = Entry(vars(self), ValueError)
-        data["part"].choice(("warm", "ppo"))
-        data["seconds"].number(0)
-        count = len(check_curve(data["curve"]))
-        data["measured"].integer(count, count)
-        data["best_at"].integer(0, max(0, count - 1))
-        past = [one.entries("file and rollout", length=2) for one in data["past"].entries("past selves")]
-        self.past = [
-            (name.choice([f"{i:04d}.safetensors" for i in range(count)]), since.integer(0)) for name, since in past
-        ]
 
 
 def _different(begun: Any, now: Any, key: str) -> list[str]:
@@ -157,7 +118,7 @@ class Training:
             raise RunError(str(problem)) from None
         self.network = self.learner.network
         self.best = copy.deepcopy(self.network)
-        self.standing = _Standing(part=next(iter(self.learner.parts)))
+        self.standing = Standing(part=next(iter(self.learner.parts)))
         #: Where the run stood after its last update, as `write` takes it.
         self._reached: tuple[Arrays, dict[str, Any]] | None = None
         if resume:
@@ -194,7 +155,7 @@ class Training:
             raise RunError(f"{self._state}: {problem}; begin anew in another folder (--out)") from None
 
     def _restore(self, arrays: Arrays, told: Entry) -> None:
-        self.standing = told["standing"].build(_Standing)
+        self.standing = told["standing"].build(Standing)
         told["standing"]["part"].choice(list(self.learner.parts))
         load_module("best", self.best, arrays)
         self.learner.pool.past = list(self.standing.past)
@@ -227,7 +188,7 @@ class Training:
             finally:
                 for part in self.learner.parts.values():
                     part.close()
-            return self._summary(finished)
+            return self._summary(finished, report)
 
     def keep(self) -> bool:
         """Save where the run stood after its last update, for whoever stops it now; return whether it can be resumed.
@@ -348,22 +309,20 @@ class Training:
         e = self.preset.evaluation
         return measure(self.learner.player(network, "learner"), self.preset.game, e.opponents, e.players, games, seed)
 
-    def _strongest(self) -> int:
-        """Return which measured self wins most against the player that is to be beaten.
+    def _strongest(self, report: Callable[[Report], None] | None) -> int:
+        """Return which measured self wins most against the player that is to be beaten, see `training.race`."""
+        games, ppo = 4 * self.preset.evaluation.final_games, self.learner.ppo
 
-        Sequential halving (Karnin, Koren and Somekh 2013), every round on decks of its own: four times as many games as
-        the table at the end has go in equal parts to those that are left, and the better half stays.
-        """
-        left = list(range(self.standing.measured))
-        number = 0
-        while len(left) > 1:
-            games = max(2, 4 * self.preset.evaluation.final_games // len(left))
-            seed = _RACE_SEED + 1000 * self.seed + number
-            met = {which: self._against(self._self(which), games, seed) for which in left}
-            won = {which: sum(standing["times_fair"] for standing in found) for which, found in met.items()}
-            left = sorted(left, key=lambda which: (-won[which], -which))[: (len(left) + 1) // 2]  # of equals the later
-            number += 1
-        return left[0]
+        def won(which: int, games: int, number: int) -> float:
+            found = self._against(self._self(which), games, _RACE_SEED + 1000 * self.seed + number)
+            return sum(float(standing["times_fair"]) for standing in found)
+
+        def told(done: float) -> None:
+            if report is not None:
+                progress = Progress("race", done, ppo.decisions, ppo.games)
+                report(Report(self._seconds(), progress, self.standing.curve[-1]))
+
+        return strongest(self.standing.measured, games, won, told)
 
     def _self(self, which: int) -> Any:
         """Return the network as it was when it was measured for that time."""
@@ -371,13 +330,13 @@ class Training:
         network.load_state_dict(load_checkpoint(self.folder / "past" / f"{which:04d}.safetensors")[0].state_dict())
         return network.eval()
 
-    def _summary(self, finished: bool) -> dict[str, Any]:
+    def _summary(self, finished: bool, report: Callable[[Report], None] | None) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before there was a best one: the learner as it is
             self.best.load_state_dict(self.network.state_dict())
         if not self.group.first:
             return {"finished": finished}
         if self.preset.against and self.standing.curve:
-            self.standing.best_at = self._strongest()
+            self.standing.best_at = self._strongest(report)
             self.best.load_state_dict(self._self(self.standing.best_at).state_dict())
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         summary = {

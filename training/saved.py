@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ with needs("train"):
     from safetensors.numpy import save
     from torch import nn
 
-__all__ = ["StateError", "check_curve", "load_module", "load_optimiser", "module_arrays", "optimiser_arrays", "read",
-           "taken", "write"]  # fmt: skip
+__all__ = ["Standing", "StateError", "check_curve", "load_module", "load_optimiser", "module_arrays",
+           "optimiser_arrays", "read", "taken", "write"]  # fmt: skip
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -98,6 +99,31 @@ def check_curve(curve: Entry) -> list[dict[str, Any]]:
                 found[share].number(0, 1)
     measured: list[dict[str, Any]] = curve.value
     return measured
+
+
+@dataclass
+class Standing:
+    """What a run has found out so far, as it stands in its state."""
+
+    part: str = "warm"
+    measured: int = 0
+    best_at: int = 0
+    past: list[tuple[str, int]] = field(default_factory=list)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        data = Entry(vars(self), ValueError)
+        data["part"].choice(("warm", "ppo"))
+        data["seconds"].number(0)
+        count = len(check_curve(data["curve"]))
+        data["measured"].integer(count, count)
+        data["best_at"].integer(0, max(0, count - 1))
+        past = [one.entries("file and rollout", length=2) for one in data["past"].entries("past selves")]
+        self.past = [
+            (name.choice([f"{i:04d}.safetensors" for i in range(count)]), since.integer(0)) for name, since in past
+        ]
 
 
 def module_arrays(name: str, module: nn.Module) -> Arrays:

@@ -169,6 +169,8 @@ class _Lines:
 
 def _describe(now: Any) -> str:
     p = now.progress
+    if p.part == "race":
+        return "race of all that were measured"
     noun = "positions" if p.part == "warm start" else "decisions"
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # some game has ended
