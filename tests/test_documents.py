@@ -44,7 +44,7 @@ INTERNAL = re.compile(
     r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
     r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
     r"|agents\.plain\.entries$"
-    r"|training\.(board|checks|progress|card\.(bench|chance|graphs|learner|seats|segments))$"
+    r"|training\.(board|checks|card\.(bench|chance|graphs|learner|seats|segments))$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import math
@@ -25,18 +26,21 @@ from agents.base import Player, decide, first_words, next_words
 from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
 from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
-from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
+from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
 from agents.net.inputs import MOST, Inputs, Writer
 from agents.net.network import Assessment, Network, NetworkConfig, Tensors
 from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
+from agents.plain.network import PlainNetwork
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
 from helsinki_env.engine.hidden import batch_redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
+from helsinki_env.engine.spec import config_to_dict
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import COLOURS, load_components
@@ -649,6 +653,17 @@ def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
     assert (searching(30, arms=2.0).act(observation, mask, drawn) != usual).any()
     # Whoever trusts the network blindly does what it prefers.
     np.testing.assert_array_equal(searching(30, trust=1e9).act(observation, mask, drawn), alone)
+    np.testing.assert_array_equal(searching(30, share=1e9).act(observation, mask, drawn), alone)
+
+
+def test_the_networks_own_opinion_counts_for_more_where_there_are_more_trials() -> None:
+    assert [searching(budget).trust for budget in (1, 25, 100, 400)] == [20, 20, 20, 80]
+    assert searching(100, trust=30.0).trust == 30
+    observation, mask = rows(150)
+    drawn = words(len(mask))
+    many = searching(200).act(observation, mask, drawn)
+    np.testing.assert_array_equal(searching(200, trust=40.0, share=0.0).act(observation, mask, drawn), many)
+    assert (searching(200, share=0.0).act(observation, mask, drawn) != many).any()
 
 
 def test_what_is_forced_needs_no_search() -> None:
@@ -836,6 +851,26 @@ PICKLES: dict[str, Callable[[object], bytes]] = {
     "old torch": partial(torch_file, _use_new_zipfile_serialization=False),
     **{f"protocol {n}": partial(pickle.dumps, protocol=n) for n in range(6)},
 }
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"), [("ahead", "copenhagen tells of no next turn"), ("turned", "copenhagen has no other side")]
+)
+def test_only_networks_of_a_game_that_has_it_are_told_of_next_turns_or_turn_boards(
+    part: str, reason: str, tmp_path: Path
+) -> None:
+    with_it = dataclasses.replace(SMALL, **{part: True})
+    with pytest.raises(ValueError, match=f"{part}: found True, expected False: copenhagen"):
+        Network(CopenhagenConfig(), with_it)
+    network = Network(CopenhagenConfig(), SMALL)
+    told = {"game": config_to_dict(network.game), "network": dataclasses.asdict(with_it)}
+    path = save_checkpoint(tmp_path / "net.safetensors", network, told)
+    with pytest.raises(CheckpointError, match=rf"net\.safetensors: network.* {reason}"):
+        load_checkpoint(path)
+    with pytest.raises(ValueError, match=f"{part}: found True, expected False: a plain network reads"):
+        PlainNetwork(config=with_it)
+    with pytest.raises(ValueError, match=f"{part}: found 1, expected True or False"):
+        NetworkConfig(**{part: 1})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", PICKLES)

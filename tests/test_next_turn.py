@@ -13,24 +13,21 @@ import torch
 from agents.guide import NOTHING, decide
 from agents.helsinki.next_turn import next_turn_parts, write_next_turn
 from agents.helsinki.worth import worth
-from agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from agents.net.checkpoint import CheckpointError, load_checkpoint
 from agents.net.export import export_onnx
 from agents.net.inputs import Inputs, Writer
 from agents.net.make import make
-from agents.net.network import Network, NetworkConfig
+from agents.net.network import Network
 from agents.net.parts import places
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer
-from agents.plain.network import PlainNetwork
 from agents.search.desk import clear, new_desk
 from helsinki_env import Game, GameConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.state import PHASE_MOVE
@@ -272,17 +269,3 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path) -> None
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
-
-
-def test_only_a_game_that_tells_of_next_turns_has_such_networks(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="ahead: found True, expected False: copenhagen"):
-        Network(CopenhagenConfig(), replace(SMALL, ahead=True))
-    network = Network(CopenhagenConfig(), SMALL)
-    said = {"game": config_to_dict(network.game), "network": asdict(replace(SMALL, ahead=True))}
-    path = save_checkpoint(tmp_path / "net.safetensors", network, said)
-    with pytest.raises(CheckpointError, match=r"net\.safetensors: network.* copenhagen tells of no next turn"):
-        load_checkpoint(path)
-    with pytest.raises(ValueError, match="ahead: found True, expected False: a plain network reads"):
-        PlainNetwork(config=replace(SMALL, ahead=True))
-    with pytest.raises(ValueError, match="ahead: found 1, expected True or False"):
-        NetworkConfig(ahead=1)  # type: ignore[arg-type]

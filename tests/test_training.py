@@ -843,16 +843,19 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
-def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(game: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("game", "against"), [("helsinki", None), ("copenhagen", None), ("helsinki", "greedy")])
+def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
+    game: str, against: str | None, tmp_path: Path
+) -> None:
     """The real command; Ctrl-C as soon as it can go on, then kill -9 and Ctrl-C at random moments."""
     rng, folder = random.Random(0), tmp_path / "run"
     tiny, whole = tmp_path / "tiny.yaml", tmp_path / "whole"
     tiny.write_text(f"{TINY}rules: {game}\n")
-    assert Training(Preset.from_yaml(tiny), whole, 5).run()["finished"]
+    preset = Preset.from_yaml(tiny)
+    assert Training(preset if against is None else preset.responding(against), whole, 5).run()["finished"]
     state, killed, stopped = folder / "state.safetensors", 0, 0
     command = [sys.executable, "-c", DRIVER, "train", "--preset", str(tiny), "--out", str(folder), "--seed", "5"]
-    command += ["--device", "cpu"]
+    command += ["--device", "cpu", *([] if against is None else ["--against", against])]
     environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "300"}
     for attempt in range(5):
         before = state.stat().st_mtime_ns if state.exists() else 0

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -298,6 +303,20 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
     return report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
 
 
+def killed_while_it_plays(command: list[str], folder: Path) -> None:
+    """Run the command and kill it, as a machine does that goes down, once there are games in the folder of a part."""
+    words = [sys.executable, "-m", "helsinki_env.cli", *command, "--processes", "1"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 240
+        while not list((folder / "chunks").glob("*.games")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.002)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (folder.parent / "report").exists()
+
+
 def written(config: TuneConfig, path: Path) -> str:
     """Write the file that asks the same and return its path."""
     path.write_text(yaml.safe_dump(config.to_dict()), encoding="utf-8")
@@ -312,6 +331,8 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
             played_here(config, tmp_path / "one", part)
     files = played_here(config, tmp_path / "one")
     command = ["balance", "tune", written(config, tmp_path / "tiny.yaml"), "--out", str(tmp_path / "other")]
+    for part in ("slopes", "halving-1"):
+        killed_while_it_plays(command, tmp_path / "other" / part)
     assert main([*command, "--processes", "2"]) == 0
     for path, content in files.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "whoever plays, and how often it stops"

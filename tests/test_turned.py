@@ -13,16 +13,13 @@ import pytest
 import torch
 
 from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
-from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
+from agents.net.checkpoint import load_checkpoint, same_weights
 from agents.net.export import export_onnx
-from agents.net.network import Assessment, Network, NetworkConfig
+from agents.net.network import Assessment, Network
 from agents.net.onnx import OnnxAssessor
 from agents.net.parts import places_of
-from agents.plain.network import PlainNetwork
 from helsinki_env import Game
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.spec import config_to_dict
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import notation
 from tests.support.networks import SMALL, opinionated, saved
 from tests.test_net import expected_seat, expected_table, some_games
@@ -161,17 +158,3 @@ def test_an_exported_network_turns_too(tmp_path: Path) -> None:
         found, expected = model(*described(position, 0)), said(network, position, 0)
         np.testing.assert_allclose(found.win_logits[:, :2], expected.win_logits[:, :2], atol=1e-4)
         position = quarter(position)
-
-
-def test_only_a_game_that_is_the_same_from_all_sides_is_turned(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="turned: found True, expected False: copenhagen"):
-        Network(CopenhagenConfig(), replace(SMALL, turned=True))
-    network = Network(CopenhagenConfig(), SMALL)
-    told = {"game": config_to_dict(network.game), "network": asdict(replace(SMALL, turned=True))}
-    path = save_checkpoint(tmp_path / "net.safetensors", network, told)
-    with pytest.raises(CheckpointError, match=r"net\.safetensors: network.* copenhagen has no other side"):
-        load_checkpoint(path)
-    with pytest.raises(ValueError, match="turned: found True, expected False: a plain network reads"):
-        PlainNetwork(config=replace(SMALL, turned=True))
-    with pytest.raises(ValueError, match="turned: found 1, expected True or False"):
-        NetworkConfig(turned=1)  # type: ignore[arg-type]

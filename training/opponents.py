@@ -66,12 +66,12 @@ class Pool:
 
     def _get(self, name: str) -> Any:
         if name not in self._loaded:
-            self._loaded[name] = self._player(name, self._load(self.folder / name))
+            self._loaded[name] = self._player(name, self.load(name))
         return self._loaded[name]
 
-    def _load(self, path: Path) -> Any:
-        """Return the network in a file."""
-        return load_checkpoint(path)[0]
+    def load(self, name: str) -> Any:
+        """Return the network that a past self was."""
+        return load_checkpoint(self.folder / name)[0]
 
     def _player(self, name: str, network: Any) -> Any:
         """Return what is met of a past self."""

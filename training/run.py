@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agents.net.checkpoint import load_checkpoint, save_checkpoint
+from agents.net.checkpoint import save_checkpoint
 from agents.net.description import environment_of, interface_digests
 from agents.net.pytorch import knows_bfloat16
 from helsinki_env.data import Entry, brief, shown
@@ -63,6 +63,11 @@ def _different(begun: Any, now: Any, key: str) -> list[str]:
         keys = [*now, *(name for name in begun if name not in now)]
         return [text for name in keys for text in _different(begun.get(name), now.get(name), f"{key}.{name}")]
     return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]
+
+
+def _file(measured: int) -> str:
+    """The file of the learner as it was when it was measured for that time, the first being 0."""
+    return f"{measured:04d}.safetensors"
 
 
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
@@ -276,7 +281,7 @@ class Training:
                 "gate": passed,
             }
         )
-        name = f"{s.measured:04d}.safetensors"
+        name = _file(s.measured)
         self.learner.pool.add(name, copy.deepcopy(self.network), ppo.updates)
         s.past.append((name, ppo.updates))
         s.measured += 1
@@ -314,7 +319,7 @@ class Training:
         games, ppo = 4 * self.preset.evaluation.final_games, self.learner.ppo
 
         def won(which: int, games: int, number: int) -> float:
-            found = self._against(self._self(which), games, _RACE_SEED + 1000 * self.seed + number)
+            found = self._against(self.learner.pool.load(_file(which)), games, _RACE_SEED + 1000 * self.seed + number)
             return sum(float(standing["times_fair"]) for standing in found)
 
         def told(done: float) -> None:
@@ -324,12 +329,6 @@ class Training:
 
         return strongest(self.standing.measured, games, won, told)
 
-    def _self(self, which: int) -> Any:
-        """Return the network as it was when it was measured for that time."""
-        network = copy.deepcopy(self.network)
-        network.load_state_dict(load_checkpoint(self.folder / "past" / f"{which:04d}.safetensors")[0].state_dict())
-        return network.eval()
-
     def _summary(self, finished: bool, report: Callable[[Report], None] | None) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before there was a best one: the learner as it is
             self.best.load_state_dict(self.network.state_dict())
@@ -337,7 +336,7 @@ class Training:
             return {"finished": finished}
         if self.preset.against and self.standing.curve:
             self.standing.best_at = self._strongest(report)
-            self.best.load_state_dict(self._self(self.standing.best_at).state_dict())
+            self.best.load_state_dict(self.learner.pool.load(_file(self.standing.best_at)).state_dict())
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         summary = {
             **self.describe(),

@@ -124,7 +124,7 @@ class Searcher:
             for lot, race in zip(lots, races, strict=True):
                 tried = race.trials > 0
                 found.arms[rows[lot]] = np.where(tried, race.arms, -1)
-                found.aim[rows[lot]] = race.preferences(self._player.settings.trust, self._player.width)
+                found.aim[rows[lot]] = race.preferences(self._player.trust, self._player.width)
                 found.worth[rows[lot]] = race.shares / np.where(tried, race.trials, np.nan)[..., None]
         self._forget_unseen(inputs, found)
         return found

@@ -71,8 +71,8 @@ class Claim:
             if entry_of_chunk(chunk, games) != told[chunk.name]:
                 raise GauntletError(
                     f"{self.path}: {self.plan.describe(chunk)}: played again, its games came out otherwise than the "
-                    "certificate says (another player, or one that does not decide by its seat's view and random "
-                    f"number alone{self._other_package()})"
+                    "certificate says (another player, one that does not decide by its seat's view and random number "
+                    f"alone, or networks on another kind of processor{self._other_package()})"
                 )
             if progress is not None:
                 progress(self.plan.games_of([chunk]))

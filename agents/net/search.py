@@ -43,12 +43,15 @@ class SearchSettings:
     Args:
         turns: own turns that a trial plays after the present one.
         arms: decisions that enter the race, as a multiple of the root of the budget.
-        trust: trials that the network's own opinion counts for.
+        trust: trials that the network's own opinion counts for, at least.
+        share: trials that it counts for at least, as a part of the budget. More trials make what is found surer, but no
+            truer than the heuristic that plays them on.
     """
 
     turns: int = 2
     arms: float = 0.7
     trust: float = 20.0
+    share: float = 0.2
 
 
 @kernel
@@ -159,6 +162,11 @@ class NetSearchPlayer:
         return max(2, int(self.settings.arms * self.budget**0.5))
 
     @property
+    def trust(self) -> float:
+        """How many trials the network's own opinion counts for."""
+        return max(self.settings.trust, self.settings.share * self.budget)
+
+    @property
     def width(self) -> float:
         """What makes logits of shares of the win.
 
@@ -240,7 +248,7 @@ class NetSearchPlayer:
         words: npt.NDArray[np.uint64],
     ) -> Race:
         """Drop the worse half of the arms again and again until one is left."""
-        totals = self.settings.trust * opinions
+        totals = self.trust * opinions
         shares, trials = np.zeros((*arms.shape, SEATS)), np.zeros(arms.shape, np.int64)
         left = np.full(len(games), self.budget)
         halvings = _halvings(counts)

@@ -41,8 +41,8 @@ def main(
     tensorboard --logdir runs.
 
     Args:
-        preset: a name in configs/training (quick, card, response for any game; standard, strong for Helsinki;
-            copenhagen) or the path of a YAML file; default: quick, or with --against response.
+        preset: a name in configs/training (quick, card, response for any game; standard, strong, two_players,
+            retrained for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with --against response.
         game: which game, such as copenhagen; default: that of the preset.
         out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.

@@ -28,6 +28,9 @@ SHORTER = (
     (r"--stage \w+", "--stage glance"),
     (r"(tune .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
     (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),
+    (r"(train --against \w+)", r"\1 --minutes 0.2"),
+    (r"--device cuda", "--device auto"),
+    (r"helsinki balance tune covered", "helsinki balance tune --help; #"),  # half an hour, and no option makes it less
     # what runs there is a copy without a history to compare with
     (r"helsinki bench --against \S+ --write", "helsinki bench --batches 64 --players --write"),
     (r"helsinki bench(?: --seconds [\d.]+)? --against \S+", "helsinki bench --help; #"),

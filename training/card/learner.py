@@ -29,8 +29,9 @@ class _PastSelves(Pool):
         super().__init__(game, (), folder, seed, fast=False)
         self._device = device
 
-    def _load(self, path: Path) -> PlainNetwork:
-        return load_network(path, PlainNetwork)[0].to(self._device)
+    def load(self, name: str) -> PlainNetwork:
+        """Return the network that a past self was."""
+        return load_network(self.folder / name, PlainNetwork)[0].to(self._device)
 
     def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
         return network
