@@ -33,6 +33,7 @@ from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 from helsinki_env.games.helsinki.components import load_components
+from helsinki_env.yaml_files import find_yaml
 from tests.support.tuning import GAMES, Array, asked, simulated, values
 
 POINTS = ACTIONS.index("two_points")
@@ -355,18 +356,25 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
 
 
 @pytest.mark.nightly
-def test_an_action_that_was_spoilt_is_put_right_by_games(tmp_path: Path) -> None:
-    """Two points that give five, and other numbers that could be changed as well."""
-    numbers: dict[str, Any] = {"two_points": {"strength": [1, 5]}, "extra_card": {"cost": [0, 3]}}
+@pytest.mark.parametrize(
+    ("kind", "spoilt", "bounds", "right"), [("strength", 5, [1, 5], {1, 2}), ("cost", 0, [0, 3], {1, 2, 3})]
+)
+def test_an_action_that_was_spoilt_is_put_right_by_games(
+    kind: str, spoilt: int, bounds: list[int], right: set[int], tmp_path: Path
+) -> None:
+    """Two points that give five, or cost nothing; other numbers could be changed as well."""
+    components = yaml.safe_load(find_yaml("default", "components", ValueError).read_text(encoding="utf-8"))
+    components["actions"] = {"two_points": {kind: spoilt}}
+    file = tmp_path / "spoilt.yaml"
+    file.write_text(yaml.safe_dump(components), encoding="utf-8")
+    numbers: dict[str, Any] = {"two_points": {kind: bounds}, "extra_card": {"cost": [0, 3]}}
     numbers |= {"one_card_fewer": {"strength": [1, 3]}, "move_superstructure": {"cost": [0, 2]}}
     games = {"screen": {2: 1000}, "slopes": {2: 4000}, "halving": {2: 2000}, "proof": {2: 4000}}
     small: dict[str, Any] = {"boards": 20, "candidates": 4, "finalists": 1, "most": 1}
-    config = asked(
-        components="two_points_worth_five", player="greedy", weaker="random", games=games, numbers=numbers, **small
-    )
-    data = json.loads(played_here(config, tmp_path)[Path("tune.json")])
-    assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "strength", 5)]
-    assert data["change"][0]["now"] <= 2
+    config = asked(components=str(file), player="greedy", weaker="random", games=games, numbers=numbers, **small)
+    data = json.loads(played_here(config, tmp_path / "run")[Path("tune.json")])
+    assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", kind, spoilt)]
+    assert data["change"][0]["now"] in right
     deviation = {name: data[name]["screen"][0]["actions"][POINTS]["deviation"] for name in ("before", "after")}
     assert abs(deviation["after"]) < deviation["before"] / 2
 
