@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from agents.arena.designs import DesignError, Handicap, as_sets
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
+from agents.balance.effects import estimate
 from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
 from agents.helsinki.balance.figures import figures
 from agents.helsinki.balance.played import Played
 from agents.helsinki.balance.report import report_files
 from agents.helsinki.balance.results import read_results, results, verdicts_of
-from agents.helsinki.balance.run import open_study, play_part, read_study
-from agents.helsinki.balance.screen import naive
+from agents.helsinki.balance.run import open_study, play_part, read_study, suspects
+from agents.helsinki.balance.screen import naive, study_of
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
 from agents.match import play_match
 from agents.rating.report import read_report
@@ -260,11 +262,39 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
         ({"covers": {"players": 3}}, r"covers\.players: found 3, expected a list of 2 players"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
         ({"sead": 3}, r"sead: no such key \(found 3\)"),
+        ({"confirm": {"player": "net"}}, r"confirm\.player: found 'net', expected one of random, greedy"),
+        ({"classes": [{"player": "random", "games": {2: 3}, "quality": -1}]}, r"classes\[0\].quality: found -1"),
     ],
 )  # fmt: skip
 def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         StudyConfig.from_dict({**TINY, **changes})
+
+
+def test_a_class_that_thinks_long_may_play_less_and_need_not_confirm() -> None:
+    classes = [
+        {"player": "random", "games": {2: 240}},
+        {"player": "greedy", "games": {2: 600}},
+        {"player": "heuristic", "games": {2: 60}, "quality": 4},
+        {"player": "mc:10", "games": {2: 24}, "quality": 0},
+    ]
+    config = StudyConfig.from_dict({**TINY, "classes": classes, "confirm": {"player": "greedy", "decks": 20}})
+    assert StudyConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    quality = config.plan("quality")
+    assert quality is not None
+    games = Counter((" and ".join(sorted(set(table.players))), table.games) for table in quality.tables)
+    alone = {("random", 8): 3, ("greedy", 8): 3, ("heuristic", 4): 3}
+    assert games == alone | {("greedy and random", 8): 3, ("greedy and heuristic", 4): 3}
+
+
+@pytest.mark.thorough
+def test_who_confirms_plays_about_its_own_suspects(tmp_path: Path) -> None:
+    config = played(tmp_path, ("screen", "confirm"), confirm={"player": "random", "suspects": 2, "decks": 20})
+    tables = load_run(tmp_path / "confirm")
+    assert {name for table in tables for name in table.players if not name.startswith("forced:")} == {"random"}
+    power = estimate(study_of(next(t for t in load_run(tmp_path / "screen") if t.players == ("random",)))).power
+    farthest = np.argsort(-np.abs(power - power.mean()), kind="stable")[:2]
+    assert {one.action for one in suspects(config, load_run(tmp_path / "screen"))} == {ACTIONS[i] for i in farthest}
 
 
 @pytest.mark.parametrize("name", ["quick", "standard"])

@@ -41,15 +41,20 @@ class Population:
     Attributes:
         player: as `agents.registry.make_player` takes it.
         games: by number of players; 0 or left out: none.
+        quality: games of each kind of game as it is, see `StudyConfig.quality`; left out: as many as that says. Whoever
+            thinks long may play fewer.
     """
 
     player: str
     games: Mapping[int, int]
+    quality: int | None = None
 
     def __post_init__(self) -> None:
         """Check every value."""
         entry_of(self, "player").text("a player, such as greedy")
         object.__setattr__(self, "games", counts_of(self, "games"))
+        if self.quality is not None:
+            entry_of(self, "quality").integer(0, MOST_GAMES)
 
 
 @dataclass(frozen=True)
@@ -128,17 +133,22 @@ class Confirmation:
         suspects: how many for each number of players: those that lie farthest from the mean.
         decks: after which the test gives up.
         error: of either kind.
+        player: one of the classes, whose suspects they are and who plays; left out: the strongest of them with each
+            number of players.
     """
 
     suspects: int = 3
     decks: int = 4000
     error: float = 0.01
+    player: str | None = None
 
     def __post_init__(self) -> None:
         """Check every value."""
         entry_of(self, "suspects").integer(0, len(ACTIONS))
         entry_of(self, "decks").integer(16, MOST_GAMES)
         entry_of(self, "error").number(0.0, 0.5, inside=True)
+        if self.player is not None:
+            entry_of(self, "player").text("one of the classes, such as net")
 
 
 def entry_of(part: Any, name: str) -> Entry:

@@ -73,15 +73,16 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> list[Table]:
 
 
 def suspects(config: StudyConfig, screen: list[Table]) -> list[Suspect]:
-    """Return the actions that lie farthest from the mean for the strongest class, for every number of players."""
+    """Return the actions that lie farthest from the mean, for every number of players, for who plays about them."""
     found = []
     tables = {table.name: table for table in screen}
     for n in config.players:
-        strongest = [entry.player for entry in config.classes if entry.games.get(n)][-1]
-        power = estimate(study_of(tables[screen_table(strongest, n)])).power
+        names = config.names(n)
+        player = names[-1] if config.confirm.player not in names else config.confirm.player
+        power = estimate(study_of(tables[screen_table(player, n)])).power
         mean = float(power.mean())
         for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
-            found.append(Suspect(n, strongest, ACTIONS[action], bool(power[action] > mean), mean))
+            found.append(Suspect(n, player, ACTIONS[action], bool(power[action] > mean), mean))
     return found
 
 

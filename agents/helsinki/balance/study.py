@@ -82,7 +82,7 @@ class StudyConfig:
         screen: the design.
         gate, covers, variants, confirm: see there.
         quality: games of each kind of game as it is, for every number of players: of every class against itself, and of
-            every class but the weakest in one seat against the next weaker in the others.
+            every class but the weakest in one seat against the next weaker in the others. Classes may say otherwise.
     """
 
     name: str
@@ -109,6 +109,8 @@ class StudyConfig:
         names = [entry.player for entry in self.classes]
         if len(set(names)) < len(names):
             entry_of(self, "classes").fail("every player once", found=shown(names))
+        if self.confirm.player is not None:
+            Entry(self.confirm.player, StudyError, "confirm.player").choice(names)
         if not self.players:
             entry_of(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
 
@@ -220,15 +222,18 @@ class StudyConfig:
     def _quality(self) -> list[dict[str, Any]]:
         tables = []
         for kind, changes in GAMES_AS_THEY_ARE.items():
-            for n in self.players if self.quality else ():
-                common = {"games": self.quality, "game": self._game(n, **changes)}
-                names = self.names(n)
-                tables += [{"name": quality_table(kind, name, n), "players": [name], **common} for name in names]
+            for n in self.players:
+                game, names = self._game(n, **changes), self.names(n)
+                played = {
+                    entry.player: {"games": self.quality if entry.quality is None else entry.quality, "game": game}
+                    for entry in self.classes
+                }
+                tables += [{"name": quality_table(kind, one, n), "players": [one], **played[one]} for one in names]
                 tables += [
-                    {"name": skill_table(kind, one, other, n), "lineups": [[one] * (n - 1) + [other]], **common}
+                    {"name": skill_table(kind, one, other, n), "lineups": [[one] * (n - 1) + [other]], **played[other]}
                     for one, other in pairwise(names)
                 ]
-        return tables
+        return [table for table in tables if table["games"]]
 
     def _covers(self) -> list[dict[str, Any]]:
         c, sets = self.covers, comb(len(ACTIONS), 5)
