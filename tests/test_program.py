@@ -51,6 +51,13 @@ for line in sys.stdin:
         time.sleep(60)
     elif how == "illegal":
         print(json.dumps({"action": min(set(range(1000)) - set(message["legal"]))}), flush=True)
+    elif how == "unbuffered":  # the end of what nobody asked for comes when the next message is there
+        sys.stdout.write(json.dumps({"action": message["legal"][-1]}) + "\\nagain")
+        sys.stdout.flush()
+        line = sys.stdin.readline()
+        while line:
+            print("\\n" + json.dumps({"action": json.loads(line)["legal"][-1]}) + "\\nagain", end="", flush=True)
+            line = sys.stdin.readline()
     elif how == "chatty":
         print(json.dumps({"action": message["legal"][-1]}) + "\\n" + "again", flush=True)
     else:
@@ -89,6 +96,7 @@ def played(player: Player, config: Any, games: int = 2) -> Played:
     [
         ("plays", "helsinki"),
         pytest.param("chatty", "helsinki", marks=pytest.mark.thorough),
+        pytest.param("unbuffered", "helsinki", marks=pytest.mark.thorough),
         pytest.param("plays", "copenhagen", marks=pytest.mark.thorough),
     ],
 )

@@ -59,7 +59,10 @@ class Process:
         self._end = Finalize(self, _end, [self._process], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
-        """Send a line and return the line that comes back, both without their ends.
+        """Send a line and return the line that comes back, both without their ends; blank lines are no answers.
+
+        Whoever writes a text and the end of its line one after the other, as programs do whose output is not buffered,
+        ends a line here that was begun and forgotten before anything was asked.
 
         Args:
             line: what is sent.
@@ -72,13 +75,16 @@ class Process:
         until = time.monotonic() + seconds
         self._skip()
         self._write(line.encode() + b"\n", until)
-        while b"\n" not in self._received:
+        while True:
+            self._received = self._received.lstrip()
+            found, end, rest = self._received.partition(b"\n")
+            if end:
+                self._received = rest
+                return found.decode(errors="replace")
             if len(self._received) > _MOST_ANSWER:
                 raise EndedError
             self._wait([self._out], [], until)
             self._read()
-        found, _, self._received = self._received.partition(b"\n")
-        return found.decode(errors="replace")
 
     def close(self) -> None:
         """Let the program end, and end it if it does not."""
