@@ -147,8 +147,6 @@ class Confirmation:
         entry_of(self, "suspects").integer(0, len(ACTIONS))
         entry_of(self, "decks").integer(16, MOST_GAMES)
         entry_of(self, "error").number(0.0, 0.5, inside=True)
-        if self.player is not None:
-            entry_of(self, "player").text("one of the classes, such as net")
 
 
 def entry_of(part: Any, name: str) -> Entry:
