@@ -6,6 +6,7 @@ replaced and counted; other players that decide illegally end a match with an er
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from agents.base import Player
 from agents.registry import make_player
 from helsinki_env.engine.playout import choose_uniformly
 
-__all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of"]
+__all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of", "replaced", "replaced_in"]
 
 
 class Mishaps(NamedTuple):
@@ -34,6 +35,38 @@ class Mishaps(NamedTuple):
     def plus(self, other: Mishaps, sign: int = 1) -> Mishaps:
         """Return the sum of both, or with sign -1 the difference."""
         return Mishaps(*(one + sign * more for one, more in zip(self, other, strict=True)))
+
+    def told(self) -> dict[str, int]:
+        """Return as plain data what there is any of."""
+        return {kind: count for kind, count in self._asdict().items() if count}
+
+    @classmethod
+    def among(cls, data: Mapping[str, Any]) -> Mishaps:
+        """Return what plain data tell among other things."""
+        return cls(**{kind: data[kind] for kind in cls._fields if kind in data})
+
+    @property
+    def words(self) -> str:
+        """What there is any of, such as "2 illegal, 10 late"."""
+        return ", ".join(f"{count:,} {kind}" for kind, count in self.told().items())
+
+
+def replaced(player: str, mishaps: Mishaps, where: str = "") -> list[str]:
+    """Return what a reader of results must know: a line that says how much of them was chance; none if nothing was.
+
+    Args:
+        player: whose decisions were replaced.
+        mishaps: how many.
+        where: at which table, if there are several.
+    """
+    if not any(mishaps):
+        return []
+    return [f"{where and where + ': '}decisions of {player} were replaced by any legal ones: {mishaps.words}"]
+
+
+def replaced_in(times: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return such lines of a run, from its times (`agents.arena.store.RunFolder.times`)."""
+    return [line for one in times for line in replaced(one["player"], Mishaps.among(one), one["table"])]
 
 
 def mishaps_of(player: Player) -> Mishaps:

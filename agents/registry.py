@@ -13,6 +13,7 @@ folder.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -28,8 +29,9 @@ from agents.base import Player
 from helsinki_env import GameConfig
 from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.files import is_file
 
-__all__ = ["GROUP", "PlayerError", "is_code", "make_player", "player_files", "player_names"]
+__all__ = ["GROUP", "PlayerError", "files_digest", "inner", "is_code", "make_player", "player_files", "player_names"]
 
 GROUP = "helsinki.players"
 """The group of entry points by which packages bring players."""
@@ -52,8 +54,8 @@ _OWN = {
 }
 
 
-#: Those that are another player in some way; their argument ends with its name.
-_WRAPPING = ("forced", "counted")
+#: Those that are another player in some way, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: words before its name.
+_WRAPPING = {"forced": 2, "counted": 1}
 
 
 class PlayerError(ValueError):
@@ -164,21 +166,24 @@ def is_code(spec: str) -> bool:
 
     Such a name should come from who runs it, not from a file of somebody else's.
     """
-    name, _, argument = spec.strip().partition(":")
-    if name in _WRAPPING:
-        return is_code(argument.partition(":")[2] if name == "forced" else argument)
+    name = inner(spec).partition(":")[0]
     return name == "program" or name not in player_names()
+
+
+def inner(spec: str) -> str:
+    """Return the name of the player that decides, without those that are another one in some way (``counted:``)."""
+    name, *words = spec.strip().split(":")
+    before = _WRAPPING.get(name, 0)
+    return inner(":".join(words[before - 1 :])) if before else spec.strip()
 
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is read from: who plays under a name depends on what is in them."""
-    name, _, argument = spec.strip().partition(":")
-    if name in _WRAPPING:
-        return player_files(argument.partition(":")[2] if name == "forced" else argument, config)
+    name, _, argument = inner(spec).partition(":")
     if name == "program":
-        from agents.program.player import program_words
+        from agents.program.player import program_files
 
-        return tuple(Path(word) for word in program_words(argument) if Path(word).is_file())
+        return program_files(argument)
     if name not in player_names():
         module = _found(name)
         return () if module is None or module.origin is None else (Path(module.origin),)
@@ -187,6 +192,12 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     from agents.net.make import network_path
 
     return (network_path(argument.partition(":")[2] if name == "net+search" else argument, config),)
+
+
+def files_digest(spec: str, config: Any = None) -> str | None:
+    """Return 64 hexadecimal digits that identify the files that a player is read from; None if there are none."""
+    contents = [path.read_bytes() for path in player_files(spec, config) if is_file(path)]
+    return hashlib.sha256(b"".join(contents)).hexdigest() if contents else None
 
 
 def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:

@@ -32,6 +32,7 @@ from agents.gauntlet.results import results
 from agents.gauntlet.verify import read_claim
 from agents.rating.ratings import ELO
 from agents.registry import make_player
+from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.data import sealed
 from helsinki_env.engine.kernel import JIT
@@ -233,6 +234,23 @@ def test_ratings_of_another_gauntlet_are_refused(gauntlet: Gauntlet, tmp_path: P
         Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
 
 
+def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    found = json.loads(pins_path(gauntlet).read_text())
+    del found["digest"]
+    components = GameConfig(components="alternative").digest
+    for change, message in (
+        ({"environment": "helsinki_v9"}, "environment: found 'helsinki_v9', expected '.*that of this version"),
+        (
+            {"tables": found["tables"] | {"two": found["tables"]["two"] | {"game": components}}},
+            rf"tables.two.game: found '{components}', expected '.*measure them anew",
+        ),
+    ):
+        write_json(tmp_path / "tiny.json", sealed(found | change))
+        with pytest.raises(GauntletError, match=message):
+            Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+
+
 # certificates
 
 
@@ -393,6 +411,9 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["heuristic", "--games", "5"], "found without --verify"),
         (["heuristic", "--stage", "slow"], "stage: found 'slow', expected one of quick, full"),
         (["heuristic", "--write", "x.md"], "--write: found without --reference"),
+        (["--reference", "--stage", "quick"], "--stage: found with --reference or --verify"),
+        (["--verify", "x.json", "--stage", "quick"], "--stage: found with --reference or --verify"),
+        (["--verify", "x.json"], "--out, --ray: found with --verify"),
         (["nobody"], "there is no such player"),
     ],
 )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from agents.mishaps import CountedPlayer, Mishaps
 from agents.play import Played, play_games
 from agents.program.player import ProgramPlayer, told
 from agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.cli import main
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_named, spec_of
@@ -208,6 +212,27 @@ def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path:
         os.kill(number, 0)
 
 
+def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, tmp_path: Path) -> None:
+    notes = tmp_path / "pids"
+    game = spec_named("helsinki").game(seed=0)
+    player = ProgramPlayer(f"{bot} pid {notes}", game.config, 60.0)
+    mask = np.zeros((60, len(game.legal_mask())), np.int8)
+    mask[np.arange(60), np.arange(60)] = 1  # everybody has one decision, so another one's answer is illegal
+    observation, words = np.repeat(game.observation()[None], 60, axis=0), np.zeros(60, np.uint64)
+
+    def ask(first: int) -> list[int]:
+        part = slice(first, first + 20)
+        actions: list[int] = player.act(observation[part], mask[part], words[part]).tolist()
+        return actions
+
+    for _ in range(2):  # the second time all threads are new ones
+        with ThreadPoolExecutor(3) as pool:
+            assert list(chain.from_iterable(pool.map(ask, (0, 20, 40)))) == list(range(60))
+    assert player.mishaps == Mishaps()
+    assert len(set(notes.read_text().splitlines())) == 1
+    player.close()
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program sees only that its input ends")
 def test_a_program_that_stays_dies_with_a_killed_process(bot: str, tmp_path: Path) -> None:
@@ -242,9 +267,44 @@ def test_names_of_programs(bot: str) -> None:
         ("program:/no/such/bot --fast", "found no program '/no/such/bot', expected a command to run"),
         ("program:'open", "No closing quotation"),
         ("program:0:bot", "found 0 seconds for a decision"),
+        ("program:²:bot", "found no program '²:bot'"),
     ):
         with pytest.raises(PlayerError, match=message):
             make_player(wrong, config)
+
+
+@pytest.mark.thorough
+def test_results_say_how_much_of_them_was_chance(
+    bot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    players, out = f"program:{bot} garbage,random", str(tmp_path / "run")
+    told = r"decisions of program:.* garbage were replaced by any legal ones: [\d,]+ illegal\n"
+    assert main(["simulate", "--players", players, "--games", "2"]) == 0
+    assert len(re.findall(rf"^{told}", capsys.readouterr().out, re.MULTILINE)) == 1
+    for words in (["arena", "--players", players, "--games", "24", "--processes", "1"], ["rate", out]):
+        assert main([*words, "--out", out]) == 0
+        assert len(re.findall(rf"^2 players.*: {told}", capsys.readouterr().out, re.MULTILINE)) == 1
+    assert re.search(r"^Of chance: 2 players.* illegal\.$", (tmp_path / "run" / "ladder.md").read_text(), re.MULTILINE)
+    assert main(["simulate", "--players", "random", "--games", "2"]) == 0
+    assert "replaced" not in capsys.readouterr().out
+
+
+def test_files_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("bot", "bot.py", "weights"):
+        Path(name).write_text("")
+    whole = str(tmp_path / "bot")
+    for name, files in (
+        ("program:./bot", ["bot"]),
+        ("program:5:./bot", ["bot"]),
+        ("counted:program:0.5:./bot weights", ["bot", "weights"]),
+        ("forced:extra_card:program:python3 -u bot.py", ["bot.py"]),
+        (f"program:{sys.executable} bot.py weights", ["bot.py", "weights"]),  # any interpreter does
+        (f"program:{whole} --fast", [whole]),
+        ("program:bot-in-the-path", []),
+    ):
+        assert player_files(name) == tuple(Path(file) for file in files), name
 
 
 # players of one's own, without a package

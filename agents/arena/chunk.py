@@ -72,8 +72,7 @@ class Spent(NamedTuple):
 
     def told(self) -> dict[str, Any]:
         """Return everything but the player as plain data; mishaps only where there were some."""
-        mishaps = {kind: count for kind, count in self.mishaps._asdict().items() if count}
-        return {"seconds": self.seconds, "decisions": self.decisions, **mishaps}
+        return {"seconds": self.seconds, "decisions": self.decisions, **self.mishaps.told()}
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from agents.arena.designs import as_sets
 from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
-from agents.registry import player_files
+from agents.registry import files_digest
 from helsinki_env.data import brief, read_json
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
@@ -98,8 +98,8 @@ class RunFolder:
         for player, digest in now.items():
             if known.get(player, digest) != digest:
                 raise ArenaError(
-                    f"{path}: {player} played with the network {known[player]} here, found {digest} now (bring the "
-                    "former back, or choose another --out)"
+                    f"{path}: {player} was read from files of digest {known[player]} here, found {digest} now (bring "
+                    "the former back, or choose another --out)"
                 )
         if known | now != known:
             write_json(path / _NETWORKS, known | now)
@@ -304,13 +304,10 @@ def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
 
 
 def _networks(plan: Plan) -> dict[str, str]:
-    """The networks of a plan's players as they are now."""
-    found = {}
-    for player, config in sorted({name: table.config for table in plan.tables for name in table.players}.items()):
-        contents = [path.read_bytes() for path in player_files(player, config) if is_file(path)]
-        if contents:
-            found[player] = hashlib.sha256(b"".join(contents)).hexdigest()[:16]
-    return found
+    """The digests of the files that a plan's players are read from, as they are now; mostly networks."""
+    players = sorted({name: table.config for table in plan.tables for name in table.players}.items())
+    found = {player: files_digest(player, config) for player, config in players}
+    return {player: digest[:16] for player, digest in found.items() if digest is not None}
 
 
 def _check_extends(path: Path, there: Plan, plan: Plan) -> None:

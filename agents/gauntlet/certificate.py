@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,17 @@ import numpy.typing as npt
 import helsinki_env
 from agents.arena.chunk import ChunkGames
 from agents.arena.files import packed
-from agents.arena.plan import Chunk, Plan, environment_of
+from agents.arena.plan import Chunk, environment_of
 from agents.arena.store import RunFolder
 from agents.gauntlet.errors import GauntletError
 from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.gauntlet.results import PLAYER, results
 from agents.mishaps import Mishaps
-from agents.registry import player_files
+from agents.registry import files_digest
 from helsinki_env.data import Entry, sealed
-from helsinki_env.files import is_file
 
-__all__ = ["COUNTED", "certificate", "digest_of_games", "entry_of_chunk", "places_in", "player_digest"]
+__all__ = ["COUNTED", "certificate", "digest_of_games", "entry_of_chunk", "places_in"]
 
 COUNTED = "counted:"
 """What stands before the player's name in the plan: its illegal decisions are replaced and counted."""
@@ -66,7 +66,7 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
         "environment": environment_of(plan.tables),
         "package": helsinki_env.__version__,
         "player": player,
-        "player_digest": player_digest(player, plan),
+        "player_digest": files_digest(player, plan.tables[0].config),
         "stage": stage,
         "seed": plan.seed,
         **results(plan, pins, ((chunk, games.played.places) for chunk, games in played)),
@@ -103,12 +103,6 @@ def places_in(entry: Entry, games: int, seats: int) -> npt.NDArray[np.int64]:
     return found
 
 
-def player_digest(player: str, plan: Plan) -> str | None:
-    """Return 64 hexadecimal digits that identify the files that a player is read from; None if there are none."""
-    files = [path for path in player_files(player, plan.tables[0].config) if is_file(path)]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest() if files else None
-
-
 def _measured(folder: RunFolder) -> dict[str, Any]:
     """Return how long the player's decisions took and how many of them were replaced."""
     own = {table.name: table.players[PLAYER] for table in folder.plan.tables}
@@ -118,5 +112,5 @@ def _measured(folder: RunFolder) -> dict[str, Any]:
     return {
         "decisions": decisions,
         "seconds_per_decision": float(f"{seconds / max(1, decisions):.3g}"),
-        **{kind: sum(entry.get(kind, 0) for entry in times) for kind in Mishaps._fields},
+        **reduce(Mishaps.plus, map(Mishaps.among, times), Mishaps())._asdict(),
     }

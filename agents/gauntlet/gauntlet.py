@@ -7,7 +7,6 @@ goes on from the one to the other.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,8 @@ from typing import Any
 from agents.arena.config import plan_from_dict
 from agents.arena.plan import MOST_GAMES, Plan
 from agents.gauntlet.errors import GauntletError
-from agents.registry import player_files
+from agents.registry import files_digest
 from helsinki_env.data import Entry, digest_of, read_yaml
-from helsinki_env.files import is_file
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["Gauntlet", "GauntletTable", "Part"]
@@ -163,6 +161,12 @@ class Gauntlet:
             ]
         )
 
+    @property
+    def games(self) -> dict[str, str]:
+        """The digest of the configuration of each table, by the table's name; that of the components is in it."""
+        played = iter(self.reference.tables)
+        return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
+
     def _plan(self, tables: list[dict[str, Any]]) -> Plan:
         with Entry({}, GauntletError, file=str(self.path)).blamed():
             return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
@@ -185,13 +189,12 @@ class Gauntlet:
         """
         for table in self.reference.tables:
             for player in table.players:
-                files = [path for path in player_files(player, table.config) if is_file(path)]
-                digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
-                if files and self.networks.get(player) != digest:
+                digest = files_digest(player, table.config)
+                if digest is not None and self.networks.get(player) != digest[:16]:
                     raise GauntletError(
                         f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
-                        f"{digest} (bring the former network back: ratings are comparable against the same opponents "
-                        "only)"
+                        f"{digest[:16]} (bring the former network back: ratings are comparable against the same "
+                        "opponents only)"
                     )
 
 

@@ -62,7 +62,8 @@ class Pins:
         """Return the scale of a gauntlet.
 
         Raises:
-            GauntletError: if it has none, or the file was changed or belongs to another gauntlet.
+            GauntletError: if it has none, or the file was changed, or belongs to another gauntlet or to other rules or
+                components.
         """
         path = pins_path(gauntlet)
         if not is_file(path):
@@ -71,10 +72,14 @@ class Pins:
                 f"--gauntlet {gauntlet.path} measures and writes them)"
             )
         data = read_json(path, GauntletError).intact("the ratings of a gauntlet's opponents")
-        if data["gauntlet"].value != gauntlet.digest:
-            data["gauntlet"].fail(
-                f"{gauntlet.digest!r}, that of {gauntlet.path}", "measure them anew: helsinki evaluate --reference"
-            )
+        environment = environment_of(gauntlet.reference.tables)
+        for entry, expected, whose in (
+            (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
+            (data["environment"], environment, "that of this version"),
+            *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
+        ):
+            if entry.value != expected:
+                entry.fail(f"{expected!r}, {whose}", "measure them anew: helsinki evaluate --reference")
         tables = {
             table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
             for table in gauntlet.tables
@@ -122,6 +127,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
         rated = rate(found, reference=gauntlet.zero)
         games += rated.games
         tables[table.name] = {
+            "game": gauntlet.games[table.name],
             "games": rated.games,
             "decks": rated.decks,
             "players": {

@@ -50,7 +50,6 @@ def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
 def certificate_row(data: Mapping[str, Any]) -> str:
     """Return the row of a certificate for that table."""
     certified, measured = data["certified"], data["measured"]
-    replaced = {kind: measured[kind] for kind in Mishaps._fields if measured[kind]}
     rating = certified["rating"]
     return row(
         [
@@ -59,7 +58,7 @@ def certificate_row(data: Mapping[str, Any]) -> str:
             interval(rating),
             f"{rating['games']:,}",
             f"{measured['seconds_per_decision']:.2g}",
-            ", ".join(f"{count:,} {kind}" for kind, count in replaced.items()) or "none",
+            Mishaps.among(measured).words or "none",
             *(f"{one['rating']:.0f} ({interval(one)})" for one in certified["tables"]),
             f"version {certified['version']}, {certified['stage']}, {code(certified['digest'])}",
         ]

@@ -12,12 +12,12 @@ import numpy as np
 import helsinki_env
 from agents.arena.plan import Chunk, Plan, environment_of
 from agents.arena.workers import in_processes
-from agents.gauntlet.certificate import COUNTED, digest_of_games, entry_of_chunk, places_in, player_digest
+from agents.gauntlet.certificate import COUNTED, digest_of_games, entry_of_chunk, places_in
 from agents.gauntlet.errors import GauntletError
 from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.gauntlet.results import results
-from agents.registry import is_code
+from agents.registry import files_digest, is_code
 from helsinki_env.data import Entry, read_json, shown
 
 __all__ = ["Claim", "read_claim"]
@@ -117,7 +117,7 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
     plan = gauntlet.plan(COUNTED + (player or named), data["stage"].choice(tuple(gauntlet.stages)))
     if data["environment"].value != environment_of(plan.tables):
         data["environment"].fail(repr(environment_of(plan.tables)), remedy)
-    digest = player_digest(player or named, plan)
+    digest = files_digest(player or named, plan.tables[0].config)
     if data["player_digest"].value != digest:
         data["player_digest"].fail(f"{digest!r}, that of {shown(player or named)}", "name the player that was rated")
     chunks = _chunks(data, plan, pins)

@@ -11,6 +11,8 @@ import json
 import shlex
 import shutil
 import sys
+import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from helsinki_env.engine.hidden import deals
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_words"]
+__all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
 PROTOCOL = 1
 """Version of the messages."""
@@ -43,7 +45,8 @@ class ProgramPlayer:
 
     A decision that is not legal, not in time or not there at all is replaced by any legal one, all equally likely, and
     counted. After one that is late or missing the program is begun anew; after ten such in a row it is given up, and
-    everything that it would have been asked is replaced and counted likewise.
+    everything that it would have been asked is replaced and counted likewise. Threads that ask at once wait for each
+    other.
 
     Args:
         command: the program and its arguments, as one would write them in a shell.
@@ -57,8 +60,9 @@ class ProgramPlayer:
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
         self.config = config or GameConfig()
         self.name, self.seconds = f"program:{command}", seconds
-        self._words = program_words(command)
+        self._words = _words(command)
         self._process: Process | None = None
+        self._asking = threading.Lock()
         self._counts, self._in_a_row, self._begin_within = Mishaps(), 0, _BEGINNING
         if not self._words or shutil.which(self._words[0]) is None:
             found = self._words[0] if self._words else command
@@ -78,12 +82,13 @@ class ProgramPlayer:
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
         actions = choose_uniformly(mask, words.copy())
-        for row in range(len(mask)):
-            found = self._decision(observation[row], mask[row], int(words[row]))
-            if isinstance(found, Mishaps):
-                self._counts = self._counts.plus(found)
-            else:
-                actions[row] = found
+        with self._asking:
+            for row in range(len(mask)):
+                found = self._decision(observation[row], mask[row], int(words[row]))
+                if isinstance(found, Mishaps):
+                    self._counts = self._counts.plus(found)
+                else:
+                    actions[row] = found
         return actions
 
     def close(self) -> None:
@@ -146,7 +151,26 @@ def told(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
     return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked when the player is made
 
 
-def program_words(command: str) -> list[str]:
+def program_files(argument: str) -> tuple[Path, ...]:
+    """Return the files that a command names, given what follows ``program:``.
+
+    An interpreter that is called by its whole path, ``/usr/bin/python3 bot.py``, is none of them: the same program runs
+    with another one elsewhere.
+    """
+    words = _words(_command(argument)[1])
+    files = [Path(word) for word in words if Path(word).is_file()]
+    interpreted = len(files) > 1 and files[0] == Path(words[0]) and files[0].is_absolute()
+    return tuple(files[1:] if interpreted else files)
+
+
+def _command(argument: str) -> tuple[str | None, str]:
+    """Return seconds, if there are any, and command of ``COMMAND`` or ``SECONDS:COMMAND``."""
+    first, colon, rest = argument.partition(":")
+    timed = colon and first.isascii() and first.replace(".", "", 1).isdigit()
+    return (first, rest) if timed else (None, argument)
+
+
+def _words(command: str) -> list[str]:
     """Return a command as a list of words; PlayerError if its quotes do not close."""
     try:
         return shlex.split(command)
@@ -160,15 +184,13 @@ def make(argument: str, config: Any) -> ProgramPlayer:
     Raises:
         PlayerError: if there is no such program, or the time is none.
     """
-    first, colon, rest = argument.partition(":")
-    if not colon or not first.replace(".", "", 1).isdigit():
-        return ProgramPlayer(argument, config)
-    seconds = float(first)
+    given, command = _command(argument)
+    seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:
         raise PlayerError(
-            f"player {shown('program:' + argument)}: found {first} seconds for a decision, expected more than 0 and at "
+            f"player {shown('program:' + argument)}: found {given} seconds for a decision, expected more than 0 and at "
             f"most {_MOST_SECONDS:,.0f}"
         )
-    player = ProgramPlayer(rest, config, seconds)
+    player = ProgramPlayer(command, config, seconds)
     player.name = f"program:{argument}"
     return player

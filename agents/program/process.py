@@ -8,8 +8,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from multiprocessing.util import Finalize
 
@@ -20,7 +22,7 @@ _MOST_ANSWER = 2**16
 _PIECE = 2**16
 #: Seconds that a program has to end by itself once nothing more comes.
 _LEAVING = 1.0
-#: Of Linux: which signal a process gets when the one that began it ends, however it ends.
+#: Of Linux: which signal a process gets when the thread that began it ends, however it ends.
 _PR_SET_PDEATHSIG = 1
 
 
@@ -35,8 +37,8 @@ class LateError(Exception):
 class Process:
     """A program that runs, with its standard input and output.
 
-    It gets no signals of the terminal, and ends with the process that began it: its input is closed then, and on Linux
-    it is killed.
+    It gets no signals of the terminal, and ends with the process that began it, from whichever thread: its input is
+    closed then, and on Linux it is killed. One thread at a time may ask it.
 
     Args:
         command: the program and its arguments.
@@ -46,17 +48,14 @@ class Process:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            preexec_fn=_dies_with_us(),
-        )
+        begun: Future[subprocess.Popen[bytes]] = Future()
+        ended = threading.Event()
+        threading.Thread(target=_begin, args=(command, begun, ended), name="program", daemon=True).start()
+        self._process = begun.result()
         self._received = b""
         for pipe in (self._process.stdin, self._process.stdout):
             os.set_blocking(pipe.fileno(), False)  # type: ignore[union-attr]  # both are pipes
-        self._end = Finalize(self, _end, [self._process], exitpriority=10)
+        self._end = Finalize(self, _end, [self._process, ended], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
         """Send a line and return the line that comes back, both without their ends; blank lines are no answers.
@@ -128,7 +127,25 @@ class Process:
             raise LateError
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _begin(command: Sequence[str], begun: Future[subprocess.Popen[bytes]], ended: threading.Event) -> None:
+    """Begin a program, and stay until it has ended: Linux would kill it with the thread that began it."""
+    try:
+        begun.set_result(
+            subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                preexec_fn=_dies_with_us(),
+            )
+        )
+    except Exception as problem:  # whatever it is, it is for whoever waits for the program
+        begun.set_exception(problem)
+    else:
+        ended.wait()
+
+
+def _end(process: subprocess.Popen[bytes], ended: threading.Event) -> None:
     """End a program and whatever it has begun."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
@@ -138,6 +155,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    ended.set()
 
 
 def _dies_with_us() -> Callable[[], None] | None:

@@ -175,6 +175,8 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         f"docs/ratings.md; all numbers: {link(f'{name}.json', f'{name}.json')}.",
         "",
     ]
+    if lines_replaced := provenance.get("replaced"):
+        lines += [f"Of chance: {text('; '.join(lines_replaced))}.", ""]
     for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
         if figure in figures:
             lines += [f"!{link(title, figures[figure])}", ""]

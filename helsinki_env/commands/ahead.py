@@ -167,12 +167,11 @@ def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
         players: their names as on a command line.
         config: what they play; default: the usual game.
     """
+    from agents.registry import inner
+
     found = {"games"}
     for name in players:
-        words = name.strip().split(":")
-        while words[0] in ("forced", "counted"):  # forced:ACTION:PLAYER, counted:PLAYER
-            words = words[2 if words[0] == "forced" else 1 :] or [""]
-        found |= {words[0]} & PARTS.keys()
+        found |= {inner(name).partition(":")[0]} & PARTS.keys()
     return [of_game(part, config) for part in PARTS if part in found]
 
 

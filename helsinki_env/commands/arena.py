@@ -73,6 +73,8 @@ def main(
     """
     from agents.arena.config import plan_from_yaml
     from agents.arena.run import run_arena
+    from agents.arena.store import RunFolder
+    from agents.mishaps import replaced_in
 
     if form == "parquet":
         with needs("arena" if ray is None else "ray"):
@@ -113,6 +115,8 @@ def main(
         )
     for table in _tables(out):
         console.print(table)
+    for line in replaced_in(RunFolder.open(out).times()):
+        console.print(line, highlight=False, soft_wrap=True)
     before = f", {waiting.before:,} of them from before" if waiting.before else ""
     seconds = time.monotonic() - started
     console.print(

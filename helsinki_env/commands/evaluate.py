@@ -36,8 +36,8 @@ _AGAIN = 100
 def main(
     player: Annotated[str | None, tyro.conf.Positional] = None,
     gauntlet: str | None = None,
-    stage: str = "quick",
-    out: Path = Path("runs/evaluate"),
+    stage: str | None = None,
+    out: Path | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     verify: Path | None = None,
@@ -62,8 +62,8 @@ def main(
             program:COMMAND for a program that reads and writes JSON, MODULE:ATTRIBUTE for one in Python, or a name that
             a package brings.
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        stage: how much is played: quick, full, or another one of the gauntlet.
-        out: folder of the run; certificate.json goes there.
+        stage: how much is played: quick, full, or another one of the gauntlet; default: quick.
+        out: folder of the run; certificate.json goes there. Default: runs/evaluate.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
         verify: instead of rating, check this certificate and play some of its games again.
@@ -84,6 +84,11 @@ def main(
         raise ValueError("--write: found without --reference, whose table it writes")
     if verify is None and (games is not None or seed is not None):
         raise ValueError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
+    if stage is not None and (reference or verify is not None):
+        raise ValueError("--stage: found with --reference or --verify, expected a player: what they play is given")
+    if verify is not None and (out is not None or ray is not None):
+        raise ValueError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
+    out = out or Path("runs/evaluate")
     chosen = Gauntlet.from_yaml(gauntlet or usual_spec().name)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
@@ -94,7 +99,7 @@ def main(
     elif player is None:
         raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
-        _rate(chosen, Pins.of(chosen), player.strip(), stage, out, playing)
+        _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, playing)
     return 0
 
 
@@ -112,6 +117,7 @@ def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
 def _rate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, out: Path, playing: Mapping[str, Any]) -> None:
     from agents.gauntlet.certificate import COUNTED, certificate
     from agents.gauntlet.report import certificate_row, interval
+    from agents.mishaps import Mishaps
 
     _play(gauntlet.plan(COUNTED + player, stage), out, playing)
     found = certificate(gauntlet, pins, player, stage, out)
@@ -120,7 +126,7 @@ def _rate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, out: Path, pl
     for table in _tables(found["certified"], interval):
         console.print(table)
     measured, rating = found["measured"], found["certified"]["rating"]
-    replaced = ", ".join(f"{measured[kind]:,} {kind}" for kind in ("illegal", "late", "failed"))
+    replaced = Mishaps.among(measured).words or "none"
     for line in (
         f"{player}: {rating['rating']:.0f} ({interval(rating)}), the mean over the tables; {gauntlet.zero} is 0",
         f"{measured['decisions']:,} decisions of {measured['seconds_per_decision']:.3g} s; replaced: {replaced}",

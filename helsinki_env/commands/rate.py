@@ -75,6 +75,8 @@ def main(
         return
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     show(console, tables)
+    for line in provenance.get("replaced", ()):
+        console.print(line, highlight=False, soft_wrap=True)
     if provenance["missing_games"]:
         console.print(f"{provenance['missing_games']:,} games of the run are not played yet", highlight=False)
     if out is not None:
@@ -104,10 +106,11 @@ def rate_run(
     from agents.arena.load import load_run
     from agents.arena.plan import environment_of
     from agents.arena.store import RunFolder
+    from agents.mishaps import replaced_in
     from agents.rating.ratings import rate
 
-    plan = RunFolder.open(run).plan
-    played = load_run(run)
+    folder = RunFolder.open(run)
+    plan, played, lines = folder.plan, load_run(run), replaced_in(folder.times())
     rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
     provenance = {
         "environment": environment_of(plan.tables),
@@ -120,6 +123,7 @@ def rate_run(
         "missing_games": sum(table.missing for table in played),
         "resampling": {"seed": seed, "resamples": resamples},
         "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
+        **({"replaced": lines} if lines else {}),
     }
     return rated, provenance
 

@@ -68,6 +68,7 @@ def main(
         resume: go on with the match whose games stand at the end of the file; what stands before them stays.
     """
     from agents.match import Match
+    from agents.mishaps import mishaps_of, replaced
 
     names = [name.strip() for name in players.split(",")]
     default_players = len(names) if len(names) > 1 else 2
@@ -99,6 +100,9 @@ def main(
             results = match.play(games, threads=threads, batch=None, before=file.before, ended=ended)
     seconds = time.monotonic() - started
     console.print(_table(results))
+    for player in match.players:
+        for line in replaced(player.name, mishaps_of(player)):
+            console.print(line, highlight=False, soft_wrap=True)
     lengths = [len(game) for game in results.decisions]
     earlier = f", {before:,} of them from before" if before else ""
     now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))
