@@ -13,12 +13,13 @@ import torch
 from agents.guide import NOTHING, decide
 from agents.helsinki.next_turn import next_turn_parts, write_next_turn
 from agents.helsinki.worth import worth
+from agents.net import description
 from agents.net.checkpoint import CheckpointError, load_checkpoint
 from agents.net.export import export_onnx
 from agents.net.inputs import Inputs, Writer
 from agents.net.make import make
 from agents.net.network import Network
-from agents.net.parts import places
+from agents.net.parts import inputs_of, places
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer
@@ -35,7 +36,7 @@ from tests.support.networks import SMALL, opinionated, saved
 from tests.test_net import rows, some_games, words
 from tests.test_turned import at_rest, quarter
 from training.preset import Preset
-from training.run import Training
+from training.run import RunError, Training
 from training.warm import play_lessons
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -242,7 +243,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
         load_checkpoint(path)
 
 
-def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path) -> None:
+def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = saved(tmp_path / "start.safetensors", opinionated())
     preset = Preset.from_dict(
         {
@@ -269,3 +270,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path) -> None
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
+    told = replace(inputs_of(GameConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
+    monkeypatch.setattr(description, "inputs_of", lambda config: told)
+    with pytest.raises(RunError, match="the run was begun with inputs "):
+        Training(preset, tmp_path / "run", 5, resume=True)

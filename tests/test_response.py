@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -123,6 +124,21 @@ def test_mistakes_are_named(
     assert main(["train", *given, "--out", str(tmp_path / "run")]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"opponents": ["heuristic"]}, r"opponents: found \['heuristic'\], expected \[greedy\] alone, as in against"),
+        ({"evaluation": {"opponents": ["random"]}}, r"evaluation.opponents: found \['random'\], expected \[greedy\]"),
+        ({"ppo": {"apart": 0.5}}, r"ppo.apart: found 0.5, expected 1.0: greedy is met in every game"),
+    ],
+)
+def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any], message: str) -> None:
+    alone = {"opponents": ["greedy"], "evaluation": {"opponents": ["greedy"]}, "ppo": {"apart": 1.0}}
+    assert Preset.from_dict({"against": "greedy", **alone}).against == "greedy"
+    with pytest.raises(PresetError, match=message):
+        Preset.from_dict({"against": "greedy", **alone, **changes})
 
 
 def test_a_preset_with_a_player_that_cannot_be_met_names_it() -> None:

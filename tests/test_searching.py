@@ -160,6 +160,11 @@ def test_where_nothing_was_searched_there_is_nothing_to_lose() -> None:
     nothing = [torch.from_numpy(part) for part in Searched.none(len(inputs), 3)]
     policy, values = search_losses(x, said, network.log_probs(x, said), *nothing)
     assert (policy.item(), values.item()) == (0.0, 0.0)
+    tried = Searched.none(len(inputs), 3)
+    tried.arms[0, 0], tried.aim[0, 0] = inputs.action[0], 1.0  # but nobody knows what it is worth
+    policy, values = search_losses(x, said, network.log_probs(x, said), *map(torch.from_numpy, tried))
+    assert policy.isfinite()
+    assert values.item() == 0.0
 
 
 def stage(search: SearchConfig) -> Stage:

@@ -239,6 +239,17 @@ class Preset:
         except ValueError as problem:
             raise PresetError(f"{at}{problem}") from None
         self._check_players()
+        if self.against:
+            self._check_against()
+
+    def _check_against(self) -> None:
+        """Whoever is to be beaten must be who is met and measured: nobody shall learn from others by mistake."""
+        alone = (self.against,)
+        for path, met in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
+            if met != alone:
+                Entry(list(met), PresetError, path).fail(f"[{self.against}] alone, as in against")
+        if self.ppo.apart != 1.0:
+            Entry(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
 
     def _check_players(self) -> None:
         """Make every player once: a mistake in a name shall not come to light after an hour."""

@@ -47,6 +47,8 @@ __all__ = ["RunError", "Training", "check_folder", "uses_bfloat16"]
 _MATCH_SEED = 1_000_000
 _GATE_SEED = 2_000_000
 _RACE_SEED = 3_000_000
+#: Each measurement has a seed of its own, a thousand for each seed of a run: all must be seeds of games.
+_MOST_SEED = 2**53
 #: The state is saved at least so often, in seconds; what is learnt does not depend on it.
 _SAVE_EVERY = 30.0
 #: Where a run stands, in its folder.
@@ -98,7 +100,8 @@ class Training:
         group: the processes that train together; default: this one alone. The first of them writes the files.
 
     Raises:
-        RunError: if there is a run and none should be, or the other way round, or it is another one.
+        RunError: if there is a run and none should be, or the other way round, or it is another one; or if the seed is
+            too large.
     """
 
     def __init__(
@@ -110,6 +113,7 @@ class Training:
         resume: bool = False,
         group: Group | None = None,
     ) -> None:
+        Entry(seed, RunError, "seed").integer(0, _MOST_SEED)
         self.preset, self.folder, self.seed = preset, Path(folder), seed
         self.device = torch.device(device)
         self.fast = uses_bfloat16(preset.precision, self.device)
@@ -138,7 +142,7 @@ class Training:
             "seed": self.seed,
             "environment": environment_of(self.preset.game),
             "bfloat16": self.fast,
-            **interface_digests(self.preset.game, self.network.types, self.network.kind),
+            **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
         }
 
     def _resume(self) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.choices import Inputs
-from agents.net.judging import choice_of
+from agents.net.judging import choice_of, looked_at
 from agents.net.network import ABSENT, Assessment, Network, Tensors
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer
@@ -133,14 +133,14 @@ class Searcher:
         """Choices that were not looked at stand with another one's position: what they are worth says nothing of it."""
         row, arm = np.nonzero(found.arms >= 0)
         at = choice_of(inputs, row, found.arms[row, arm])
-        unseen = (inputs.position[at] == inputs.begin[row]) & (inputs.advice[at] < 0)
+        unseen = ~looked_at(inputs)[at]
         found.worth[row[unseen], arm[unseen]] = np.nan
 
 
 def search_losses(
     x: Tensors, said: Assessment, log_probs: torch.Tensor, arms: torch.Tensor, aim: torch.Tensor, worth: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the cross-entropy of the policy, and the value loss; both 0 where nothing was searched.
+    """Return the cross-entropy of the policy, and the value loss; 0 where there is nothing to learn from.
 
     Args:
         x: decisions (n).
@@ -162,5 +162,7 @@ def search_losses(
     told = worth[row, arm]
     known = ~told[:, 0].isnan()
     led = x.position[at[known]]
+    if not len(led):
+        return policy, log_probs.sum() * 0.0
     values, _ = value_losses(Assessment(*(part[led] for part in said)), told[known], said.scores[led].detach())
     return policy, values

@@ -15,7 +15,7 @@ from helsinki_env.engine.hidden import restore
 if TYPE_CHECKING:
     from agents.net.player import Assessor
 
-__all__ = ["choice_of", "opinions_of", "shares_after"]
+__all__ = ["choice_of", "looked_at", "opinions_of", "shares_after"]
 
 
 def shares_after(
@@ -32,13 +32,21 @@ def shares_after(
         observation: what they were made from, int8 (B, F).
     """
     wins = assessor(inputs.seats, inputs.table).wins.astype(np.float64)
-    # Those that are not looked at stand with the favourite, which itself is no worse than it.
-    looked = (inputs.position != inputs.begin[inputs.row]) | (inputs.advice == 0)
+    looked = looked_at(inputs)
     shares = np.where(looked[:, None], wins[inputs.position], np.nan)
     over = np.flatnonzero(looked & (inputs.ended[inputs.position] >= 0))
     if len(over):
         shares[over] = writer.ends(observation[inputs.row[over]], inputs.action[over].astype(np.int64))
     return shares
+
+
+def looked_at(inputs: Inputs) -> npt.NDArray[np.bool_]:
+    """Return which choices the network looked at, bool (C,).
+
+    The others stand with the position of the favourite, which itself is no worse than the favourite.
+    """
+    looked: npt.NDArray[np.bool_] = (inputs.position != inputs.begin[inputs.row]) | (inputs.advice == 0)
+    return looked
 
 
 def choice_of(inputs: Inputs, rows: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -71,14 +71,14 @@ def retrain(
     console = plain_console()
 
     def train(learner: Any, folder: Path) -> None:
-        summary = folder / "summary.json"
-        if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
-            return
         covered = (learner.without,) if learner.without else ()
-        console.print(f"training {learner.name}", highlight=False)
         training = Training(
             replace(preset, covered=covered), folder, learner.seed, resume=is_file(folder / "state.safetensors")
         )
+        summary = folder / "summary.json"
+        if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
+            return  # and by the same preset, or it could not have been resumed
+        console.print(f"training {learner.name}", highlight=False)
         if not learn(training, console, again)["finished"]:
             raise ValueError(
                 f"{folder}: after {preset.minutes:g} minutes the training was not done, and networks that learnt for "
