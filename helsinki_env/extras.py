@@ -33,7 +33,8 @@ EXTRAS = {
     "export": Extra("`train`, ONNX, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
     "arena": Extra(
-        "PyArrow, SciPy, Matplotlib", "`helsinki arena` as Parquet, `rate`, `ladder`, `evaluate`, `balance`"
+        "PyArrow, SciPy, Matplotlib",
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `evaluate`, `balance` (its `retrain` with `train`)",
     ),
     "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena`, `evaluate` and `balance`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),

@@ -23,7 +23,7 @@ from agents.helsinki.balance.figures import figures
 from agents.helsinki.balance.played import Played
 from agents.helsinki.balance.report import report_files
 from agents.helsinki.balance.results import read_results, results, verdicts_of
-from agents.helsinki.balance.run import open_study, play_part, read_study, suspects
+from agents.helsinki.balance.run import open_study, plan_of, read_study, suspects
 from agents.helsinki.balance.screen import naive, study_of
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
 from agents.match import play_match
@@ -55,7 +55,9 @@ def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> Stud
     config = StudyConfig.from_dict({**TINY, **changes})
     open_study(config, folder)
     for part in parts:
-        play_part(config, folder, part, processes=1)
+        plan = plan_of(config, folder, part)
+        if plan is not None:
+            run_arena(plan, folder / part, processes=1)
     return config
 
 

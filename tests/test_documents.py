@@ -192,6 +192,12 @@ def test_every_command_is_described() -> None:
         assert f"| `{name}`" in page
 
 
+def test_every_page_is_in_the_index() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for path in (ROOT / "docs").glob("*.md"):
+        assert path.name == "index.md" or f"({path.name}" in page, path.name
+
+
 def test_every_player_is_described() -> None:
     for name in player_names():
         assert f"| `{name}" in PLAYERS

@@ -37,6 +37,7 @@ NEEDING = [
     ("arena", "helsinki ladder --run arena --out ladder.md"),
     ("arena", "helsinki balance run quick --out study"),
     ("arena", "helsinki balance report study"),
+    ("arena", "helsinki balance retrain quick --out retrained"),
     ("ray", "helsinki arena --games 2 --ray --out arena"),
     ("ray", "helsinki balance run quick --ray --out study"),
     ("render", "helsinki replay games.jsonl --png game.png"),

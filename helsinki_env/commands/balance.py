@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
@@ -12,16 +12,11 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.balance_retrain import retrain
 from helsinki_env.commands.balance_tune import tune
 from helsinki_env.commands.options import out_file, out_folder
-from helsinki_env.commands.part import address_of
-from helsinki_env.commands.waiting import Waiting
+from helsinki_env.commands.part import address_of, playing_parts
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing, write_json
-from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
-
-if TYPE_CHECKING:
-    from agents.arena.plan import Plan
 
 __all__ = ["denied", "main", "report", "run"]
 
@@ -56,7 +51,7 @@ def run(
     study_module = _study("study")
     all_parts, error = study_module.PARTS, study_module.StudyError
 
-    address = address_of(ray)
+    address_of(ray)
     chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
     for part in chosen:
         if part not in all_parts:
@@ -65,34 +60,13 @@ def run(
     out_folder(out)
     playing.open_study(study, out)
     make_ahead(parts_of(entry.player for entry in study.classes))
-    console = plain_console()
-    for part in all_parts:
-        if part not in chosen:
-            continue
-        waiting = Waiting(0)
-
-        def keep(waiting: Waiting = waiting, part: str = part) -> str:
-            done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
-            return f"{done} are kept in {out}; go on with: {again()}"
-
-        def planned(plan: Plan, waiting: Waiting = waiting, part: str = part) -> None:
-            waiting.games = plan.games
-            console.print(f"{part}: {plan.games:,} games", highlight=False)
-
-        with kept(keep), waiting:
-            played = playing.play_part(
-                study,
-                out,
-                part,
-                processes=processes,
-                ray=ray is not None,
-                address=address,
-                planned=planned,
-                resumed=waiting.resume,
-                progress=waiting.advance,
-            )
-        if played is None:
+    console, play = plain_console(), playing_parts(out, processes, ray)
+    for part in (part for part in all_parts if part in chosen):
+        plan = playing.plan_of(study, out, part)
+        if plan is None:
             console.print(f"{part}: left out by the study", highlight=False)
+        else:
+            play(part, plan)
     console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
     return 0
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
-from agents.arena.run import run_arena
 from agents.balance.effects import estimate
 from agents.helsinki.balance.covers import ends
 from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.screen import study_of
-from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, Suspect, cover_table, screen_table
+from agents.helsinki.balance.study import StudyConfig, StudyError, Suspect, cover_table, screen_table
 from helsinki_env.data import brief, read_json
 from helsinki_env.files import is_file
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["open_study", "plan_of", "play_part", "read_study", "suspects"]
+__all__ = ["open_study", "plan_of", "read_study", "suspects"]
 
 _CONFIG = "study.json"
 
@@ -84,39 +82,3 @@ def suspects(config: StudyConfig, screen: list[Table]) -> list[Suspect]:
         for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
             found.append(Suspect(n, player, ACTIONS[action], bool(power[action] > mean), mean))
     return found
-
-
-def play_part(
-    config: StudyConfig,
-    folder: Path,
-    part: str,
-    *,
-    processes: int | None = None,
-    ray: bool = False,
-    address: str | None = None,
-    planned: Callable[[Plan], None] | None = None,
-    resumed: Callable[[int], None] | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Plan | None:
-    """Play a part, or what is missing of it; see `agents.arena.run.run_arena`. None: the study leaves it out.
-
-    Args:
-        config: the study.
-        folder: of the study.
-        part: one of `PARTS`.
-        processes: as for `run_arena`, like the following but one.
-        ray: play on a Ray cluster.
-        address: of that cluster.
-        planned: called with what is going to be played.
-        resumed: called with the number of games that were there before.
-        progress: called with the number of games that have been saved since the last call.
-    """
-    assert part in PARTS
-    plan = plan_of(config, folder, part)
-    if plan is not None:
-        if planned is not None:
-            planned(plan)
-        run_arena(
-            plan, folder / part, processes=processes, ray=ray, address=address, resumed=resumed, progress=progress
-        )
-    return plan

@@ -16,7 +16,6 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from agents.arena.config import plan_from_dict
 from agents.arena.designs import Screen
 from agents.arena.plan import MOST_GAMES, Plan
 from agents.helsinki.balance.parts import (
@@ -39,6 +38,7 @@ from agents.helsinki.balance.tables import (
     skill_table,
     variant_table,
 )
+from agents.helsinki.balance.tournaments import planned
 from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
 
@@ -55,8 +55,6 @@ GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
 }
 """What the rulebook offers, as keys of a game configuration."""
 _PLAYERS = (2, 3, 4)
-#: Games of a chunk: studies have so many that larger batches pay, which networks like.
-_CHUNK_GAMES = 480
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**56
 _PARTS: Mapping[str, type] = {
@@ -166,9 +164,7 @@ class StudyConfig:
         if not tables:
             return None
         # Every part has decks of its own.
-        return plan_from_dict(
-            {"seed": self.seed * len(PARTS) + PARTS.index(part), "chunk": _CHUNK_GAMES, "tables": tables}
-        )
+        return planned(self.seed * len(PARTS) + PARTS.index(part), tables)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.arena.load import Table
-from agents.arena.store import RunFolder
 from agents.balance.effects import Effects, estimate, simultaneous_quantile
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
@@ -58,11 +57,7 @@ def results(retrained: Retrained) -> dict[str, Any]:
         for action, claim in config.claims.items()
         for n in config.players
     ]
-    digests = {
-        player: digest
-        for part in retrained.played
-        for player, digest in RunFolder.open(retrained.folder / part).networks.items()
-    }
+    digests = retrained.tournaments.networks
     data = {
         "asked": config.to_dict(),
         "summary": _summary(config, verdicts),
@@ -71,7 +66,7 @@ def results(retrained: Retrained) -> dict[str, Any]:
         "screen": screen,
         "actions": list(ACTIONS),
         "networks": [_network(retrained, learner, digests) for learner in retrained.learners],
-        "provenance": {**versions(), "parts": retrained.played},
+        "provenance": {**versions(), "parts": retrained.tournaments.played},
     }
     return sealed(rounded(data))
 

@@ -15,11 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.arena.config import plan_from_dict
-from agents.arena.load import Table, load_run
-from agents.arena.plan import Plan
+from agents.arena.load import Table
 from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.retrained.config import RetrainedConfig
+from agents.helsinki.balance.tournaments import Run, Tournaments
 
 __all__ = ["PARTS", "WAYS", "Learner", "Retrained", "Train", "open_retrained"]
 
@@ -28,8 +27,6 @@ PARTS = ("screen", "meetings")
 WAYS = ("habit", "retrained", "at home")
 """How a seat does without an action."""
 _CONFIG = "retrained.json"
-#: Games of a chunk: as many as for studies.
-_CHUNK_GAMES = 480
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,6 @@ class Learner:
 
 Train = Callable[[Learner, Path], None]
 """Trains a network in a folder, or goes on with it, unless it is done; ``best.safetensors`` is what it comes to."""
-Run = Callable[[str, Plan], None]
-"""Plays a part, or what is missing of it, in the folder of its name."""
 
 
 def open_retrained(config: RetrainedConfig, folder: Path) -> None:
@@ -76,12 +71,12 @@ class Retrained:
         run: plays a part.
 
     Attributes:
-        played: seed and games of every part.
+        tournaments: what was played.
     """
 
     def __init__(self, config: RetrainedConfig, folder: Path, train: Train, run: Run) -> None:
-        self.config, self.folder, self._train, self._run = config, folder, train, run
-        self.played: dict[str, dict[str, int]] = {}
+        self.config, self.folder, self._train = config, folder, train
+        self.tournaments = Tournaments(folder, run)
 
     @property
     def learners(self) -> list[Learner]:
@@ -153,8 +148,4 @@ class Retrained:
             )
 
     def _tables(self, part: str, tables: list[dict[str, Any]]) -> list[Table]:
-        seed = self.config.seed * len(PARTS) + PARTS.index(part)
-        plan = plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
-        self._run(part, plan)
-        self.played[part] = {"seed": plan.seed, "games": plan.games}
-        return load_run(self.folder / part)
+        return self.tournaments.tables(part, self.config.seed * len(PARTS) + PARTS.index(part), tables)

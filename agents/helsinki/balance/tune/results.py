@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from agents.arena.load import Table
-from agents.arena.store import RunFolder
 from agents.helsinki.balance.covers import fairness, measures
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
@@ -60,8 +59,8 @@ def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
         ],
         "provenance": {
             **versions(),
-            "networks": _networks(tuning.folder, tuning.played),
-            "parts": tuning.played,
+            "networks": tuning.tournaments.networks,
+            "parts": tuning.tournaments.played,
         },
     }
     return sealed(rounded(data))
@@ -98,8 +97,8 @@ def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[s
     judged, told = _judged(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
     provenance = {
         **told["provenance"],
-        "networks": told["provenance"]["networks"] | _networks(tuning.folder, tuning.played),
-        "parts": told["provenance"]["parts"] | tuning.played,
+        "networks": told["provenance"]["networks"] | tuning.tournaments.networks,
+        "parts": told["provenance"]["parts"] | tuning.tournaments.played,
     }
     return sealed(rounded(told | {"judged": judged, "provenance": provenance}))
 
@@ -112,10 +111,6 @@ def _judged(tuning: Tuning, board: Board, judge: str) -> dict[str, Any]:
         "before": _proven(tuning.config, before, "as it is"),
         "after": _proven(tuning.config, after, "proposed"),
     }
-
-
-def _networks(folder: Path, parts: Mapping[str, Any]) -> dict[str, str]:
-    return {player: digest for part in parts for player, digest in RunFolder.open(folder / part).networks.items()}
 
 
 def _change(config: TuneConfig, board: Board) -> list[dict[str, Any]]:

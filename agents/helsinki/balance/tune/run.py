@@ -6,33 +6,28 @@ interruption comes to the same boards, the same games and the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agents.arena.config import plan_from_dict
 from agents.arena.designs import Screen
-from agents.arena.load import Table, load_run
+from agents.arena.load import Table
 from agents.arena.plan import Plan
 from agents.arena.run import run_arena
 from agents.balance.effects import Study
 from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.tournaments import Run, Tournaments
 from agents.helsinki.balance.tune.config import LEAST_GAMES, TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, Proven, proven, search
 from helsinki_env.files import remove_leftovers
 
-__all__ = ["Run", "Tuning", "open_tuning"]
-
-Run = Callable[[str, Plan], None]
-"""Plays a part that is missing, or what is missing of it, in the folder of its name."""
+__all__ = ["Tuning", "open_tuning"]
 
 _CONFIG = "tuning.json"
 _BOARDS = "boards"
-#: Games of a chunk: as many as for studies.
-_CHUNK_GAMES = 480
 #: Every part has decks of its own; rounds of the halving follow.
 _PARTS = ("screen", "slopes", "proof", "games")
 _SEEDS = 16
@@ -61,14 +56,14 @@ class Tuning:
         run: plays; default: in processes of this machine, without telling how far it is.
 
     Attributes:
-        played: seed and games of every part.
+        tournaments: what was played.
         proposal: the component file that is proposed, or the game's, where actions are covered; None as long as there
             is none.
     """
 
     def __init__(self, config: TuneConfig, folder: Path, run: Run | None = None) -> None:
-        self.config, self.folder, self._run = config, folder, run or self._run_here
-        self.played: dict[str, dict[str, int]] = {}
+        self.config, self.folder = config, folder
+        self.tournaments = Tournaments(folder, run or self._run_here)
         self.proposal: Path | None = None
 
     def _run_here(self, part: str, plan: Plan) -> None:
@@ -141,12 +136,7 @@ class Tuning:
         return [study_of(table) for table in self._played(part, tables)]
 
     def _played(self, part: str, tables: list[dict[str, Any]]) -> list[Table]:
-        plan = plan_from_dict(
-            {"seed": self.config.seed * _SEEDS + _number(part), "chunk": _CHUNK_GAMES, "tables": tables}
-        )
-        self._run(part, plan)
-        self.played[part] = {"seed": plan.seed, "games": plan.games}
-        return load_run(self.folder / part)
+        return self.tournaments.tables(part, self.config.seed * _SEEDS + _number(part), tables)
 
 
 def _number(part: str) -> int:
