@@ -32,6 +32,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from agents.faults import faults_told
 from helsinki_env.engine.game import BoardGame
 
 __all__ = ["Player", "decide", "first_words", "next_words", "seat_word"]
@@ -121,5 +122,6 @@ def decide(player: Player, game: BoardGame, word: int = 0) -> int:
         game: the game; the player gets that seat's observation of it and nothing else.
         word: the random number for this decision.
     """
-    actions = player.act(game.observation()[None], game.legal_mask()[None], np.array([word % 2**64], np.uint64))
+    with faults_told(player.name, "does not decide"):
+        actions = player.act(game.observation()[None], game.legal_mask()[None], np.array([word % 2**64], np.uint64))
     return int(actions[0])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Player, first_words, next_words
-from agents.registry import PlayerError
+from agents.faults import PlayerError, faults_told
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
@@ -115,7 +115,7 @@ def play_games(
 
     Raises:
         Stopped: if nobody does.
-        PlayerError: if a player returns something else than a decision for each row.
+        PlayerError: if a player raises an error, or returns something else than a decision for each row.
         IllegalActionError: if a player takes an illegal decision; names it.
     """
     n, seats = seating.shape
@@ -156,7 +156,9 @@ def play_games(
             rows = np.flatnonzero(playing & (deciding == number))
             if len(rows):
                 begin = perf_counter()
-                chosen = player.act(observation[rows], mask[rows], next_words(words, rows * seats + seat[rows]))
+                drawn = next_words(words, rows * seats + seat[rows])
+                with faults_told(player.name, "does not decide"):
+                    chosen = player.act(observation[rows], mask[rows], drawn)
                 seconds[number] += perf_counter() - begin
                 asked[number] += len(rows)
                 actions[rows] = _checked(player, chosen, mask, rows)

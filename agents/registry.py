@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Player
+from agents.faults import PlayerError, faults_told
 from helsinki_env import GameConfig
 from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import spec_of
@@ -56,10 +57,6 @@ _OWN = {
 
 #: Those that are another player in some way, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: words before its name.
 _WRAPPING = {"forced": 2, "counted": 1}
-
-
-class PlayerError(ValueError):
-    """A player that cannot be made; the message says which names there are."""
 
 
 def _make_random(argument: str, config: Any) -> Player:
@@ -232,19 +229,20 @@ def _found(module: str) -> ModuleSpec | None:
 def _of_module(module: str, argument: str, config: Any) -> Player:
     """Return the player that ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT`` stands for."""
     attribute, _, rest = argument.partition(":")
-    called = f"player {shown(module + ':' + argument)}"
-    try:
+    called = shown(module + ":" + argument)
+    with faults_told(called, "cannot be loaded"):
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as problem:
-        raise PlayerError(f"{called}: cannot be loaded: {problem}") from problem
     if isinstance(found, type | Player):
         _no_argument(f"{module}:{attribute}", rest)
-        player: Player = found() if isinstance(found, type) else found
-        return player
-    if not callable(found):
+    elif not callable(found):
         raise PlayerError(
-            f"{called}: found {type(found).__name__}, expected a player, a class of players or a function that makes "
-            "one from an argument and a configuration"
+            f"player {called}: found {type(found).__name__}, expected a player, a class of players or a function that "
+            "makes one from an argument and a configuration"
         )
-    made: Player = found(rest, config)
+    with faults_told(called, "cannot be made"):
+        if isinstance(found, type):
+            found = found()
+        elif not isinstance(found, Player):
+            found = found(rest, config)
+    made: Player = found
     return made

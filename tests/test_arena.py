@@ -207,6 +207,32 @@ def test_times_are_not_among_the_games(finished: Path) -> None:
     assert sum(entry["decisions"] for entry in times) == sum(len(row["decisions"]) for row in rows)
 
 
+def test_times_stay_known_without_the_chunks(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    before = (finished / "times.json").read_bytes()
+    shutil.rmtree(tmp_path / "run" / "chunks")
+    assert RunFolder.open(tmp_path / "run").times() == RunFolder.open(finished).times()
+    run_arena(plan, tmp_path / "run", processes=1)
+    assert (tmp_path / "run" / "times.json").read_bytes() == before
+
+
+def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = "from agents.random import RandomPlayer\nclass Mine(RandomPlayer):\n    name = 'mine'\n"
+    wrong = "    def act(self, *seen):\n        raise SystemExit(0)\n"
+    plan = plan_from_dict({"tables": [{"name": "duel", "players": ["mended_later:Mine", "random"], "games": 12}]})
+    Path("mended_later.py").write_text(source + wrong)
+    with pytest.raises(ArenaError, match=r"does not decide: SystemExit: 0 \(.*mended_later.py, line 5\)"):
+        run_arena(plan, tmp_path / "run", processes=1)
+    Path("mended_later.py").write_text(source)
+    run_arena(plan, tmp_path / "run", processes=1)
+    Path("mended_later.py").write_text(source + "# another one\n")
+    with pytest.raises(ArenaError, match=r"mended_later:Mine was read from files of digest \w+ here, found \w+ now"):
+        run_arena(plan, tmp_path / "run", processes=1)
+
+
 # the folder of a run
 
 
@@ -301,6 +327,8 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
     plan = plan_from_dict({"tables": [{"lineups": lineups, "games": 2}]})
     with RunFolder.create(tmp_path / "run", plan) as folder:
         networks = folder.networks
+        chunk = folder.missing()[0]
+        folder.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
     assert set(networks) == {f"net:{path}", f"forced:any_side:net:{path}"}
     saved(path, opinionated(seed=1))
     with pytest.raises(ArenaError, match=rf"{networks[f'net:{path}']} here, found .*bring the former back"):
@@ -693,7 +721,8 @@ def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) -> None:
     table = {"name": "duel", "players": ["odd", "random"], "games": 600}
     message = (
-        r"chunk 00-00000-000\d\d \(table 'duel', line-up odd,random, blocks \d+ to \d+\): RuntimeError: out of ideas"
+        r"chunk 00-00000-000\d\d \(table 'duel', line-up odd,random, blocks \d+ to \d+\): PlayerError: "
+        r"player odd:fails: does not decide: RuntimeError: out of ideas \(.*odd_player.py, line \d+\)"
     )
     with pytest.raises(ArenaError, match=message):
         run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "run", processes=1)

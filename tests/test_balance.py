@@ -233,8 +233,11 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
 
 
 def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
-    open_study(StudyConfig.from_dict(TINY), tmp_path)
+    open_study(StudyConfig.from_dict({**TINY, "seed": 7}), tmp_path)
+    open_study(StudyConfig.from_dict(TINY), tmp_path)  # nothing was played yet: who made a mistake mends it
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
+    (tmp_path / "screen").mkdir()
+    open_study(StudyConfig.from_dict(TINY), tmp_path)
     with pytest.raises(StudyError, match="a study with seed 3, found 4 now"):
         open_study(StudyConfig.from_dict({**TINY, "seed": 4}), tmp_path)
     with pytest.raises(StudyError, match="found no study"):
@@ -245,6 +248,10 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"seed": -1}, "seed: found -1, expected a whole number"),
+        (
+            {"classes": [{"player": "heuristic", "games": {}}, *TINY["classes"]], "confirm": {"player": "heuristic"}},
+            "confirm.player: found 'heuristic', expected one of random, greedy",
+        ),
         ({"band": 0}, "band: found 0, expected a number between"),
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
@@ -324,6 +331,10 @@ def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
     assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
     assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err
+    file.write_text(file.read_text("utf-8") + "variants: {player: gredy}\n", encoding="utf-8")
+    assert main(["balance", "run", str(file), "--out", str(tmp_path / "other")]) == 2
+    assert "did you mean 'greedy'?" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.thorough

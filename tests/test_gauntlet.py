@@ -202,6 +202,9 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text(text + "networks: {net: 0123456789abcdef}\n")
     with pytest.raises(GauntletError, match="networks: found 0123456789abcdef for net, but the network is"):
         Gauntlet.from_yaml(tmp_path / "other.yaml").check_networks()
+    (tmp_path / "other.yaml").write_text(text)
+    with pytest.raises(GauntletError, match=r'found None for net, .* \(write networks: \{"net": \w{16}\}\)'):
+        Gauntlet.from_yaml(tmp_path / "other.yaml").check_networks()
 
 
 @pytest.mark.parametrize(
@@ -414,6 +417,8 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["--reference", "--stage", "quick"], "--stage: found with --reference or --verify"),
         (["--verify", "x.json", "--stage", "quick"], "--stage: found with --reference or --verify"),
         (["--verify", "x.json"], "--out, --ray: found with --verify"),
+        (["--reference", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
+        (["--reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
         (["nobody"], "there is no such player"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -37,7 +38,7 @@ how, notes = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.devnull
 asked = 0
 for line in sys.stdin:
     with open(notes, "a") as file:
-        file.write(line if how != "pid" else f"{os.getpid()}\\n")
+        file.write(line if how not in ("pid", "stays") else f"{os.getpid()}\\n")
     message = json.loads(line)
     if message["type"] == "hello":
         print(json.dumps({"ready": True}), flush=True)
@@ -45,7 +46,7 @@ for line in sys.stdin:
     asked += 1
     if how == "dies" and asked % 3 == 0:
         os._exit(1)
-    if how == "slow" and asked % 3 == 0:
+    if how == "mute" or (how == "slow" and asked % 3 == 0):
         time.sleep(60)
     if how == "garbage":
         print("} what?", flush=True)
@@ -187,12 +188,14 @@ def test_what_is_no_decision_is_replaced_and_counted(bot: str, how: str, seconds
 @pytest.mark.thorough
 def test_a_program_that_never_answers_is_given_up(bot: str) -> None:
     config = spec_named("helsinki").config()
-    player = ProgramPlayer(f"{sys.executable} -c 'import time; time.sleep(100)'", config, 0.05)
-    player._begin_within = 0.05
-    begin = time.monotonic()
+    player = ProgramPlayer(f"{bot} mute", config, 0.05)
     found = played(player, config, 1)
-    assert time.monotonic() - begin < 60
-    assert player.mishaps == Mishaps(failed=int(found.asked[0]))
+    assert player.mishaps == Mishaps(late=10, failed=int(found.asked[0]) - 10)
+    for never in ("no-such-file.py", "-c 'import time; time.sleep(100)'"):
+        player = ProgramPlayer(f"{sys.executable} {never}", config, 0.05)
+        player._begin_within = 0.5
+        with pytest.raises(PlayerError, match=r"found no answer to the first message within 0.5 s, expected a line"):
+            played(player, config, 1)
     endless = ProgramPlayer(f"{bot} endless", config, 60.0)
     game = spec_of(config).game(config, seed=0)
     decide(endless, game)
@@ -234,22 +237,26 @@ def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, t
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program sees only that its input ends")
-def test_a_program_that_stays_dies_with_a_killed_process(bot: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_that_stays_dies_with_the_process_and_so_do_its_own(bot: str, tmp_path: Path, number: int) -> None:
+    notes, script = tmp_path / "pids", tmp_path / "wrapped"
+    script.write_text(f"#!/bin/sh\n{bot} stays {notes}\ntrue\n")
+    script.chmod(0o755)
     code = (
         "import os, time; from agents.base import decide; from agents.program.player import ProgramPlayer\n"
         "from helsinki_env import Game, GameConfig\n"
-        f"player = ProgramPlayer({f'{bot} stays'!r}, GameConfig()); decide(player, Game(seed=0))\n"
-        "print(player._process._process.pid, flush=True); time.sleep(600)"
+        f"player = ProgramPlayer({str(script)!r}, GameConfig()); decide(player, Game(seed=0))\n"
+        "print(player.mishaps == (0, 0, 0), flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        number = int(process.stdout.readline())
-        os.kill(number, 0)
-        process.kill()
+        assert process.stdout.readline() == "True\n"
+        (stays,) = {int(line) for line in notes.read_text().splitlines()}
+        os.kill(stays, 0)
+        process.send_signal(number)
     for _ in range(100):
         try:
-            os.kill(number, 0)
+            os.kill(stays, 0)
         except ProcessLookupError:
             return
         time.sleep(0.1)
@@ -319,7 +326,19 @@ class Wrong(Builder):
     def act(self, observation, mask, words):
         return (mask == 0).argmax(axis=1)
 
+class Leaves(Builder):
+    def __init__(self):
+        raise SystemExit(0)
+
+class Stops(Builder):
+    name = "stops"
+    def act(self, observation, mask, words):
+        return {}["nothing"]
+
 player = Builder()
+
+def without_arguments():
+    return player
 
 def make(argument, config):
     made = Builder()
@@ -346,6 +365,26 @@ def test_a_module_in_the_folder_brings_players() -> None:
             make_player(wrong)
     assert [is_code(name) for name in ("my_bots_here:Builder", "counted:program:x", "forced:a:program:x")] == [True] * 3
     assert not any(is_code(name) for name in ("greedy", "counted:net:x", "forced:two_points:heuristic"))
+
+
+@pytest.mark.usefixtures("_module")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my_bots_here:Leaves", r"my_bots_here:Leaves'?: cannot be made: SystemExit: 0 \(.*my_bots_here.py, line 13\)"),
+        ("my_bots_here:without_arguments", "cannot be made: TypeError: without_arguments"),
+        ("my_bots_here:Stops", r"player stops: does not decide: KeyError: 'nothing' \(.*my_bots_here.py, line 18\)"),
+        ("broken_here:Builder", r"cannot be loaded: SyntaxError: .*broken_here.py, line 1\)"),
+        ("leaving_here:Builder", r"cannot be loaded: SystemExit: 3 \(.*leaving_here.py, line 2\)"),
+    ],
+)
+def test_what_goes_wrong_in_a_module_is_told_in_a_line(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("broken_here.py").write_text("def :\n")
+    Path("leaving_here.py").write_text("import sys\nsys.exit(3)\n")
+    assert main(["simulate", "--players", f"{name},random", "--games", "2"]) == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("_module")

@@ -447,6 +447,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config = of_random_games()
     open_tuning(config, tmp_path)
+    (tmp_path / "screen").mkdir()
     open_tuning(config, tmp_path)
     with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
         open_tuning(replace(config, most=2, numbers="all"), tmp_path)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from agents.base import Player
+from agents.faults import faults_told
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
 from agents.net.judging import choice_of
@@ -221,7 +222,8 @@ class Stage:
             rows = np.flatnonzero(free & ~mine)
             if len(rows):
                 drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
-                actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
+                with faults_told(opponent.name, "does not decide"):
+                    actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
             rows = np.flatnonzero(mine)
             if len(rows):
                 kept = self._decide(network, rows, players[rows], generator, fast, seconds, searcher, words)

@@ -94,7 +94,8 @@ class RunFolder:
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none (choose another --out)")
         for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
-        now, known = _networks(plan), cls(path, plan).networks
+        # Whoever mends a player that failed before any game was kept may go on here.
+        now, known = _networks(plan), cls(path, plan).networks if has_games(path) else {}
         for player, digest in now.items():
             if known.get(player, digest) != digest:
                 raise ArenaError(
@@ -257,12 +258,16 @@ class RunFolder:
     def times(self) -> list[dict[str, Any]]:
         """Return for each player of each table its decisions and the time it took for them.
 
-        Where some were replaced it is told how many, too, see `agents.mishaps.Mishaps`.
+        Where some were replaced it is told how many, too, see `agents.mishaps.Mishaps`. If chunks were removed once
+        all games were in one file, what was written with that file is what is known.
         """
+        known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
+        if (self.path / _TIMES).exists() and not all(times for _, times in known):
+            return [dict(one.value) for one in read_json(self.path / _TIMES, ArenaError).entries("players' times")]
         sums: dict[tuple[int, int], Spent] = {}
-        for chunk in self.plan.chunks:
-            for spent in self._chunks.times(chunk):
-                key = chunk.table, spent.player
+        for number, times in known:
+            for spent in times:
+                key = number, spent.player
                 sums[key] = sums[key].plus(spent) if key in sums else spent
         tables = self.plan.tables
         return [

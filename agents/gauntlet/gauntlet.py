@@ -191,10 +191,12 @@ class Gauntlet:
             for player in table.players:
                 digest = files_digest(player, table.config)
                 if digest is not None and self.networks.get(player) != digest[:16]:
+                    remedy = "bring the former network back: ratings are comparable against the same opponents only"
+                    if player not in self.networks:
+                        remedy = f'write networks: {{"{player}": {digest[:16]}}}'
                     raise GauntletError(
                         f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
-                        f"{digest[:16]} (bring the former network back: ratings are comparable against the same "
-                        "opponents only)"
+                        f"{digest[:16]} ({remedy})"
                     )
 
 

@@ -26,6 +26,7 @@ from helsinki_env.data import parse_json, shown
 from helsinki_env.engine.hidden import deals
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.files import is_file
 
 __all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
@@ -54,7 +55,8 @@ class ProgramPlayer:
         seconds: in which a decision must be here.
 
     Raises:
-        PlayerError: if there is no such program, or positions of the game cannot be told.
+        PlayerError: if there is no such program, or positions of the game cannot be told; and from the first decision,
+            if the program does not answer the first message when it is begun for the first time.
     """
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
@@ -64,6 +66,7 @@ class ProgramPlayer:
         self._process: Process | None = None
         self._asking = threading.Lock()
         self._counts, self._in_a_row, self._begin_within = Mishaps(), 0, _BEGINNING
+        self._answered = False
         if not self._words or shutil.which(self._words[0]) is None:
             found = self._words[0] if self._words else command
             raise PlayerError(f"player {shown(self.name)}: found no program {shown(found)}, expected a command to run")
@@ -107,6 +110,11 @@ class ProgramPlayer:
             answer = self._ready().answer(json.dumps(message), self.seconds)
         except (EndedError, LateError, OSError) as problem:
             self.close()
+            if not self._answered:
+                raise PlayerError(
+                    f"player {shown(self.name)}: found no answer to the first message within {self._begin_within:g} s, "
+                    "expected a line; what the program writes to standard error says why"
+                ) from None
             self._in_a_row += 1
             return Mishaps(late=1) if isinstance(problem, LateError) else Mishaps(failed=1)
         self._in_a_row = 0
@@ -124,6 +132,7 @@ class ProgramPlayer:
                 self._process.answer(json.dumps(hello(self.config, self.seconds)), self._begin_within)
             except LateError:
                 raise EndedError from None
+            self._answered = True
         return self._process
 
 
@@ -158,7 +167,7 @@ def program_files(argument: str) -> tuple[Path, ...]:
     with another one elsewhere.
     """
     words = _words(_command(argument)[1])
-    files = [Path(word) for word in words if Path(word).is_file()]
+    files = [Path(word) for word in words if is_file(Path(word))]
     interpreted = len(files) > 1 and files[0] == Path(words[0]) and files[0].is_absolute()
     return tuple(files[1:] if interpreted else files)
 

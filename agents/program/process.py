@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import select
 import signal
 import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.util import Finalize
 
@@ -22,8 +18,6 @@ _MOST_ANSWER = 2**16
 _PIECE = 2**16
 #: Seconds that a program has to end by itself once nothing more comes.
 _LEAVING = 1.0
-#: Of Linux: which signal a process gets when the thread that began it ends, however it ends.
-_PR_SET_PDEATHSIG = 1
 
 
 class EndedError(Exception):
@@ -37,8 +31,8 @@ class LateError(Exception):
 class Process:
     """A program that runs, with its standard input and output.
 
-    It gets no signals of the terminal, and ends with the process that began it, from whichever thread: its input is
-    closed then, and on Linux it is killed. One thread at a time may ask it.
+    It gets no signals of the terminal. However the process ends that began it, the program is killed then, with all
+    that it has begun in its turn. One thread at a time may ask it.
 
     Args:
         command: the program and its arguments.
@@ -48,14 +42,11 @@ class Process:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        begun: Future[subprocess.Popen[bytes]] = Future()
-        ended = threading.Event()
-        threading.Thread(target=_begin, args=(command, begun, ended), name="program", daemon=True).start()
-        self._process = begun.result()
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self._received = b""
         for pipe in (self._process.stdin, self._process.stdout):
             os.set_blocking(pipe.fileno(), False)  # type: ignore[union-attr]  # both are pipes
-        self._end = Finalize(self, _end, [self._process, ended], exitpriority=10)
+        self._end = Finalize(self, _end, [self._process, _watchman(self._process.pid)], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
         """Send a line and return the line that comes back, both without their ends; blank lines are no answers.
@@ -127,25 +118,18 @@ class Process:
             raise LateError
 
 
-def _begin(command: Sequence[str], begun: Future[subprocess.Popen[bytes]], ended: threading.Event) -> None:
-    """Begin a program, and stay until it has ended: Linux would kill it with the thread that began it."""
-    try:
-        begun.set_result(
-            subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-                preexec_fn=_dies_with_us(),
-            )
-        )
-    except Exception as problem:  # whatever it is, it is for whoever waits for the program
-        begun.set_exception(problem)
-    else:
-        ended.wait()
+def _watchman(group: int) -> subprocess.Popen[bytes]:
+    """Begin a shell that waits for its input to end, as it does when this process ends, and kills a group then."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", 'read -r _; kill -9 -"$0"', str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
-def _end(process: subprocess.Popen[bytes], ended: threading.Event) -> None:
+def _end(process: subprocess.Popen[bytes], watchman: subprocess.Popen[bytes]) -> None:
     """End a program and whatever it has begun."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
@@ -155,12 +139,6 @@ def _end(process: subprocess.Popen[bytes], ended: threading.Event) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    ended.set()
-
-
-def _dies_with_us() -> Callable[[], None] | None:
-    """Return what the new process does before it becomes the program."""
-    if sys.platform != "linux":
-        return None
-    library = ctypes.CDLL(None)
-    return lambda: library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    watchman.kill()  # or it would kill whoever has that number next
+    watchman.wait()
+    watchman.stdin.close()  # type: ignore[union-attr]  # a pipe

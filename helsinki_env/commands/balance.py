@@ -12,7 +12,7 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.balance_retrain import retrain
 from helsinki_env.commands.balance_tune import tune
 from helsinki_env.commands.options import out_file, out_folder
-from helsinki_env.commands.part import address_of, playing_parts
+from helsinki_env.commands.part import address_of, check_players, playing_parts
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing, write_json
@@ -57,9 +57,10 @@ def run(
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
     study = study_module.StudyConfig.from_yaml(config)
+    check_players(study.everybody)
     out_folder(out)
     playing.open_study(study, out)
-    make_ahead(parts_of(entry.player for entry in study.classes))
+    make_ahead(parts_of(study.everybody))
     console, play = plain_console(), playing_parts(out, processes, ray)
     for part in (part for part in all_parts if part in chosen):
         plan = playing.plan_of(study, out, part)

@@ -51,11 +51,17 @@ def retrain(
     with needs("train"):
         import torch
 
+        from agents.net.description import JUDGE
         from training.preset import Preset
         from training.run import RunError, Training
     address_of(ray)
     asked = _retrained("config").RetrainedConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset)
+    if preset.learner != JUDGE or preset.rules != usual_spec().name:
+        raise ValueError(
+            f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
+            f"expected one that trains a {JUDGE} network for {usual_spec().name}"
+        )
     taught = {count for table in preset.tables for count in table.players}
     if missing := set(asked.players) - taught:
         raise ValueError(

@@ -11,7 +11,7 @@ import tyro
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_folder
-from helsinki_env.commands.part import address_of, playing_parts
+from helsinki_env.commands.part import address_of, check_players, playing_parts
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
@@ -78,9 +78,11 @@ def tune(
         asked = replace(asked, most=most)
     if judge == asked.player:
         raise ValueError(f"--judge: found {judge!r}, expected another player than the one who searches")
+    everybody = [asked.player, asked.weaker, *([] if judge is None else [judge])]
+    check_players(everybody)
     out_folder(out)
     playing.open_tuning(asked, out)
-    make_ahead(parts_of([asked.player, asked.weaker, *([judge] if judge else [])]))
+    make_ahead(parts_of(everybody))
     console = plain_console()
 
     tuning = playing.Tuning(asked, out, playing_parts(out, processes, ray))

@@ -12,11 +12,11 @@ from rich.table import Table
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_file, out_folder
-from helsinki_env.commands.part import address_of
+from helsinki_env.commands.part import address_of, check_players
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import replacing, write_json
+from helsinki_env.files import is_file, replacing, write_json
 from helsinki_env.markdown import section
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
@@ -89,12 +89,13 @@ def main(
     if verify is not None and (out is not None or ray is not None):
         raise ValueError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
     out = out or Path("runs/evaluate")
-    chosen = Gauntlet.from_yaml(gauntlet or usual_spec().name)
+    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
     if reference:
         _measure(chosen, out, write, playing)
     elif verify is not None:
+        check_players([player] if player else [])
         _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
@@ -160,17 +161,29 @@ def _measure(gauntlet: Gauntlet, out: Path, write: Path | None, playing: Mapping
     from agents.gauntlet.report import pinned_table
 
     target = pins_path(gauntlet)
-    for path in (target,) if write is None else (target, write):
-        out_file(path, "--write")
+    out_file(target, "--gauntlet")
+    if write is not None:  # known now, not after hours
+        out_file(write, "--write")
+        _page_of(gauntlet, write, "")
     _play(gauntlet.reference, out, playing)
     write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
     table, console = pinned_table(gauntlet, Pins.of(gauntlet)), plain_console()
     console.print(table, highlight=False, soft_wrap=True)
     if write is not None:
-        page = section(write.read_text(encoding="utf-8"), gauntlet.name, table)
+        page = _page_of(gauntlet, write, table)
         with replacing(write) as file:
             file.write(page.encode())
     console.print(f"Wrote {target}" + ("" if write is None else f" and {write}"), highlight=False, soft_wrap=True)
+
+
+def _page_of(gauntlet: Gauntlet, path: Path, table: str) -> str:
+    """Return a page with the table of a gauntlet's opponents written anew; ValueError if it has no place for one."""
+    if not is_file(path):
+        raise ValueError(f"--write: found no file {path}, expected the page whose table is written anew")
+    try:
+        return section(path.read_text(encoding="utf-8"), gauntlet.name, table)
+    except ValueError as problem:
+        raise ValueError(f"--write: {path}: {problem}") from None
 
 
 def _command(gauntlet: Gauntlet) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from helsinki_env.terminal import plain_console
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
 
-__all__ = ["address_of", "playing_parts"]
+__all__ = ["address_of", "check_players", "playing_parts"]
 
 
 def address_of(ray: tuple[str, ...] | None) -> str | None:
@@ -25,6 +25,18 @@ def address_of(ray: tuple[str, ...] | None) -> str | None:
     if ray is not None and len(ray) > 1:
         raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
     return ray[0] if ray else None
+
+
+def check_players(names: Iterable[str]) -> None:
+    """Make every player once: a mistake in a name shall not come to light after hours of games.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    from agents.registry import make_player
+
+    for name in dict.fromkeys(names):
+        make_player(name)
 
 
 def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -113,10 +114,11 @@ def main(
         )
     console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:
+        words = ["helsinki", "train", *([] if game is None else ["--game", game])]
+        words += [] if against is None else ["--against", against]
+        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--resume"]
         console.print(
-            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: helsinki train "
-            f"{'' if game is None else f'--game {game} '}{'' if against is None else f'--against {against} '}"
-            f"--preset {preset} --out {folder} --seed {seed} --resume "
+            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
             f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )

@@ -191,7 +191,7 @@ def read_asked(name_or_path: str | Path, folder: str) -> Entry:
 
 
 def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[str, Any]], what: str) -> None:
-    """Write down what is asked before the first game, or see that what is there asks the same.
+    """Write down what is asked before the first game, or see that what was begun there asks the same.
 
     Args:
         path: the file, in the folder of everything that is played.
@@ -203,7 +203,8 @@ def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[
         StudyError: if something else was asked there.
         OSError: if the folder cannot be written.
     """
-    if not path.exists():
+    played = path.parent.is_dir() and any(entry.is_dir() for entry in path.parent.iterdir())
+    if not path.exists() or not played:  # nothing yet of what the file asks: it may ask something else
         write_json(path, asked)
         return
     there = read(read_json(path, StudyError))

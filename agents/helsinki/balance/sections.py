@@ -280,7 +280,7 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
 
 def confirm(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     """What the fresh games say of the actions that the screen suspects."""
-    if not played.has("confirm"):
+    if not played.has("confirm") or not played.has("screen"):  # who is suspected, the screen says
         return []
     found = []
     for suspect in suspects(config, list(played.tables("screen").values())):

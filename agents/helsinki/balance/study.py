@@ -108,7 +108,8 @@ class StudyConfig:
         if len(set(names)) < len(names):
             entry_of(self, "classes").fail("every player once", found=shown(names))
         if self.confirm.player is not None:
-            Entry(self.confirm.player, StudyError, "confirm.player").choice(names)
+            playing = [entry.player for entry in self.classes if all(entry.games.get(n) for n in self.players)]
+            Entry(self.confirm.player, StudyError, "confirm.player").choice(playing)
         if not self.players:
             entry_of(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
 
@@ -116,6 +117,12 @@ class StudyConfig:
     def players(self) -> tuple[int, ...]:
         """Numbers of players that the screen is played with, ascending."""
         return tuple(n for n in _PLAYERS if any(entry.games.get(n) for entry in self.classes))
+
+    @property
+    def everybody(self) -> list[str]:
+        """Every player of any part."""
+        others = [self.gate.reference, *self.covers.players, self.variants.player]
+        return [*(entry.player for entry in self.classes), *filter(None, others)]
 
     def names(self, players: int) -> list[str]:
         """Return who plays with so many players, weakest first."""
