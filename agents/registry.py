@@ -150,7 +150,12 @@ def make_player(spec: str, config: Any = None) -> Player:
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
     name, _, argument = spec.strip().partition(":")
-    player = _factory(name, argument)(argument, config or GameConfig())
+    config = config or GameConfig()
+    if name in _OWN:
+        player = _factory(name, argument)(argument, config)
+    else:
+        with faults_told(shown(spec.strip()), "cannot be made"):
+            player = _factory(name, argument)(argument, config)
     if not isinstance(player, Player):
         raise PlayerError(
             f"player {shown(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
@@ -239,10 +244,9 @@ def _of_module(module: str, argument: str, config: Any) -> Player:
             f"player {called}: found {type(found).__name__}, expected a player, a class of players or a function that "
             "makes one from an argument and a configuration"
         )
-    with faults_told(called, "cannot be made"):
-        if isinstance(found, type):
-            found = found()
-        elif not isinstance(found, Player):
-            found = found(rest, config)
+    if isinstance(found, type):
+        found = found()
+    elif not isinstance(found, Player):
+        found = found(rest, config)
     made: Player = found
     return made

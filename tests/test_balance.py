@@ -331,7 +331,10 @@ def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
     assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
     assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err
-    file.write_text(file.read_text("utf-8") + "variants: {player: gredy}\n", encoding="utf-8")
+    file.write_text(
+        file.read_text("utf-8") + "variants: {player: gredy, components: [coats_inside], games: {2: 120}}\n",
+        encoding="utf-8",
+    )
     assert main(["balance", "run", str(file), "--out", str(tmp_path / "other")]) == 2
     assert "did you mean 'greedy'?" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()

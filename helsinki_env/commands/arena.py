@@ -73,7 +73,6 @@ def main(
     """
     from agents.arena.config import plan_from_yaml
     from agents.arena.run import run_arena
-    from agents.arena.store import RunFolder
     from agents.mishaps import replaced_in
 
     if form == "parquet":
@@ -115,7 +114,7 @@ def main(
         )
     for table in _tables(out):
         console.print(table)
-    for line in replaced_in(RunFolder.open(out).times()):
+    for line in replaced_in(read_json(out / "times.json", ValueError).value):
         console.print(line, highlight=False, soft_wrap=True)
     before = f", {waiting.before:,} of them from before" if waiting.before else ""
     seconds = time.monotonic() - started

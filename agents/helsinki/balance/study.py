@@ -120,9 +120,15 @@ class StudyConfig:
 
     @property
     def everybody(self) -> list[str]:
-        """Every player of any part."""
-        others = [self.gate.reference, *self.covers.players, self.variants.player]
-        return [*(entry.player for entry in self.classes), *filter(None, others)]
+        """Every player of the parts that are played."""
+        found = [entry.player for entry in self.classes]
+        if self.gate.games:
+            found.append(self.gate.reference)
+        if any(self.covers.decks.values()):
+            found += self.covers.players
+        if self.variants.components:
+            found.append(self.variants.player)
+        return found
 
     def names(self, players: int) -> list[str]:
         """Return who plays with so many players, weakest first."""
