@@ -391,6 +391,8 @@ def test_the_command_rates_and_verifies(
         for chunk in certified["chunks"]:
             chunk["sha256"] = "0" * 64
 
+    assert main([*words, "--verify", str(rated), "nobody"]) == 2
+    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': there is no such player")
     forged = changed(rated, tmp_path, other_games)
     assert main([*words, "--verify", str(forged), "--processes", "1"]) == 2
     assert "played again, its games came out otherwise than the certificate says" in capsys.readouterr().err

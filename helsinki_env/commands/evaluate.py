@@ -95,7 +95,7 @@ def main(
     if reference:
         _measure(chosen, out, write, playing)
     elif verify is not None:
-        check_players([player] if player else [])
+        check_players([player] if player else [], chosen.reference.tables[0].config)
         _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")

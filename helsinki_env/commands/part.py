@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.stopping import again, kept
@@ -27,8 +27,12 @@ def address_of(ray: tuple[str, ...] | None) -> str | None:
     return ray[0] if ray else None
 
 
-def check_players(names: Iterable[str]) -> None:
+def check_players(names: Iterable[str], config: Any = None) -> None:
     """Make every player once: a mistake in a name shall not come to light after hours of games.
+
+    Args:
+        names: of the players.
+        config: what they play; default: the usual game.
 
     Raises:
         PlayerError: if there is no such player.
@@ -36,7 +40,7 @@ def check_players(names: Iterable[str]) -> None:
     from agents.registry import make_player
 
     for name in dict.fromkeys(names):
-        make_player(name)
+        make_player(name, config)
 
 
 def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
