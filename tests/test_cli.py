@@ -47,13 +47,14 @@ def test_help_lists_the_commands(capsys: Output) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name: str, capsys: Output) -> None:
-    several = isinstance(COMMANDS[name].load(), dict)  # then each of them has help of its own
-    for words in [[name, sub] for sub in ("run", "report")] if several else [[name]]:
+    loaded = COMMANDS[name].load()
+    for words in [[name, sub] for sub in loaded] if isinstance(loaded, dict) else [[name]]:
         assert main([*words, "--help"]) == 0
         shown = capsys.readouterr().out
         assert f"usage: helsinki {' '.join(words)}" in shown
         assert f"Example: helsinki {' '.join(words)}" in shown
         assert "None" not in shown, "nobody types that"
+        assert all(line.count("Example:") <= 1 for line in shown.splitlines()), "every example on a line of its own"
 
 
 @pytest.mark.parametrize("words", [["simulate"], ["arena"]])

@@ -50,6 +50,7 @@ def main(
     than before it plays those that are missing. They depend on the seed, not on the number of processes or machines.
 
     Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
+
     Example: helsinki arena --game copenhagen --players random,greedy --games 200 --out runs/copenhagen
 
     Args:

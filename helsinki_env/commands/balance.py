@@ -116,6 +116,7 @@ def denied(
     """Tell what each thing is worth that a tournament denied to its seats at random, of any game.
 
     Example: helsinki arena --config configs/arena/abilities.yaml --out runs/abilities
+
     Example: helsinki balance denied runs/abilities --out docs/abilities.md --title "What abilities are worth"
 
     Args:

@@ -81,8 +81,11 @@ def main(
     """Measure the environment's speed on this machine, with a yardstick in the same run, or against another revision.
 
     Example: helsinki bench --seconds 2 --json bench.json
+
     Example: helsinki bench --game copenhagen
+
     Example: helsinki bench --against HEAD~1 --only env aec
+
     Example: helsinki bench --device cuda --batches 4096 65536
 
     Args:

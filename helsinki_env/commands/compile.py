@@ -20,7 +20,9 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     kept in the folder HELSINKI_CACHE_DIR, by default in the user's cache folder, until nothing has used it for 30 days.
 
     Example: helsinki compile
+
     Example: helsinki compile --parts games,heuristic,net
+
     Example: helsinki compile --game copenhagen
 
     Args:

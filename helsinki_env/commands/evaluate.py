@@ -52,9 +52,13 @@ def main(
     in the same folder goes on from --stage quick. Games do not depend on the number of processes or machines.
 
     Example: helsinki evaluate heuristic --out runs/evaluate
+
     Example: helsinki evaluate net:runs/quick --stage full --out runs/evaluate-quick
+
     Example: helsinki evaluate my_bots:Builder --out runs/builder
+
     Example: helsinki evaluate "program:./bot --fast" --out runs/bot
+
     Example: helsinki evaluate --verify runs/evaluate/certificate.json heuristic
 
     Args:

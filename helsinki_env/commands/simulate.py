@@ -42,6 +42,7 @@ def main(
     interval; the same seed plays the same games, whatever the number of threads.
 
     Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
+
     Example: helsinki simulate --game copenhagen --players greedy,heuristic --games 1000
 
     Ctrl-C keeps the games that have ended in the file. The same command with --resume plays those that are missing, and

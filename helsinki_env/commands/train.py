@@ -33,9 +33,13 @@ def main(
     """Train a player and measure it against the baselines.
 
     Example: helsinki train --preset quick --out runs/first --seed 1
+
     Example: helsinki train --preset standard --resume
+
     Example: helsinki train --game copenhagen --preset quick
+
     Example: helsinki train --preset card --device cuda
+
     Example: helsinki train --against net --out runs/response
 
     A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
