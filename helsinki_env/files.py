@@ -28,6 +28,9 @@ __all__ = [
     "write_json",
 ]
 
+#: No space, no quota, file too large, and a disk that is broken.
+_OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
@@ -38,18 +41,19 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     replaced. What is no regular file, such as a pipe or a device, is not replaced but written to straight away.
 
     Raises:
-        OSError: if the file cannot be written.
+        OSError: if the file cannot be written; a disk that is full is told with the name of the file.
     """
     target = replaced_by(path)
     if target is None:
         number = _open_here(path)
-        with os.fdopen(os.open(path, os.O_WRONLY) if number is None else os.dup(number), "wb") as file:
+        opened = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
+        with _naming(path), os.fdopen(opened, "wb") as file:
             yield file
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
-        with os.fdopen(number, "wb") as file:
+        with _naming(path), os.fdopen(number, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -65,6 +69,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in what a disk complains of: a write that fails does not say where."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None and problem.errno in _OF_DISKS:
+            raise OSError(problem.errno, problem.strerror, str(path)) from problem
+        raise
 
 
 def replaced_by(path: Path) -> Path | None:

@@ -111,6 +111,25 @@ def test_a_device_is_written_to(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full, as Linux has it")
+def test_a_disk_that_is_full_is_told_with_the_file_and_loses_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        write(Path("/dev/full"))
+    path = tmp_path / "games.jsonl"
+    write(path, "before")
+    # A limit of the process is as good as a disk: what goes beyond it cannot be written.
+    asked = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from pathlib import Path\n"
+        "from helsinki_env.files import replacing\n"
+        f"with replacing(Path({str(path)!r})) as file: file.write(b'x' * 100000)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"File too large: {str(path)!r}\n")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("games.jsonl", "before")]
+
+
+@posix
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only where open files have names")
 def test_what_the_shell_has_opened_is_written_to(tmp_path: Path) -> None:
     code = (
