@@ -24,7 +24,7 @@ from agents.arena.files import packed, read_note, unpacked
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
-from agents.helsinki.balance.report import _sections
+from agents.helsinki.balance.chapters import chapters
 from agents.helsinki.balance.results import _results_in, read_results
 from agents.helsinki.balance.run import read_study
 from agents.helsinki.balance.study import StudyConfig, StudyError
@@ -368,7 +368,7 @@ def results() -> dict[str, Any]:
 
 def read_and_report(data: dict[str, Any]) -> None:
     """The text of a report on data with the digest that belongs to it: somebody who writes results of their own."""
-    list(_sections(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
+    list(chapters(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
 
 
 def read_record(data: dict[str, Any]) -> Record:

@@ -76,6 +76,7 @@ def report(
     study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
     out: Path | None = None,
     source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
+    former: Path | None = None,
 ) -> int:
     """Write the report of a study: HTML that needs nothing else, Markdown with its figures, and all numbers as JSON.
 
@@ -83,13 +84,17 @@ def report(
 
     Example: helsinki balance report runs/balance --out docs/balance
 
+    Example: helsinki balance report runs/new --former docs/balance/balance.json --out docs/balance
+
     Args:
         study: folder of the study.
         out: folder of the report; default: report in the folder of the study, or the one of --from.
         source: instead of reading games, make the report again from the balance.json of an earlier one.
+        former: the balance.json of another study, of an earlier version or of other components: the report tells which
+            verdicts differ from it, and why.
     """
     results = _study("results")
-
+    before = None if former is None else results.read_results(former)
     if source is not None:
         out = out or source.parent
         out_folder(out)
@@ -97,7 +102,10 @@ def report(
     else:
         out = out or study / "report"
         out_folder(out)
-        data = results.results(_study("run").read_study(study), study, f"helsinki balance report {study} --out {out}")
+        command = f"helsinki balance report {study} --out {out}" + (f" --former {former}" if former else "")
+        data = results.results(_study("run").read_study(study), study, command)
+    if before is not None:
+        data = _study("former").with_former(data, before)
     console = plain_console()
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)

@@ -41,8 +41,10 @@ with needs("arena"):
     from scipy import linalg
 
 __all__ = [
+    "STRONGEST",
     "Finding",
     "Measured",
+    "Reason",
     "Verdict",
     "VerdictError",
     "Word",
@@ -55,9 +57,11 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
 """What is said of an action."""
+Reason = Literal["wider", "narrower", "judges", "worth", "chance"]
+"""Why it is not what a former study said, see `agents.helsinki.balance.former`."""
 
-#: So many of the strongest classes must agree.
-_STRONGEST = 2
+STRONGEST = 2
+"""So many of the strongest classes must agree."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
@@ -196,7 +200,7 @@ def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -
         groups.setdefault((finding.players, finding.action), []).append(finding)
     for group in groups.values():
         group.sort(key=lambda finding: -finding.strength)
-    p = [_p(group[:_STRONGEST], band) for group in groups.values()]
+    p = [_p(group[:STRONGEST], band) for group in groups.values()]
     verdicts = []
     for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
         word, why = _decide(group, adjusted, band, level)
@@ -225,8 +229,8 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
             raise VerdictError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
     actions = {one.action for one in findings}
     for players, strengths in classes.items():
-        if len(strengths) < _STRONGEST:
-            raise VerdictError(f"{players} players: found classes {list(strengths)}, expected at least {_STRONGEST}")
+        if len(strengths) < STRONGEST:
+            raise VerdictError(f"{players} players: found classes {list(strengths)}, expected at least {STRONGEST}")
         if len(set(strengths.values())) < len(strengths):
             raise VerdictError(f"{players} players: found strengths {strengths}, expected all different")
         for player in strengths:
@@ -253,7 +257,7 @@ def _upper_tail(z: float) -> float:
 
 def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[Word, str]:
     """Return the verdict on an action from findings in order of strength, strongest first, and why."""
-    strongest = group[:_STRONGEST]
+    strongest = group[:STRONGEST]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
     measured = f"games of 100 compared with the average action: {numbers}"
     both = f"the band of {band:g} for both of the strongest players"

@@ -7,10 +7,12 @@ elements, or a function that takes the value and complains about a wrong one. Ke
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from agents.helsinki.balance.confirm import WAYS
 from agents.helsinki.balance.covers import MEASURES
 from agents.helsinki.balance.study import GAMES_AS_THEY_ARE
+from agents.helsinki.balance.verdicts import Reason, Word
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import ACTIONS
 
@@ -33,6 +35,8 @@ def check_written(data: Entry) -> None:
         ValueError: of the kind that `data` raises; it names the key, what stands there and what is expected.
     """
     _check(data, _STUDY)
+    if data["former"].given:
+        _check(data["former"], _FORMER)
     for entry in data["screen"].entries("classes"):
         _length(entry["seat_win_share"], "shares", entry["players"].value)
     for entry in data["quality"].entries("games as they are"):
@@ -272,6 +276,26 @@ _STUDY: Form = {
             "verdict": _or_none(_one_of("better", "not better", "undecided", "running")),
             "path": _some(_two(_number)),
             "bounds": _two(_number),
+        }
+    ],
+}
+
+_FORMER: Form = {
+    "study": _text,
+    "seed": _count,
+    "data": _text,
+    "networks": _each(_text),
+    "joined": [_text],
+    "verdicts": _count,
+    "differences": [
+        {
+            "players": _players,
+            "action": _action,
+            **dict.fromkeys(("former_verdict", "verdict"), _one_of(*get_args(Word))),
+            "why": _or_none(_one_of(*get_args(Reason))),
+            **dict.fromkeys(("former_player", "player"), _text),
+            **dict.fromkeys(("former_deviation", "former_low", "former_high", "deviation", "low", "high"), _number),
+            **dict.fromkeys(("difference", "difference_low", "difference_high"), _number),
         }
     ],
 }
