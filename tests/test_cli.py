@@ -340,6 +340,23 @@ def test_lines_now_and_then_where_nobody_sees_a_bar(monkeypatch: pytest.MonkeyPa
     assert second.endswith(" left")
 
 
+def test_what_is_left_is_told_by_the_pace_of_late() -> None:
+    from helsinki_env.commands.waiting import Pace
+
+    pace = Pace(1000.0)
+    assert pace.rate(1000.0) == 0.0
+    assert pace.rate(1005.0) == 0.0
+    for i in range(1, 101):  # a hundred games a second for a hundred seconds
+        pace.add(1000.0 + i, 100)
+    assert pace.rate(1100.0) == pytest.approx(100.0)
+    for i in range(1, 101):  # then one every ten seconds, by players that think
+        pace.add(1100.0 + 10 * i, 1)
+    assert pace.rate(2100.0) == pytest.approx(0.1, rel=0.1)
+    for i in range(1, 9):  # then two hundred every five minutes: more than two minutes are looked at
+        pace.add(2100.0 + 300 * i, 200)
+    assert pace.rate(4500.0) == pytest.approx(1608 / 2480)
+
+
 # replay
 
 

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from datetime import timedelta
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from helsinki_env.terminal import plain_console
 
-__all__ = ["Waiting"]
+__all__ = ["Pace", "Waiting"]
 
 #: Seconds after which somebody who waits wants to know for how long.
 _PATIENCE = 2.0
 #: Seconds between two lines where the stream is no terminal.
 _LINES = 30.0
+#: Seconds and reports that a pace is taken from: both, so that it follows players that think longer than those before,
+#: and does not jump with every report where they think for minutes.
+_RECENT, _FEW = 120.0, 16
+
+
+class Pace:
+    """How fast something goes of late: what comes first is often much faster than what comes last.
+
+    Args:
+        started: when, in seconds of any clock.
+    """
+
+    def __init__(self, started: float) -> None:
+        self._done, self._seen = 0, deque([(started, 0)])
+
+    def add(self, now: float, count: int) -> None:
+        """Count what is done at a moment."""
+        self._done += count
+        self._seen.append((now, self._done))
+        while len(self._seen) > _FEW + 1 and self._seen[1][0] <= now - _RECENT:
+            self._seen.popleft()
+
+    def rate(self, now: float) -> float:
+        """Return how much is done in a second, 0 as long as nobody can know."""
+        then, before = self._seen[0]
+        return (self._done - before) / (now - then) if now > then else 0.0
 
 
 class Waiting:
@@ -29,6 +56,7 @@ class Waiting:
     def __init__(self, games: int, what: str = "games") -> None:
         self.games, self.what, self.done, self.before = games, what, 0, 0
         self.started = self.said = time.monotonic()
+        self.pace = Pace(self.started)
         self.lock = threading.Lock()
         self.console = plain_console(stderr=True)
         self.progress: Progress | None = None
@@ -51,9 +79,11 @@ class Waiting:
         """Count games that have ended; called from several threads."""
         with self.lock:
             self.done += games
+            now = time.monotonic()
+            if games:
+                self.pace.add(now, games)
             if self.over:
                 return
-            now = time.monotonic()
             if not self.console.is_terminal:
                 if now - self.said >= _LINES:
                     self.said = now
@@ -71,11 +101,11 @@ class Waiting:
 
     def _rate(self) -> str:
         """Return how fast it goes and how long it will take, empty as long as nobody can know."""
-        seconds, played = time.monotonic() - self.started, self.done - self.before
-        if not played or not seconds:
+        rate = self.pace.rate(time.monotonic())
+        if not rate:
             return ""
-        left = timedelta(seconds=round((self.games - self.done) * seconds / played))
-        return f", {played / seconds:,.1f} {self.what}/s, {left} left"
+        left = timedelta(seconds=round((self.games - self.done) / rate))
+        return f", {rate:,.1f} {self.what}/s, {left} left"
 
     def __exit__(self, *_: object) -> None:
         """Take the bar away."""
