@@ -36,6 +36,7 @@ from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.play.record import positions
+from tests.support.killed import killed_while_it_plays
 
 TINY: dict[str, Any] = {
     "name": "tiny",
@@ -216,6 +217,18 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     played(tmp_path)
     again = results(config, tmp_path)
     assert report_files(again) == report_files(data)
+
+
+@pytest.mark.nightly
+def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(json.dumps(TINY))  # which is YAML, too
+    command = ["balance", "run", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "killed")]
+    for part in ("gate", "screen", "confirm"):
+        killed_while_it_plays(command, tmp_path / "killed" / part)
+    assert main([*command, "--processes", "2"]) == 0
+    config = played(tmp_path / "whole")
+    one, other = (report_files(results(config, tmp_path / name)) for name in ("whole", "killed"))
+    assert one == other
 
 
 @pytest.mark.thorough

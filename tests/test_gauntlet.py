@@ -39,6 +39,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.files import write_json
 from helsinki_env.markdown import section
 from helsinki_env.yaml_files import list_yaml
+from tests.support.killed import killed_while_it_plays
 
 pytestmark = [
     pytest.mark.thorough,
@@ -468,6 +469,20 @@ def played(words: list[str], out: Path) -> tuple[bytes, Any]:
         _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     return (out / "games.parquet").read_bytes(), read(out / "certificate.json")["certified"]
+
+
+@pytest.mark.nightly
+def test_a_reference_that_is_killed_goes_on_to_the_same_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TINY)
+    command = ["evaluate", "--reference", "--gauntlet", str(path), "--out"]
+    assert main([*command, str(tmp_path / "whole")]) == 0
+    pinned = path.with_suffix(".json").read_bytes()
+    path.with_suffix(".json").unlink()
+    killed_while_it_plays([*command, str(tmp_path / "killed")], tmp_path / "killed")
+    assert not path.with_suffix(".json").exists()
+    assert main([*command, str(tmp_path / "killed")]) == 0
+    assert path.with_suffix(".json").read_bytes() == pinned
 
 
 @pytest.mark.nightly

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +29,7 @@ from helsinki_env.cli import main
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.yaml_files import find_yaml
+from tests.support.killed import killed_while_it_plays
 from tests.support.tuning import GAMES, Array, asked, simulated, values
 
 POINTS = ACTIONS.index("two_points")
@@ -304,20 +300,6 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
     return report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
 
 
-def killed_while_it_plays(command: list[str], folder: Path) -> None:
-    """Run the command and kill it, as a machine does that goes down, once there are games in the folder of a part."""
-    words = [sys.executable, "-m", "helsinki_env.cli", *command, "--processes", "1"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        until = time.monotonic() + 240
-        while not list((folder / "chunks").glob("*.games")):
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.002)
-        os.kill(process.pid, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    assert not (folder.parent / "report").exists()
-
-
 def written(config: TuneConfig, path: Path) -> str:
     """Write the file that asks the same and return its path."""
     path.write_text(yaml.safe_dump(config.to_dict()), encoding="utf-8")
@@ -334,6 +316,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     command = ["balance", "tune", written(config, tmp_path / "tiny.yaml"), "--out", str(tmp_path / "other")]
     for part in ("slopes", "halving-1"):
         killed_while_it_plays(command, tmp_path / "other" / part)
+        assert not (tmp_path / "other" / "report").exists()
     assert main([*command, "--processes", "2"]) == 0
     for path, content in files.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "whoever plays, and how often it stops"
@@ -351,6 +334,11 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     proposal = tmp_path / "other" / "report" / "proposal.yaml"
     assert f"now: helsinki play --components {proposal}" in shown
     assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
+    judged = played_here(config, tmp_path / "one", judge="greedy")
+    killed_while_it_plays([*command, "--judge", "greedy"], tmp_path / "other" / "judge")
+    assert main([*command, "--judge", "greedy", "--processes", "2"]) == 0
+    for path, content in judged.items():
+        assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
     assert main([*command, "--most", "1", "--player", "greedy"]) == 2
     assert "there is a tuning with player 'random', found 'greedy' now" in capsys.readouterr().err
 
