@@ -34,9 +34,10 @@ EXTRAS = {
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
     "arena": Extra(
         "PyArrow, SciPy, Matplotlib",
-        "`helsinki arena` as Parquet, `rate`, `ladder`, `evaluate`, `balance` (its `retrain` with `train`)",
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
+        "and whatever plays `net`",
     ),
-    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena`, `evaluate` and `balance`"),
+    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "tune": Extra("cma", "`python -m agents.heuristic.tune`"),
     "sb3": Extra("`train`, Stable-Baselines3, sb3-contrib", "`python -m training.sb3`, `python -m training.bench`"),
