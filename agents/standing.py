@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Standing", "midranks", "share_interval", "standing", "student_quantile", "wilson", "win_shares"]
+__all__ = ["Standing", "by_deck", "midranks", "share_interval", "standing", "student_quantile", "wilson", "win_shares"]
 
 Array = npt.NDArray[np.float64]
 
@@ -120,6 +120,24 @@ def win_shares(places: npt.NDArray[np.integer]) -> Array:
     """
     shares: Array = (places == 0) / _sharing(places)
     return shares
+
+
+def by_deck(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
+    """Return the mean of each deck's games, decks in ascending order: games of one deck depend on each other.
+
+    Args:
+        values: of games, (G,) or (G, K).
+        deck: which deck was dealt, int (G,); all line-ups of a table play the same decks.
+
+    Returns:
+        float64 (D,) or (D, K).
+    """
+    of_games = np.asarray(values, np.float64)
+    _, number, games = np.unique(deck, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(games), *of_games.shape[1:]))
+    np.add.at(sums, number.ravel(), of_games)
+    means: Array = sums / games.reshape(-1, *[1] * (of_games.ndim - 1))
+    return means
 
 
 def midranks(places: npt.NDArray[np.integer]) -> Array:

@@ -403,8 +403,19 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
         assert found["skill"].mean[i] == pytest.approx(
             100 * ((games.places[own] == 0) & (games.seating[own] == 0)).any(axis=1).mean() - 50
         )
-    assert found["skill"].blocks.tolist() == [10] * 4
+    assert found["skill"].decks.tolist() == [10] * 4
     assert set(ends(games, 1, np.random.default_rng(1))) == set(only)
+
+    # Two line-ups of three seats play the same decks: games of a deck count as one, whoever sits there.
+    run_arena(plan_from_dict({"tables": [table | {"games": 48, "seats": 3}]}), tmp_path / "three", processes=1)
+    games = load_run(tmp_path / "three")[0]
+    sets, group = by_set(games)
+    found = measures(games, group, len(sets))
+    assert found["points"].decks.tolist() == [len(np.unique(games.deck[games.covered == one])) for one in sets]
+    assert 2 * len(np.unique(games.deck)) == len(np.unique(games.block))
+    own = games.covered == sets[0]
+    means = [games.scores[own & (games.deck == deck)].mean() for deck in np.unique(games.deck[own])]
+    assert found["points"].error[0] == pytest.approx(np.std(means, ddof=1) / math.sqrt(len(means)))
 
 
 @pytest.mark.thorough

@@ -42,7 +42,7 @@ class Worth:
         power: points of the share of games won, and where its simultaneous 95 % interval begins and ends.
         points: by how many points it moves the margin to the mean of the others, likewise.
         denied: in so many seats of games it was denied.
-        used: share of the others that used or took it.
+        used: share of those who could that used or took it.
     """
 
     name: str
@@ -59,19 +59,24 @@ def worths(table: Table) -> list[Worth]:
         RatingError: if nothing was denied, or effects cannot be told apart.
     """
     names = spec_of(table.config).deniable
-    ids = [number for number in names if (table.denied >> number & 1).any()]
+    if not len(table):
+        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena goes on with them)")
+    # A thing that is covered wherever it is denied tells nothing either.
+    ids = [number for number in names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
             f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
             "denied in its file"
         )
-    denied = (table.denied[:, :, None] >> np.array(ids)) & 1 > 0
+    covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
+    # What nobody may use is denied to nobody in particular: it tells no seat from another.
+    denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
-    wins = effects.estimate(Study(denied, table.places, table.block))
-    points = margins.estimate(denied, table.scores, table.block)
+    wins = effects.estimate(Study(denied, table.places, table.deck))
+    points = margins.estimate(denied, table.scores, table.deck)
     found = []
     for i, number in enumerate(ids):
-        had = ~denied[:, :, i]
+        had = ~denied[:, :, i] & ~covered[:, :, i]
         found.append(
             Worth(
                 names[number],
@@ -94,13 +99,14 @@ def denied_files(tables: Sequence[Table], name: str, title: str) -> tuple[dict[P
     """Return a page with its figure, and the same as data.
 
     Args:
-        tables: of a run.
+        tables: of a run; those that have no games yet are left out.
         name: what the files' names begin with.
         title: of the page.
 
     Raises:
         RatingError: if the games of a table tell nothing.
     """
+    tables = [table for table in tables if len(table)] or tables
     found = {table.name: worths(table) for table in tables}
     data = {
         table.name: {
@@ -126,7 +132,8 @@ def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) 
         yield ""
         yield f"## {table.name}"
         yield ""
-        yield f"{len(table):,} games, {names} in all seats."
+        missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
+        yield f"{len(table):,} games, {names} in all seats{missing}."
         yield ""
         yield row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
         yield row(("---", "---:", "---:", "---:", "---:", "---:"))

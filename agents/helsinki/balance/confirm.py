@@ -17,7 +17,7 @@ from agents.arena.designs import as_sets
 from agents.arena.load import Table
 from agents.helsinki.balance.study import Confirmation, Suspect
 from agents.rating.sequential import Hypotheses, State, evaluate, log_ratios
-from agents.standing import win_shares
+from agents.standing import by_deck, win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["WAYS", "Confirmed", "confirmed"]
@@ -53,7 +53,7 @@ class Confirmed:
     bounds: tuple[float, float]
 
 
-def _worth_by_block(table: Table, suspect: Suspect, way: str) -> Array:
+def _worth_by_deck(table: Table, suspect: Suspect, way: str) -> Array:
     """What each deck says the action is worth, as a share of wins, float64 (D,), in the order of the decks."""
     seats = table.places.shape[1]
     if way == "forced":
@@ -61,8 +61,7 @@ def _worth_by_block(table: Table, suspect: Suspect, way: str) -> Array:
     else:
         special = as_sets(table.denied)[..., ACTIONS.index(suspect.action)] == (way == "denied")
     won = (win_shares(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
-    _, of_block = np.unique(table.block, return_inverse=True)
-    means: Array = np.bincount(of_block.ravel(), won) / np.bincount(of_block.ravel())
+    means = by_deck(won, table.deck)
     return -means if way == "denied" else means
 
 
@@ -75,7 +74,7 @@ def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) ->
         way: one of `WAYS`.
         config: of the test.
     """
-    worth = _worth_by_block(table, suspect, way)
+    worth = _worth_by_deck(table, suspect, way)
     sign = 1.0 if suspect.above else -1.0
     # The test wants scores from 0 to 1: halves of shares around a half.
     low = 0.5 + sign * suspect.mean / 200

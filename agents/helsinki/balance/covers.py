@@ -17,7 +17,7 @@ import numpy.typing as npt
 from agents.arena.designs import as_sets, subsets
 from agents.arena.load import Table
 from agents.helsinki.balance.replay import Course
-from agents.standing import win_shares
+from agents.standing import by_deck, win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 
@@ -51,13 +51,13 @@ class Averages:
 
     Attributes:
         mean: float64 (N,).
-        error: standard error, from how blocks differ, float64 (N,); NaN for a single block.
-        blocks: of each, int64 (N,).
+        error: standard error, from how decks differ, float64 (N,); NaN for a single deck.
+        decks: of each, int64 (N,).
     """
 
     mean: Array
     error: Array
-    blocks: npt.NDArray[np.int64]
+    decks: npt.NDArray[np.int64]
 
 
 def _of_games(table: Table) -> dict[str, Array]:
@@ -81,7 +81,7 @@ def measures(
 
     Args:
         table: the games.
-        group: which one a game belongs to, int64 (G,), 0 to `count` - 1; a block lies in one of them.
+        group: which one a game belongs to, int64 (G,), 0 to `count` - 1; a deck lies in one of them.
         count: N.
         course: what happened in the games; adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
     """
@@ -89,16 +89,13 @@ def measures(
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):
             values[name] = np.asarray(getattr(course, name), np.float64)
-    return {name: _measured(value, group, table.block, count) for name, value in values.items()}
+    return {name: _measured(value, group, table.deck, count) for name, value in values.items()}
 
 
-def _measured(value: Array, group: npt.NDArray[np.int64], block: npt.NDArray[np.int64], count: int) -> Averages:
-    """Means of groups, and their errors from the means of blocks, which are equally large."""
-    blocks, of_block = np.unique(block, return_inverse=True)
-    of_block = of_block.ravel()
-    means = np.bincount(of_block, value) / np.bincount(of_block)
-    home = np.zeros(len(blocks), np.int64)
-    home[of_block] = group
+def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> Averages:
+    """Means of groups, and their errors from the means of decks, which all line-ups play."""
+    means = by_deck(value, deck)
+    home = group[np.unique(deck, return_index=True)[1]]
     number = np.bincount(home, minlength=count)
     mean = np.bincount(home, means, count) / np.maximum(1, number)
     squares = np.bincount(home, (means - mean[home]) ** 2, count)
@@ -142,10 +139,7 @@ def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
 
 
 def fairness(table: Table) -> dict[str, list[float]]:
-    """Return the share of games won by each seat with its standard error, of a hundred, from the rounds of blocks."""
-    won = 100.0 * win_shares(table.places)
-    blocks, of_block = np.unique(table.block, return_inverse=True)
-    size = np.bincount(of_block.ravel())
-    means = np.stack([np.bincount(of_block.ravel(), won[:, seat]) / size for seat in range(won.shape[1])], axis=1)
-    error = means.std(axis=0, ddof=1) / sqrt(len(blocks)) if len(blocks) > 1 else np.full(won.shape[1], np.nan)
+    """Return the share of games won by each seat with its standard error, of a hundred, by decks."""
+    means = by_deck(100.0 * win_shares(table.places), table.deck)
+    error = means.std(axis=0, ddof=1) / sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -24,7 +24,7 @@ from agents.helsinki.balance.retrained.config import RetrainedConfig
 from agents.helsinki.balance.retrained.run import WAYS, Learner, Retrained
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.verdicts import Measured, findings
-from agents.standing import share_interval, student_quantile, win_shares
+from agents.standing import by_deck, share_interval, student_quantile, win_shares
 from helsinki_env.data import read_json, sealed
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
@@ -83,10 +83,7 @@ def of_seat(table: Table, action: str, player: str | None = None) -> Array:
         without = table.seating == table.players.index(player)
     else:
         without = table.denied >> ACTIONS.index(action) & 1 == 1
-    won = (win_shares(table.places) * without).sum(axis=1)
-    _, deck, count = np.unique(table.deck, return_inverse=True, return_counts=True)
-    found: Array = np.bincount(deck.ravel(), won) / count
-    return found
+    return by_deck((win_shares(table.places) * without).sum(axis=1), table.deck)
 
 
 def _screens(config: RetrainedConfig, effects: Mapping[tuple[int, int], Effects]) -> list[dict[str, Any]]:

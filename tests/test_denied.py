@@ -1,0 +1,107 @@
+"""What single things are worth, from games that are made up, so that the worth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.arena.load import Table
+from agents.balance.denied import denied_files, worths
+from agents.rating.errors import RatingError
+from helsinki_env import GameConfig
+
+#: Of the two that are denied: the one that is worth something, and one that is not.
+GOOD, IDLE = 14, 5
+SEATS = 2
+
+
+def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> Table:
+    """Return games in which who is denied `GOOD` has odds of one to e; in a part of the decks it is covered for all.
+
+    Where it is covered the sets of the seats hold it all the same, as sets are drawn without looking.
+    """
+    rng = np.random.default_rng(seed)
+    games = decks * SEATS
+    deck = np.repeat(np.arange(decks), SEATS)
+    own = rng.random((decks, SEATS, 2)) < 0.5
+    rotation = (np.arange(SEATS)[None, :] + np.arange(SEATS)[:, None]) % SEATS
+    sets = own[:, rotation].reshape(games, SEATS, 2)
+    barred = np.repeat(rng.random(decks) < covered, SEATS)
+    lost = sets[..., 0] & ~barred[:, None]
+    places = (rng.gumbel(size=(games, SEATS)) - lost).argsort(axis=1)[:, ::-1].argsort(axis=1)
+    could = ~sets & ~np.stack([barred, np.zeros_like(barred)], axis=1)[:, None]
+    return Table(
+        name="made up",
+        config=GameConfig(num_players=SEATS),
+        players=("one",),
+        seating=np.zeros((games, SEATS), np.int64),
+        block=deck,
+        deck=deck,
+        places=places.astype(np.int8),
+        scores=(10 - 2 * places).astype(np.int16),
+        rounds=np.full(games, 15, np.int16),
+        covered=(barred * (1 << GOOD)).astype(np.int16),
+        denied=(sets @ np.array([1 << GOOD, 1 << IDLE])).astype(np.int16),
+        used=(could @ np.array([1 << GOOD, 1 << IDLE])).astype(np.int16),
+    )
+
+
+def stacked(tables: list[Table]) -> Table:
+    """Return line-ups that played the same decks as one table."""
+    names = ("seating", "deck", "places", "scores", "rounds", "covered", "denied", "used")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+    block = np.concatenate([table.block + 1_000_000 * i for i, table in enumerate(tables)])
+    return replace(tables[0], block=block, **columns)
+
+
+def test_what_is_worth_something_stands_out_and_the_rest_does_not() -> None:
+    idle, good = worths(made_up(2000))
+    assert (idle.name, good.name) == ("move_1_to_5", "two_points")
+    assert good.power[1] > 10  # the half of tanh(1/2) is 23 games of a hundred
+    assert good.power[1] < 100 * (1 / (1 + np.exp(-1)) - 0.5) < good.power[2]
+    assert idle.power[1] < 0 < idle.power[2]
+    assert idle.points[1] < 0 < idle.points[2]
+    assert good.points[1] > 0
+
+
+def test_line_ups_with_the_same_decks_count_once() -> None:
+    one = made_up(300)
+    alone, thrice = worths(one)[1], worths(stacked([one, one, one]))[1]
+    assert thrice.power[0] == pytest.approx(alone.power[0], abs=0.3)  # but for a little that draws towards zero
+    for single, several in ((alone.power, thrice.power), (alone.points, thrice.points)):
+        assert several[2] - several[1] == pytest.approx(single[2] - single[1], rel=0.02)
+
+
+def test_what_is_covered_for_all_is_denied_to_nobody() -> None:
+    half = made_up(4000, covered=0.5)
+    good = worths(half)[1]
+    assert good.denied == int(((half.denied >> GOOD & 1) & ~(half.covered >> GOOD & 1)[:, None]).sum())
+    assert good.used == 1.0, "whoever could use it did"
+    assert good.power[1] < 100 * (1 / (1 + np.exp(-1)) - 0.5) < good.power[2]
+
+
+def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
+    table = replace(made_up(200), missing=100)
+    names = ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used")
+    empty: dict[str, Any] = {name: getattr(table, name)[:0] for name in names}
+    nothing = replace(table, name="not yet", missing=900, **empty)
+    files, data = denied_files([table, nothing], "denied", "Worth")
+    page = files[Path("denied.md")].decode()
+    assert list(data) == ["made up"]
+    assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
+    assert "not yet" not in page
+    with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):
+        denied_files([nothing], "denied", "Worth")
+
+
+def test_games_in_which_nothing_is_denied_tell_nothing() -> None:
+    table = made_up(50)
+    with pytest.raises(RatingError, match="found nothing denied to any seat"):
+        worths(replace(table, denied=np.zeros_like(table.denied)))
+    everywhere = np.full(len(table), 1 << GOOD | 1 << IDLE, np.int16)
+    with pytest.raises(RatingError, match="found nothing denied to any seat"):
+        worths(replace(table, covered=everywhere))
