@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
 from agents.balance.effects import estimate
+from agents.helsinki.balance.chapters import chapters
+from agents.helsinki.balance.confirm import suspects
 from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
 from agents.helsinki.balance.figures import figures
 from agents.helsinki.balance.played import Played
 from agents.helsinki.balance.report import report_files
 from agents.helsinki.balance.results import read_results, results, verdicts_of
-from agents.helsinki.balance.run import open_study, plan_of, read_study, suspects
+from agents.helsinki.balance.run import open_study, plan_of, read_study
 from agents.helsinki.balance.screen import naive, study_of
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
 from agents.match import play_match
@@ -32,6 +35,7 @@ from agents.rating.report import report_files as ladder_files
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
+from helsinki_env.data import sealed
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
@@ -181,6 +185,42 @@ def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConf
     refused["gate"][0]["admitted"] = False
     assert verdicts_of(data)
     assert verdicts_of(refused) == []  # one class is left, and no verdict rests on one
+
+
+def changed_study(path: Path, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Return the study of the repository with something changed, judged once more."""
+    data = json.loads(BALANCE.read_text(encoding="utf-8"))
+    change(data)
+    path.write_text(json.dumps(sealed({key: value for key, value in data.items() if key != "digest"})))
+    return read_results(path)
+
+
+def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
+    def refuse(data: dict[str, Any]) -> None:
+        for entry in data["gate"]:
+            entry["admitted"] = entry["player"] == "heuristic"
+
+    data = changed_study(tmp_path / "balance.json", refuse)
+    assert {verdict["why"].rpartition("average action: ")[2].split()[0] for verdict in data["verdicts"]} == {
+        "heuristic"
+    }
+    told = dict(chapters(data, "balance"))["Every action"]
+    header, rows = next(item for item in told if isinstance(item, tuple))
+    assert header[2::2] == [f"{name}, beyond average" for name in ["heuristic"] * 3]
+    own = next(one for one in data["screen"] if (one["player"], one["players"]) == ("heuristic", 2))
+    two = {action["action"]: action["deviation"] for action in own["actions"]}
+    assert all(row[2].startswith(f"{two[row[0].replace(' ', '_')]:+.1f} ") for row in rows)
+
+
+def test_what_is_not_played_yet_takes_no_other_verdict_away(tmp_path: Path) -> None:
+    def unfinished(data: dict[str, Any]) -> None:
+        data["screen"] = [one for one in data["screen"] if (one["players"], one["player"] != "greedy") != (3, True)]
+
+    before = read_results(BALANCE)["verdicts"]
+    after = changed_study(tmp_path / "balance.json", unfinished)["verdicts"]
+    assert {one["players"] for one in after} == {2, 4}
+    words = {(one["players"], one["action"]): one["verdict"] for one in before}
+    assert all(one["verdict"] == words[one["players"], one["action"]] for one in after)
 
 
 @pytest.mark.thorough

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from agents.helsinki.balance.figures import strongest_of
+
 __all__ = ["chapters"]
 
 Data = Mapping[str, Any]
@@ -100,7 +102,7 @@ def _label(action: str) -> str:
 def _verdicts(data: Data) -> Table:
     counts = sorted({verdict["players"] for verdict in data["verdicts"]})
     cells = {(verdict["players"], verdict["action"]): verdict for verdict in data["verdicts"]}
-    strongest = {entry["players"]: entry for entry in data["screen"]}  # the last of each number of players
+    strongest = {n: strongest_of(data, n) for n in counts}
     sums = dict.fromkeys(data["actions"], 0.0)
     for entry in strongest.values():
         for found in entry["actions"]:

@@ -7,6 +7,7 @@ action worth the mean power of all actions, or a point more (less, for a weak on
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -15,12 +16,14 @@ import numpy.typing as npt
 
 from agents.arena.designs import as_sets
 from agents.arena.load import Table
-from agents.helsinki.balance.study import Confirmation, Suspect
+from agents.balance.effects import estimate
+from agents.helsinki.balance.screen import study_of
+from agents.helsinki.balance.study import Confirmation, StudyConfig, Suspect, screen_table
 from agents.rating.sequential import Hypotheses, State, evaluate, log_ratios
 from agents.standing import by_deck, win_shares
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["WAYS", "Confirmed", "confirmed"]
+__all__ = ["WAYS", "Confirmed", "confirmed", "suspects"]
 
 Array = npt.NDArray[np.float64]
 
@@ -90,3 +93,25 @@ def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) ->
         path=np.stack([steps, ratios[steps - 1]], axis=1),
         bounds=hypotheses.bounds,
     )
+
+
+def suspects(config: StudyConfig, screen: Sequence[Table], left_out: Container[str] = ()) -> list[Suspect]:
+    """Return the actions that lie farthest from the mean, for every number of players, for who plays about them.
+
+    Args:
+        config: the study.
+        screen: its games.
+        left_out: who may not judge; if nobody else is there they play all the same.
+    """
+    found = []
+    tables = {table.name: table for table in screen}
+    for n in config.players:
+        names = config.names(n)
+        player = ([one for one in names if one not in left_out] or names)[-1]
+        if config.confirm.player in names:
+            player = config.confirm.player
+        power = estimate(study_of(tables[screen_table(player, n)])).power
+        mean = float(power.mean())
+        for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
+            found.append(Suspect(n, player, ACTIONS[action], bool(power[action] > mean), mean))
+    return found

@@ -14,7 +14,7 @@ from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
 from agents.helsinki.balance.covers import MEASURES
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["figures", "forest"]
+__all__ = ["figures", "forest", "strongest_of"]
 
 Data = Mapping[str, Any]
 
@@ -75,13 +75,21 @@ def _of(data: Data, players: int) -> list[Data]:
     return [entry for entry in data["screen"] if entry["players"] == players]
 
 
+def strongest_of(data: Data, players: int) -> Data:
+    """Return the strongest class of those that may judge, or of all where none may."""
+    refused = {entry["player"] for entry in data.get("gate", ()) if not entry["admitted"]}
+    entries = _of(data, players)
+    return ([entry for entry in entries if entry["player"] not in refused] or entries)[-1]
+
+
 def _column(entry: Data, key: str) -> Any:
     return np.array([np.nan if action[key] is None else action[key] for action in entry["actions"]], np.float64)
 
 
 def _order(data: Data) -> Any:
     """Actions from the weakest to the strongest, by the mean of the strongest class over the numbers of players."""
-    return np.argsort(np.mean([_column(_of(data, n)[-1], "deviation") for n in _counts(data)], axis=0), kind="stable")
+    deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data)]
+    return np.argsort(np.mean(deviations, axis=0), kind="stable")
 
 
 def _intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
@@ -169,7 +177,7 @@ def _use(data: Data) -> bytes | None:
             for row in range(len(order)):
                 axis.axhline(row, color=_GRID["color"], linewidth=_GRID["linewidth"], zorder=0)
             for i, n in enumerate(counts):
-                entry = _of(data, n)[-1]
+                entry = strongest_of(data, n)
                 rows = np.arange(len(order)) + 0.2 * (i - (len(counts) - 1) / 2)
                 axis.plot(
                     factor * _column(entry, key)[order], rows, MARKERS[n - 2], color=OF_PLAYERS[n], markersize=4.5,
@@ -192,7 +200,7 @@ def _naive(data: Data) -> bytes | None:
         axes,
     ):
         for axis, n in zip(axes[0], counts, strict=True):
-            entry = _of(data, n)[-1]
+            entry = strongest_of(data, n)
             naive, power = (_column(entry, key)[order] for key in ("naive", "power"))
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
             axis.hlines(rows, naive, power, color="#aaaaaa", linewidth=1, zorder=1)

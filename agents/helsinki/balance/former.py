@@ -21,7 +21,7 @@ from typing import Any
 
 from agents.helsinki.balance.results import findings_of, rounded
 from agents.helsinki.balance.study import StudyError
-from agents.helsinki.balance.verdicts import STRONGEST, Finding, Reason, judge
+from agents.helsinki.balance.verdicts import STRONGEST, Finding, Reason, judge, with_enough
 from helsinki_env.data import sealed
 from helsinki_env.extras import needs
 
@@ -139,6 +139,6 @@ def _as_wide_as(now: Mapping[Cell, list[Finding]], then: Mapping[Cell, list[Find
 
 def _words(study: Data, findings: Sequence[Finding]) -> dict[Cell, str]:
     """Return the verdicts on findings; none for numbers of players with too few classes of player."""
-    enough = [one for group in _groups(findings).values() if len(group) >= STRONGEST for one in group]
+    enough = with_enough(findings)
     judged = judge(enough, study["band"], study["level"]) if enough else []
     return {(one.players, one.action): one.verdict for one in judged}

@@ -20,7 +20,7 @@ from agents.helsinki.balance import sections
 from agents.helsinki.balance.played import Played
 from agents.helsinki.balance.screen import screened
 from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
-from agents.helsinki.balance.verdicts import Finding, Measured, findings, judge, summary
+from agents.helsinki.balance.verdicts import Finding, Measured, findings, judge, summary, with_enough
 from agents.helsinki.balance.written import check_written
 from helsinki_env.data import Entry, brief, read_json, sealed
 from helsinki_env.games.helsinki.components import ACTIONS
@@ -62,23 +62,24 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
         for (player, n), (rank, found) in screen.items()
     ]
     found = findings(measured, config.level) if measured else []
+    gate = sections.gate(config, played)
     data = {
         "study": config.to_dict(),
         "provenance": {**_provenance(played), "command": command},
         "actions": list(ACTIONS),
-        "gate": sections.gate(config, played),
+        "gate": gate,
         "screen": [
             sections.screen(
                 player, rank, n, played, entry, [one for one in found if (one.player, one.players) == (player, n)]
             )
             for (player, n), (rank, entry) in screen.items()
         ],
-        "pairs": sections.pairs(config, played),
+        "pairs": sections.pairs(config, played, sections.refused(gate)),
         "variants": sections.variants(config, played),
         "quality": sections.quality(config, played),
         "skill": sections.skill(config, played),
         "covers": sections.covers(config, played),
-        "confirm": sections.confirm(config, played),
+        "confirm": sections.confirm(config, played, sections.refused(gate)),
     }
     return _with_verdicts(rounded(data))
 
@@ -110,9 +111,9 @@ def _with_verdicts(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return verdicts and what they say in words; nothing with fewer than two classes, as no verdict rests on one."""
-    found, study = findings_of(data), data["study"]
-    if not found or min(len({f.player for f in found if f.players == one.players}) for one in found) < 2:
+    """Return verdicts and what they say in words, for numbers of players with at least two classes."""
+    found, study = with_enough(findings_of(data)), data["study"]
+    if not found:
         return [], []
     verdicts = judge(found, study["band"], study["level"])
     told: list[dict[str, Any]] = rounded([asdict(verdict) for verdict in verdicts])
@@ -121,9 +122,7 @@ def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
     """Return what the verdicts of a study are worked out from, out of its data."""
-    admitted = {entry["player"] for entry in data["screen"]} - {
-        entry["player"] for entry in data["gate"] if not entry["admitted"]
-    }
+    refused = sections.refused(data["gate"])
     return [
         Finding(
             players=entry["players"],
@@ -137,7 +136,7 @@ def findings_of(data: Mapping[str, Any]) -> list[Finding]:
             high=action["deviation_high"],
         )
         for entry in data["screen"]
-        if entry["player"] in admitted
+        if entry["player"] not in refused
         for action in entry["actions"]
     ]
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from agents.arena.load import Table, load_run
 from agents.arena.plan import Plan
-from agents.balance.effects import estimate
+from agents.helsinki.balance import sections
+from agents.helsinki.balance.confirm import suspects
 from agents.helsinki.balance.covers import ends
 from agents.helsinki.balance.parts import begin
-from agents.helsinki.balance.screen import study_of
-from agents.helsinki.balance.study import StudyConfig, StudyError, Suspect, cover_table, screen_table
+from agents.helsinki.balance.played import Played
+from agents.helsinki.balance.study import StudyConfig, StudyError, cover_table
 from helsinki_env.data import brief, read_json
 from helsinki_env.files import is_file
-from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["open_study", "plan_of", "read_study", "suspects"]
+__all__ = ["open_study", "plan_of", "read_study"]
 
 _CONFIG = "study.json"
 
@@ -56,7 +56,11 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
         generator = np.random.default_rng([config.seed, 3])
         return config.plan(part, [ends(tables[cover_table(n)], config.covers.again, generator) for n in counts])
     if part == "confirm":
-        return config.plan(part, suspects(config, _finished(config, folder, "screen")))
+        screen = _finished(config, folder, "screen")
+        left_out: set[str] = set()
+        if config.confirm.player is None and _finished(config, folder, "gate"):
+            left_out = sections.refused(sections.gate(config, Played(config, folder)))
+        return config.plan(part, suspects(config, screen, left_out))
     return config.plan(part)
 
 
@@ -68,17 +72,3 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> list[Table]:
     if missing:
         raise StudyError(f"{folder / part}: {missing:,} games are missing; helsinki balance run goes on with them")
     return tables
-
-
-def suspects(config: StudyConfig, screen: list[Table]) -> list[Suspect]:
-    """Return the actions that lie farthest from the mean, for every number of players, for who plays about them."""
-    found = []
-    tables = {table.name: table for table in screen}
-    for n in config.players:
-        names = config.names(n)
-        player = names[-1] if config.confirm.player not in names else config.confirm.player
-        power = estimate(study_of(tables[screen_table(player, n)])).power
-        mean = float(power.mean())
-        for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
-            found.append(Suspect(n, player, ACTIONS[action], bool(power[action] > mean), mean))
-    return found

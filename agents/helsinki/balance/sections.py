@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -14,10 +14,9 @@ import numpy as np
 from agents.arena.designs import as_sets
 from agents.balance import interactions
 from agents.balance.effects import estimate
-from agents.helsinki.balance.confirm import WAYS, confirmed
+from agents.helsinki.balance.confirm import WAYS, confirmed, suspects
 from agents.helsinki.balance.covers import FIRST_GAME, Averages, by_set, entropy, fairness, measures
 from agents.helsinki.balance.played import Played
-from agents.helsinki.balance.run import suspects
 from agents.helsinki.balance.screen import Screened, study_of
 from agents.helsinki.balance.study import (
     GAMES_AS_THEY_ARE,
@@ -67,6 +66,11 @@ def gate(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     return found
 
 
+def refused(gate: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Who may not judge, as the gate says."""
+    return {entry["player"] for entry in gate if not entry["admitted"]}
+
+
 def screen(
     player: str, rank: int, n: int, played: Played, found: Screened, judged: Sequence[Finding]
 ) -> dict[str, Any]:
@@ -109,15 +113,15 @@ def screen(
     }
 
 
-def pairs(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """Pairs of actions, for the strongest class of each number of players."""
+def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
+    """Pairs of actions, for the strongest class of each number of players that may judge."""
     found = []
     one, two = np.triu_indices(len(ACTIONS), 1)
     for n in config.players:
         tables = [
             (entry.player, played.tables("screen")[screen_table(entry.player, n)])
             for entry in config.classes
-            if screen_table(entry.player, n) in played.tables("screen")
+            if entry.player not in left_out and screen_table(entry.player, n) in played.tables("screen")
         ]
         if not tables:
             continue
@@ -278,12 +282,12 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     return found
 
 
-def confirm(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def confirm(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
     """What the fresh games say of the actions that the screen suspects."""
     if not played.has("confirm") or not played.has("screen"):  # who is suspected, the screen says
         return []
     found = []
-    for suspect in suspects(config, list(played.tables("screen").values())):
+    for suspect in suspects(config, list(played.tables("screen").values()), left_out):
         for way in WAYS:
             table = played.tables("confirm").get(suspect.table(way))
             if table is None:

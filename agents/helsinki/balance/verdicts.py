@@ -52,6 +52,7 @@ __all__ = [
     "findings",
     "judge",
     "summary",
+    "with_enough",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -180,6 +181,14 @@ def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]
                 )
             )
     return found
+
+
+def with_enough(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings of those numbers of players at which there are as many classes as a verdict rests on."""
+    classes: dict[int, set[str]] = {}
+    for one in findings:
+        classes.setdefault(one.players, set()).add(one.player)
+    return [one for one in findings if len(classes[one.players]) >= STRONGEST]
 
 
 def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Verdict]:
