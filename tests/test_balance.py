@@ -40,19 +40,21 @@ from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.play.record import positions
+from helsinki_env.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
 
 TINY: dict[str, Any] = {
     "name": "tiny",
     "seed": 3,
-    "classes": [{"player": "random", "games": {2: 240}}, {"player": "greedy", "games": {2: 600}}],
+    "classes": [{"player": "random", "games": {2: 300}}, {"player": "greedy", "games": {2: 600}}],
     "gate": {"reference": "random", "games": 24},
-    "quality": 8,
+    "quality": 24,
     "confirm": {"suspects": 1, "decks": 20},
-    "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 200}},
+    "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 300}},
 }
 #: Of the second class in the screen.
 BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
+Output = pytest.CaptureFixture[str]
 SECOND_CHUNK = "01-00000-00001.games"
 
 
@@ -103,7 +105,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     assert len(data["verdicts"]) == len(ACTIONS)
     assert {entry["game"] for entry in data["quality"]} == {"base game", "first game", "dry roads"}
     ladder = [(entry["game"], entry["weaker"], entry["stronger"], entry["games"]) for entry in data["skill"]]
-    assert ladder == [(kind, "random", "greedy", 8) for kind in ("base game", "first game", "dry roads")]
+    assert ladder == [(kind, "random", "greedy", 24) for kind in ("base game", "first game", "dry roads")]
     for entry in data["skill"]:
         assert entry["win_share"] == 1.0  # nobody loses to random
         assert 0 < entry["low"] < entry["rating"] < entry["high"]
@@ -333,6 +335,39 @@ def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], mes
         StudyConfig.from_dict({**TINY, **changes})
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"classes": [{"player": "random", "games": {4: 500}}]},
+            r"classes\[0\].games.4: found 500, expected at least 600",
+        ),
+        ({"variants": TINY["variants"] | {"games": {2: 90}}}, r"variants\.games\.2: found 90, expected at least 300"),
+        ({"screen": {"loose": 0.0}}, r"screen\.loose: found 0\.0, expected some decks with sets of random size"),
+        ({"screen": {"sizes": [5, 5]}}, r"screen\.sizes: found \[5, 5\], expected several sizes"),
+        ({"gate": {"games": 4}}, r"gate\.games: found 4, expected a whole number of at least 24"),
+        ({"quality": 2}, r"quality: found 2, expected a whole number of at least 24"),
+        (
+            {"variants": TINY["variants"] | {"components": ["a/coats.yaml", "b/coats.yaml"]}},
+            "a name that no other table has",
+        ),
+    ],
+)
+def test_what_could_not_be_reported_is_refused_before_the_first_game(
+    changes: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    default = find_yaml("default", "components", ValueError).read_text(encoding="utf-8")
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "coats.yaml").write_text(default, encoding="utf-8")
+    enough = TINY | {"quality": 24, "gate": {"reference": "random", "games": 24}}
+    Path("mine.yaml").write_text(json.dumps(enough | changes), encoding="utf-8")  # which is YAML, too
+    assert main(["balance", "run", "mine.yaml", "--out", "run"]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not Path("run").exists()
+
+
 def test_a_class_that_thinks_long_may_play_less_and_need_not_confirm() -> None:
     classes = [
         {"player": "random", "games": {2: 240}},
@@ -345,8 +380,8 @@ def test_a_class_that_thinks_long_may_play_less_and_need_not_confirm() -> None:
     quality = config.plan("quality")
     assert quality is not None
     games = Counter((" and ".join(sorted(set(table.players))), table.games) for table in quality.tables)
-    alone = {("random", 8): 3, ("greedy", 8): 3, ("heuristic", 4): 3}
-    assert games == alone | {("greedy and random", 8): 3, ("greedy and heuristic", 4): 3}
+    alone = {("random", 24): 3, ("greedy", 24): 3, ("heuristic", 4): 3}
+    assert games == alone | {("greedy and random", 24): 3, ("greedy and heuristic", 4): 3}
 
 
 @pytest.mark.thorough
@@ -374,13 +409,13 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
 @pytest.mark.thorough
 def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("seed: 1\nclasses: [{player: random, games: {2: 120}}]\ngate: {games: 0}\n", encoding="utf-8")
+    file.write_text("seed: 1\nclasses: [{player: random, games: {2: 300}}]\ngate: {games: 0}\n", encoding="utf-8")
     run = tmp_path / "run"
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "screen", "--processes", "1"]) == 0
-    assert "screen: 120 games" in capsys.readouterr().out
+    assert "screen: 300 games" in capsys.readouterr().out
     assert main(["balance", "report", str(run), "--out", str(tmp_path / "report")]) == 0
     assert "Wrote" in capsys.readouterr().out
-    assert "Pairs of actions are left out: found 120 games" in (tmp_path / "report" / "balance.md").read_text("utf-8")
+    assert "Pairs of actions are left out: found 300 games" in (tmp_path / "report" / "balance.md").read_text("utf-8")
     assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
     assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err

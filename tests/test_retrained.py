@@ -205,6 +205,9 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
         ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice', expected one of too strong, too weak"),
         ({"seeds": 0}, "seeds: found 0, expected a whole number from 1 to 20"),
         ({"screen": {2: 5}}, r"screen\.2: found 5, expected a whole number of at least 100"),
+        ({"screen": {2: 250}}, r"screen\.2: found 250, expected at least 300, 150 decks in all seats"),
+        ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0, expected some decks with sets of random size"),
+        ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\], expected several sizes"),
         ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same numbers of players as for screen"),
         ({"design": {"copies": 0}}, r"design\.copies: found 0"),
         ({"band": -1}, "band: found -1, expected a number"),
@@ -222,12 +225,21 @@ def test_what_is_in_the_box_comes_back_from_plain_data(name: str) -> None:
     assert RetrainedConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+@pytest.mark.parametrize("changed", [{"start": "net"}, {"covered": ["two_points"]}, {"components": "coats_inside"}])
+def test_networks_that_do_not_learn_from_nothing_are_refused(
+    changed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*written(tmp_path, changed), "--out", str(tmp_path / "run")]) == 2
+    assert "expected one whose networks learn from nothing, on the board of the box" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.nightly
 def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = ["--out", str(tmp_path / "run")]
-    assert main([*written(tmp_path, screen={3: 300}, meetings={3: 120}), *out]) == 2
+    assert main([*written(tmp_path, screen={3: 450}, meetings={3: 120}), *out]) == 2
     assert "found games of 3 players, expected some of 2, which the preset" in capsys.readouterr().err
     covering = {"tables": [{"players": [2], "covered": [0, 5]}]}
     assert main([*written(tmp_path, covering), *out]) == 2

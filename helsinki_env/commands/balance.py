@@ -57,7 +57,9 @@ def run(
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
     study = study_module.StudyConfig.from_yaml(config)
-    check_players(study.everybody)
+    tables = [table for plan in study.known_plans for table in plan.tables]
+    for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
+        check_players([name], game)
     out_folder(out)
     playing.open_study(study, out)
     make_ahead(parts_of(study.everybody))

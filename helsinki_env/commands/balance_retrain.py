@@ -62,6 +62,11 @@ def retrain(
             f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
             f"expected one that trains a {JUDGE} network for {usual_spec().name}"
         )
+    if preset.start or preset.against or preset.covered or preset.components != "default":
+        raise ValueError(
+            f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
+            "board of the box, with all actions: without start, against and covered"
+        )
     taught = {count for table in preset.tables for count in table.players}
     if missing := set(asked.players) - taught:
         raise ValueError(

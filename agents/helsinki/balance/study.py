@@ -25,6 +25,8 @@ from agents.helsinki.balance.parts import (
     Population,
     StudyError,
     Variants,
+    check_design,
+    check_screen,
     component_file,
     entry_of,
     read_asked,
@@ -55,6 +57,8 @@ GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
 }
 """What the rulebook offers, as keys of a game configuration."""
 _PLAYERS = (2, 3, 4)
+#: Of what players are rated by: so many that every number of players has several decks.
+_LEAST_GAMES = 24
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**56
 _PARTS: Mapping[str, type] = {
@@ -141,7 +145,29 @@ class StudyConfig:
         Raises:
             StudyError: naming file, key, value found and what is expected.
         """
-        return cls.from_dict(read_asked(name_or_path, "balance"))
+        data = read_asked(name_or_path, "balance")
+        found = cls.from_dict(data)
+        with data.blamed():
+            found._check_enough()
+        return found
+
+    def _check_enough(self) -> None:
+        """What could not be reported after hours of games is not begun."""
+        check_design(self.screen, "screen")
+        for i, entry in enumerate(self.classes):
+            check_screen(entry.games, f"classes[{i}].games")
+            if entry.quality:
+                entry_of(entry, "quality").integer(_LEAST_GAMES)
+        check_screen(self.variants.games, "variants.games")
+        for games, key in ((self.gate.games, "gate.games"), (self.quality, "quality")):
+            if games:
+                Entry(games, StudyError, key).integer(_LEAST_GAMES)
+
+    @property
+    def known_plans(self) -> list[Plan]:
+        """What is played whatever comes of it: the parts that do not depend on others."""
+        plans = [self.plan(part) for part in PARTS if part not in ("again", "confirm")]
+        return [plan for plan in plans if plan is not None]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> StudyConfig:

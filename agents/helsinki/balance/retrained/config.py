@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agents.arena.designs import Screen
-from agents.helsinki.balance.parts import StudyError, counts_of, entry_of, read_asked
+from agents.helsinki.balance.parts import StudyError, check_design, check_screen, counts_of, entry_of, read_asked
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
@@ -72,6 +72,8 @@ class RetrainedConfig:
             for n, games in counts.items():
                 Entry(games, StudyError, f"{key}.{n}").integer(_LEAST_GAMES)
             object.__setattr__(self, key, counts)
+        check_screen(self.screen, "screen")
+        check_design(self.design, "design")
         if not self.screen or tuple(self.screen) != tuple(self.meetings):
             entry_of(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
 

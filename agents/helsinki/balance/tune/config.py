@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.helsinki.balance.parts import StudyError, component_file, counts_of, entry_of, read_asked
+from agents.helsinki.balance.parts import StudyError, check_screen, component_file, counts_of, entry_of, read_asked
 from agents.helsinki.balance.tune.numbers import COVERED, Number, covers, read_numbers
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import load_components
@@ -19,7 +19,7 @@ __all__ = ["LEAST_GAMES", "Games", "TuneConfig"]
 _MOST_SEED = 2**50
 _MOST_BOARDS = 300
 LEAST_GAMES = 48
-"""A screen of fewer games tells nothing."""
+"""A screen of fewer games tells nothing, not even together with others."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,8 @@ class TuneConfig:
                 if games < LEAST_GAMES * boards:
                     expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
                     Entry(games, StudyError, f"games.{part}.{n}").fail(expected)
+        for part in ("screen", "proof"):
+            check_screen(getattr(self.games, part), f"games.{part}")
 
     @property
     def players(self) -> tuple[int, ...]:

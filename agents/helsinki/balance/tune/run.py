@@ -16,10 +16,10 @@ from agents.arena.load import Table
 from agents.arena.plan import Plan
 from agents.arena.run import run_arena
 from agents.balance.effects import Study
-from agents.helsinki.balance.parts import begin
+from agents.helsinki.balance.parts import LEAST_DECKS, begin
 from agents.helsinki.balance.screen import study_of
 from agents.helsinki.balance.tournaments import Run, Tournaments
-from agents.helsinki.balance.tune.config import LEAST_GAMES, TuneConfig
+from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, Proven, proven, search
 from helsinki_env.files import remove_leftovers
@@ -118,7 +118,9 @@ class Tuning:
         """
         config, boards = self.config, [same(self.config.free), board]
         asked = [
-            Asked(one, n, max(LEAST_GAMES, config.games.proof[n] // _JUDGED)) for one in boards for n in config.players
+            Asked(one, n, max(LEAST_DECKS * n, config.games.proof[n] // _JUDGED))
+            for one in boards
+            for n in config.players
         ]
         return proven(config, boards, self._screens(_JUDGE, asked, judge))
 
