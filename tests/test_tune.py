@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,16 @@ from agents.arena.store import RunFolder
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.tune.candidates import best_boards, ranked
 from agents.helsinki.balance.tune.config import Games, TuneConfig
+from agents.helsinki.balance.tune.found import read_found
 from agents.helsinki.balance.tune.model import Evidence, Model
 from agents.helsinki.balance.tune.numbers import board_file, changed, in_words, random_boards, same, sizes
-from agents.helsinki.balance.tune.report import report_files
-from agents.helsinki.balance.tune.results import judged_again, read_found, results
+from agents.helsinki.balance.tune.report import _page, report_files
+from agents.helsinki.balance.tune.results import judged_again, results
 from agents.helsinki.balance.tune.run import Tuning, open_tuning
 from agents.helsinki.balance.tune.search import Asked, search
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
+from helsinki_env.data import sealed
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.yaml_files import find_yaml
@@ -377,6 +381,58 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     page = files[Path("tune.md")].decode()
     assert "- All actions lie within the band of ±50 win-share points around the average action" in page
     assert "proposal" not in page
+
+
+FOUND = Path(__file__).resolve().parent.parent / "docs" / "balance" / "tune"
+
+
+def keys_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield where every key stands, of lists in the first element only."""
+    items = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from keys_of(inner, (*path, key))
+
+
+@pytest.mark.parametrize("name", ["standard", "covered"])
+def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(name: str, tmp_path: Path) -> None:
+    text = (FOUND / name / "tune.json").read_text(encoding="utf-8")
+    config, found = read_found(FOUND / name / "tune.json")
+    assert TuneConfig.from_yaml(name) == config
+    refused = Counter[str]()
+    for path in keys_of(found):
+        if path[0] in ("digest", "judged"):
+            continue  # the seal, and what is judged anew
+        data = json.loads(text)
+        inner = data
+        for key in path[:-1]:
+            inner = inner[key]
+        del inner[path[-1]]
+        file = tmp_path / "tune.json"
+        file.write_text(json.dumps(sealed({key: value for key, value in data.items() if key != "digest"})))
+        told: dict[str, Any] = {}
+        with suppress(StudyError):
+            _, told = read_found(file)
+        refused[path[0]] += not told
+        assert not told or list(_page(told)), path
+    assert set(refused) >= {"actions", "change", "components", "before", "after", "provenance", "games", "tried"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"action": "no_hand_limit"}, r"change\[0\]: found .*, expected a number that the search was free to change"),
+        ({"was": 1}, r"change\[0\]\.was: found 1, expected 2, as the component file has it"),
+        ({"now": 9}, r"change\[0\]\.now: found 9, expected one of "),
+    ],
+)
+def test_a_change_that_is_none_is_not_judged(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    data = json.loads((FOUND / "standard" / "tune.json").read_text(encoding="utf-8"))
+    assert (data["change"][0]["action"], data["change"][0]["kind"]) == ("two_wild_tiles", "strength")
+    data["change"][0] |= change
+    (tmp_path / "tune.json").write_text(json.dumps(sealed({k: v for k, v in data.items() if k != "digest"})))
+    with pytest.raises(StudyError, match=message):
+        read_found(tmp_path / "tune.json")
 
 
 @pytest.mark.thorough

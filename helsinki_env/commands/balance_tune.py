@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -67,7 +68,7 @@ def tune(
                 f"--found: found {found}, expected --judge with it, and none of --player, --players, --most: its "
                 "proposal is judged, and nothing is searched"
             )
-        asked, earlier = _tuning("results").read_found(found)
+        asked, earlier = _tuning("found").read_found(found)
     else:
         asked, earlier = _tuning("config").TuneConfig.from_yaml(config), None
     if players is not None:
@@ -88,7 +89,13 @@ def tune(
     tuning = playing.Tuning(asked, out, playing_parts(out, processes, ray))
     with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
         results = _tuning("results")
-        data = results.results(tuning, judge) if earlier is None else results.judged_again(tuning, earlier, judge)
+        if earlier is None:
+            options = {"--player": player, "--players": players, "--most": most}
+            words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+            command = shlex.join(["helsinki", "balance", "tune", asked.name, *words])
+            data = results.results(tuning, judge, command)
+        else:
+            data = results.judged_again(tuning, earlier, judge)
     proposal: Path | None = tuning.proposal
     for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
         with replacing(out / "report" / path) as file:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import yaml
 
 from agents.arena.designs import base_design, relabelled, subsets
-from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.data import Entry, digest_of, read_yaml, shown
 from helsinki_env.files import replacing
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
 from helsinki_env.games.helsinki.components import ComponentError, Components
@@ -31,6 +31,7 @@ __all__ = [
     "Boards",
     "Number",
     "board_file",
+    "board_of",
     "changed",
     "covered_on",
     "coverings",
@@ -155,6 +156,34 @@ def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int
     """Return how many numbers have changed on each board, and by how many steps all together, int64 (N,) each."""
     steps = np.abs(boards - np.array(same(numbers)))
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
+
+
+def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
+    """Return the board with the changes that a report tells.
+
+    Args:
+        free: the numbers that may change.
+        most: how many of them at most.
+        change: the changes, each with ``action``, ``kind``, ``was`` and ``now``.
+
+    Raises:
+        ValueError: of the entry's own kind, if they are none of such a board; it names the key.
+    """
+    numbers = {(ACTIONS[number.action], number.kind): number for number in free}
+    values = {key: number.was for key, number in numbers.items()}
+    entries = change.entries("changes")
+    for one in entries:
+        key = (one["action"].value, one["kind"].value)
+        if key not in numbers:
+            one.fail("a number that the search was free to change")
+        if one["was"].value != numbers[key].was:
+            one["was"].fail(f"{numbers[key].was}, as the component file has it")
+        if one["now"].value not in numbers[key].others or values[key] != numbers[key].was:
+            one["now"].fail(f"one of {shown(list(numbers[key].others))}, every number once")
+        values[key] = one["now"].value
+    if len(entries) > most:
+        change.fail(f"at most {most} changes", found=str(len(entries)))
+    return tuple(values.values())
 
 
 def covers(numbers: Sequence[Number]) -> bool:

@@ -221,7 +221,7 @@ def _numbers(data: Data) -> str:
 def _provenance(data: Data) -> Iterator[str]:
     p, asked = data["provenance"], data["tuning"]
     yield (
-        f"Played by {code('helsinki balance tune ' + asked['name'])}, seed {asked['seed']}, "
+        f"Played by {code(p.get('command', 'helsinki balance tune ' + asked['name']))}, seed {asked['seed']}, "
         f"{code(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
         f"SciPy {p['scipy']}. All numbers: tune.json."
     )

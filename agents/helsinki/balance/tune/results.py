@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,26 @@ from agents.helsinki.balance.covers import fairness, measures
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.numbers import COVERED, Board, changed, covers, in_quotes, in_words, same
+from agents.helsinki.balance.tune.numbers import COVERED, Board, board_of, changed, covers, in_quotes, in_words, same
 from agents.helsinki.balance.tune.run import Tuning
 from agents.helsinki.balance.tune.search import Found, Proven, Tried
 from agents.helsinki.balance.verdicts import Finding
-from helsinki_env.data import read_json, sealed
+from helsinki_env.data import Entry, sealed
 from helsinki_env.games.helsinki.components import ACTIONS, load_components
 
-__all__ = ["MEASURES", "judged_again", "read_found", "results"]
+__all__ = ["MEASURES", "judged_again", "results"]
 
 MEASURES = ("rounds", "points", "spread", "skill")
 """What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
 
 
-def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
+def results(tuning: Tuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
     """Search, playing what is missing, and return everything that was found, with a digest of it all.
 
     Args:
         tuning: what is asked, and where it is kept.
         judge: another player who judges what is proposed.
+        command: what searches so again, for the report; default: the one with what is asked.
     """
     config, found = tuning.config, tuning.search()
     proposal = found.proposal
@@ -59,6 +59,7 @@ def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
         ],
         "provenance": {
             **versions(),
+            "command": command or f"helsinki balance tune {config.name}",
             "networks": tuning.tournaments.networks,
             "parts": tuning.tournaments.played,
         },
@@ -66,34 +67,20 @@ def results(tuning: Tuning, judge: str | None = None) -> dict[str, Any]:
     return sealed(rounded(data))
 
 
-def read_found(path: Path) -> tuple[TuneConfig, dict[str, Any]]:
-    """Return what was asked in an earlier search, and everything that was found: its `tune.json`.
-
-    Raises:
-        StudyError: if the file is none, or was changed, or proposes nothing; it names file and key.
-    """
-    data = read_json(path, StudyError)
-    data.intact("the data of a tuning")
-    config = TuneConfig.from_dict(data["tuning"])
-    if not data["change"].entries("changes"):
-        data["change"].fail("a change: nothing was proposed there that could be judged")
-    digest = load_components(config.components).digest
-    if data["components"]["as it is"].value != digest:
-        data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} was changed since")
-    return config, dict(data.value)
-
-
 def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
     """Return what an earlier search found, and what another player makes of its proposal now.
 
     Args:
         tuning: what was asked, and where games are kept.
-        found: what was found, see `read_found`.
+        found: what was found, see `agents.helsinki.balance.tune.found`.
         judge: who judges.
     """
-    changes = {(one["action"], one["kind"]): one["now"] for one in found["change"]}
-    board = tuple(changes.get((ACTIONS[free.action], free.kind), free.was) for free in tuning.config.free)
+    data = Entry(found, StudyError, "")
+    board = board_of(tuning.config.free, tuning.config.most, data["change"])
     tuning.propose(board)
+    digest = load_components(tuning.game(board)["components"]).digest
+    if data["components"]["proposed"].value != digest:
+        data["components"]["proposed"].fail(f"{digest}, of the board with the changes that stand there")
     judged, told = _judged(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
     provenance = {
         **told["provenance"],
