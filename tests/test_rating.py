@@ -261,6 +261,12 @@ def test_what_is_denied_stays_in_where_it_cannot_be_told_apart() -> None:
         ratings = rate(other, reference="p0", resamples=100)
         assert not ratings.handicaps
         assert ratings.elo[1] > 0
+    # Two decks of many with a handicap: nobody could say what it costs, and most resamples have none of them.
+    barred = np.zeros_like(games.denied)
+    barred[games.deck < 2, 0] = 4
+    seldom = replace(games, denied=barred)
+    assert not rate(seldom, reference="p0", resamples=100).handicaps
+    assert rate(seldom, reference="p0", resamples=100).elo[1] == rate(games, reference="p0", resamples=100).elo[1]
     assert rate(handicap, reference="p0", resamples=100).elo[1] == rate(games, reference="p0", resamples=100).elo[1]
 
 

@@ -36,6 +36,7 @@ from agents.net.parts import places
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.play import Played, play_games
+from agents.registry import make_player
 from agents.search.desk import new_desk
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
 from helsinki_env.cli import main
@@ -377,6 +378,18 @@ def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_p
     assert names_met(other, rollouts) != found
 
 
+def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
+    pool = Pool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    network = untrained()
+    for number in range(30):
+        saved(tmp_path / f"{number}.safetensors", network)
+        pool.add(f"{number}.safetensors", network, number)
+    assert len(pool._loaded) <= 2 * 3 + 1
+    restarted = Pool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    restarted.past = list(pool.past)
+    assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
+
+
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
     pool = Pool(GameConfig(), [], tmp_path, 0, False)
@@ -411,6 +424,14 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
     worse = gate(played_by(contrary()), played_by(untrained()), GameConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
+
+
+def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
+    config = GateConfig(decks=36, at_once=36, players=(2, 3))
+    one, other = make_player("random"), make_player("random")  # who need a random number for everything
+    states = [gate(one, other, GameConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
+    assert states[0] == states[1]
+    assert states[0].mean != 0.5
 
 
 @pytest.mark.nightly

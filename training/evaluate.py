@@ -107,7 +107,8 @@ def gate(candidate: Player, best: Player, game: Any, config: GateConfig, seed: i
         won = np.zeros(len(decks))
         for number, table in enumerate(tables):
             mine = decks % len(tables) == number
-            won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
+            if mine.any():  # the last lot may have fewer decks than there are tables
+                won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":
             break
@@ -133,7 +134,8 @@ class _Table:
         """
         times, seats = self.seating.shape
         deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
-        streams = np.stack([first_words(self.seed, np.arange(len(deck)), seat) for seat in range(seats)], axis=1)
+        games = (decks[:, None] * times + np.arange(times)).ravel()  # the same however many decks are asked for at once
+        streams = np.stack([first_words(self.seed, games, seat) for seat in range(seats)], axis=1)
         covered, denied = self.boards.sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
         covered &= other_boards[:, None]
         covered[:, list(getattr(self.game, "covered", ()))] = True

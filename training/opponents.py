@@ -49,6 +49,9 @@ class Pool:
         if self.most:
             self._loaded[name] = self._player(name, network)
         self.past.append((name, rollout))
+        # Who may be met is among these, as long as no more than so many wait to be met; whoever is not is read again.
+        kept = {known for known, _ in self.past[:1] + self.past[-2 * self.most :]}
+        self._loaded = {known: player for known, player in self._loaded.items() if known in kept}
 
     def choose(self, rollout: int) -> Any:
         """Return who is met in a rollout: a baseline half of the time, else a past self; ValueError if nobody is there.

@@ -182,7 +182,10 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
 def _model(games: Games, reference: int) -> tuple[Model, Array]:
     """Return the model of games and its covariates, float64 (G, S, C): actions that some seats of a game are denied."""
     denied = as_sets(games.denied & ~games.covered[:, None])  # what nobody could use is no handicap
-    unequal = denied[..., (denied != denied[:, :1]).any(axis=(0, 1))].astype(np.float64)
+    apart = (denied != denied[:, :1]).any(axis=1)
+    decks = np.array([len(np.unique(games.deck[apart[:, action]])) for action in range(apart.shape[1])])
+    # What few decks tell would be known by chance, and in some resamples not at all: it is not looked at.
+    unequal = denied[..., decks >= _DECKS_FOR_ACTION].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # all are denied equally many: what each action costs is only known up to a constant
     if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):

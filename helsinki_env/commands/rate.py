@@ -203,7 +203,7 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"--better: found {better!r}, expected two players, A,B")
     played = _played(run)
-    chosen = [table for table in played if set(names) <= set(table.players)]
+    chosen = [table for table in played if set(names) <= set(table.players) and len(table.seating)]
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
         raise ValueError(f"--better: found {better!r}, expected two players of one table ({players})")
