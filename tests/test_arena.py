@@ -832,6 +832,31 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
     assert {tuple(row) for row in played.denied.tolist()} == {(1 << ACTIONS.index("move_back"), 0)}
 
 
+@pytest.mark.parametrize(
+    ("game", "design", "message"),
+    [
+        ({"covered": ["two_points"]}, {"boards": {"denied": [0, 5]}}, "no covered actions in it beside boards"),
+        ({"denied": [["move_back"], []]}, {"boards": {"covered": [5, 5]}}, "no denied actions in it beside boards"),
+        ("first_game", {"cover": {"size": 5}}, "no covered actions in it beside cover"),
+        ({"denied": [["move_back"], []]}, {"screen": {"copies": 1}}, "no denied actions in it beside screen"),
+        (
+            {"denied": [["move_back"], []]},
+            {"handicap": {"denied": [[1], []]}},
+            "no denied actions in it beside handicap",
+        ),
+    ],
+)
+def test_a_design_does_not_silently_replace_what_the_game_bars(game: Any, design: dict[str, Any], message: str) -> None:
+    table = {"players": ["random", "greedy"], "games": 84, "game": game, **design}
+    with pytest.raises(ArenaError, match=rf"tables\[0\]\.game: found .*, expected {message}"):
+        plan_from_dict({"tables": [table]})
+
+
+def test_covered_actions_stay_covered_where_others_are_denied() -> None:
+    table = {"players": ["random"], "games": 84, "game": {"covered": ["two_points"]}, "screen": {"copies": 1}}
+    assert plan_from_dict({"tables": [table]}).tables[0].config.covered == (ACTIONS.index("two_points"),)
+
+
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
     table = plan_from_dict({"tables": [{"lineups": [["a", "b", "c"]], "games": 4}]}).tables[0]
     assert (table.seats, table.blocks, table.name) == (3, 2, "table 1")

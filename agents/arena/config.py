@@ -77,7 +77,18 @@ def _table(data: Entry, name: str) -> TablePlan:
         players, lineups = _lineups(data["lineups"], config.num_players)
     games = data.get("games", _GAMES).integer(1, MOST_GAMES)
     barred = read_designs(data, config)
+    _check_replaced(data, config, barred)
     return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
+
+
+def _check_replaced(data: Entry, config: Any, barred: Mapping[str, Any]) -> None:
+    """Refuse a game whose covered or denied actions a design would silently take the place of."""
+    replaced = {"covered": {"boards", "cover"}, "denied": {"boards", "screen", "handicap"}}
+    for key, designs in replaced.items():
+        for design in sorted(designs & set(barred)):
+            value = getattr(config, key, ())
+            if any(value) if key == "denied" else value:
+                data["game"].fail(f"no {key} actions in it beside {design}, which says for every deck what is {key}")
 
 
 def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
