@@ -142,6 +142,7 @@ def test_version(capsys: Output) -> None:
         (["balance", "tune", "--players", "3"], "players: found 3, expected some of 2, of which it says the games"),
         (["balance", "tune", "--judge", "heuristic"], "--judge: found 'heuristic', expected another player than"),
         (["balance", "tune", "--found", "tune.json"], "--found: found tune.json, expected --judge with it"),
+        (["balance", "tune", "quick", "--found", "x.json", "--judge", "net"], "and neither another file nor --player"),
         (["balance", "tune", "--found", "nothing", "--judge", "net"], "nothing: cannot be read: No such file"),
         (["balance", "tune", "quik"], "expected the path of a .yaml file or one of covered, quick, standard"),
         (["arena", "--chunk", "0"], "--chunk: found 0, expected a whole number from 1"),

@@ -50,7 +50,9 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
         run: folder of the run.
 
     Raises:
-        ArenaError: if the run cannot be read. RatingError: if it has too few games.
+        ArenaError: if the run cannot be read.
+        GauntletError: if games are missing.
+        RatingError: if it has too few games.
     """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())

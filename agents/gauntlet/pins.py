@@ -116,6 +116,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
 
     Raises:
         ArenaError: if the run cannot be read.
+        GauntletError: if games are missing.
         RatingError: if its games allow no ratings.
     """
     plan = gauntlet.reference

@@ -23,7 +23,7 @@ __all__ = ["tune"]
 
 
 def tune(
-    config: Annotated[str, tyro.conf.Positional] = "quick",
+    config: Annotated[str | None, tyro.conf.Positional] = None,
     out: Path = Path("runs/tune"),
     player: str | None = None,
     players: str | None = None,
@@ -49,7 +49,8 @@ def tune(
     Example: helsinki balance tune --found docs/balance/tune/standard/tune.json --judge net --out runs/judged
 
     Args:
-        config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change.
+        config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change. Default:
+            quick.
         out: folder of everything that is played.
         player: who plays, instead of the one in the file.
         players: only these numbers of players of those in the file, separated by commas.
@@ -63,14 +64,14 @@ def tune(
         playing, report = _tuning("run"), _tuning("report")
     address_of(ray)
     if found is not None:
-        if judge is None or any(x is not None for x in (player, players, most)):
+        if judge is None or any(x is not None for x in (config, player, players, most)):
             raise ValueError(
-                f"--found: found {found}, expected --judge with it, and none of --player, --players, --most: its "
-                "proposal is judged, and nothing is searched"
+                f"--found: found {found}, expected --judge with it, and neither another file nor --player, --players "
+                "or --most: its proposal is judged, and nothing is searched"
             )
         asked, earlier = _tuning("found").read_found(found)
     else:
-        asked, earlier = _tuning("config").TuneConfig.from_yaml(config), None
+        asked, earlier = _tuning("config").TuneConfig.from_yaml(config or "quick"), None
     if players is not None:
         asked = asked.only(_numbers(players))
     if player is not None:
