@@ -124,6 +124,7 @@ def test_the_report_tells_it(compared: dict[str, Any]) -> None:
     sentence, table, _, moved = words(compared)
     assert f"{SEARCHING} did not judge then. Of 45 verdicts 40 are the same, 5 not" in sentence
     assert "two points" in table
+    assert f"worth to {SEARCHING} now" in table
     assert "other judges" in table
     assert "+6.0 (+5.5 to +6.5)" in table
     assert "two wild tiles, 4 players: +9.0 then, +7.0 now; difference -2.0" in moved

@@ -143,7 +143,12 @@ def _former(former: Data) -> Iterator[Any]:
     )
     if changed:
         yield (
-            ["action", "players", "then", "now", "why", "worth then", "worth now", "difference"],
+            [
+                *("action", "players", "then", "now", "why"),
+                f"worth to {_all_of(changed, 'former_player')} then",
+                f"worth to {_all_of(changed, 'player')} now",
+                "difference",
+            ],
             [
                 [
                     _label(one["action"]),
@@ -169,6 +174,11 @@ def _former(former: Data) -> Iterator[Any]:
                 for one in moved
             ),
         )
+
+
+def _all_of(differences: Sequence[Data], key: str) -> str:
+    """Return who is the strongest, which may be somebody else with other numbers of players."""
+    return " or ".join(dict.fromkeys(one[key] for one in differences))
 
 
 def _within(one: Data, middle: str, low: str, high: str) -> str:
