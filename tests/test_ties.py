@@ -253,7 +253,7 @@ def test_ties_decide_a_sequential_test_as_halves() -> None:
 def test_studies_share_a_win_too() -> None:
     # Two seats, four games of which two are tied: seat 0 won (1/2 + 1/2 + 1 + 0) / 4.
     games = games_of([[0, 0], [0, 0], [0, 1], [1, 0]], [[0, 1]] * 4)
-    table = _Blocks(games.places, games.deck)
+    table = _Decks(games.places, games.deck)
     assert fairness(table)["share"] == [50.0, 50.0]  # type: ignore[arg-type]  # all that it reads
     # An action of two: each seat is denied one of the two in turn, and all games are tied.
     denied = np.array([[[True, False], [False, True]], [[False, True], [True, False]]] * 8)
@@ -262,6 +262,6 @@ def test_studies_share_a_win_too() -> None:
     assert tied.power == pytest.approx([0, 0], abs=1e-9)
 
 
-class _Blocks:
-    def __init__(self, places: np.ndarray, block: np.ndarray) -> None:
-        self.places, self.block = places, block
+class _Decks:
+    def __init__(self, places: np.ndarray, deck: np.ndarray) -> None:
+        self.places, self.deck = places, deck
