@@ -27,7 +27,7 @@ STUDY = """
 seed: 1
 classes: [{player: greedy, games: {2: 1200}}, {player: random, games: {2: 1200}}]
 gate: {reference: random, games: 40}
-quality: 20
+quality: 24
 confirm: {suspects: 1, decks: 40}
 """
 PIXELS = """
