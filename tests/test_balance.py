@@ -394,6 +394,14 @@ def test_who_confirms_plays_about_its_own_suspects(tmp_path: Path) -> None:
     assert {one.action for one in suspects(config, load_run(tmp_path / "screen"))} == {ACTIONS[i] for i in farthest}
 
 
+@pytest.mark.thorough
+def test_pairs_are_told_of_whoever_has_the_games_for_it(tmp_path: Path) -> None:
+    classes = [("random", 300), ("greedy", 1200), ("heuristic", 300)]
+    asked = [{"player": player, "games": {2: games}} for player, games in classes]
+    config = played(tmp_path, ("screen",), classes=asked)
+    assert [entry["player"] for entry in results(config, tmp_path)["pairs"]] == ["greedy"]
+
+
 @pytest.mark.parametrize("name", ["quick", "standard"])
 def test_shipped_studies_can_be_planned(name: str) -> None:
     config = StudyConfig.from_yaml(name)

@@ -66,7 +66,8 @@ _CONFIRM = (
 )
 _PAIRS = (
     "Shapley values say what an action is worth on average over all orders in which the fifteen could come to a "
-    "player. Pairs are tested with control of the false discovery rate."
+    "player; of the two strongest, to the one with more games. Pairs are tested with control of the false discovery "
+    "rate."
 )
 _VARIANTS = (
     "Some facts of the box are reconstructed. The screen was played again with other component files; what holds with "

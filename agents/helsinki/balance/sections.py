@@ -28,7 +28,7 @@ from agents.helsinki.balance.study import (
     skill_table,
     variant_table,
 )
-from agents.helsinki.balance.verdicts import Finding, Measured, findings
+from agents.helsinki.balance.verdicts import STRONGEST, Finding, Measured, findings
 from agents.rating.errors import RatingError
 from agents.rating.ratings import rate
 from helsinki_env.games.helsinki.components import ACTIONS
@@ -114,7 +114,10 @@ def screen(
 
 
 def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
-    """Pairs of actions, for the strongest class of each number of players that may judge."""
+    """Pairs of actions: of the two strongest classes that may judge, for the one with more games.
+
+    There are 105 of them, and who thinks long has too few games to tell them apart.
+    """
     found = []
     one, two = np.triu_indices(len(ACTIONS), 1)
     for n in config.players:
@@ -125,7 +128,7 @@ def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) ->
         ]
         if not tables:
             continue
-        player, table = tables[-1]
+        player, table = max(reversed(tables[-STRONGEST:]), key=lambda one: len(one[1]))
         try:
             pairs = interactions.estimate(study_of(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # a small study knows less, but knows something
