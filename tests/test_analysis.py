@@ -16,6 +16,8 @@ from agents.arena.designs import (
     relabelled,
 )
 from agents.balance.effects import Effects, Study, estimate, simultaneous_quantile
+from agents.helsinki.balance.parts import LEAST_DECKS
+from agents.helsinki.balance.verdicts import Measured, findings
 
 DESIGN = relabelled(8, seed=0)
 
@@ -114,6 +116,18 @@ def test_marginal_effects_equal_brute_force() -> None:
     found = estimate(study)
     for action in (0, 7, 14):
         assert found.power[action] == pytest.approx(numerical(study, found, action), abs=1e-9)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("seats", "few"), [(2, 24), (4, 12)])
+def test_a_screen_of_the_least_size_holds_nearly_what_it_says_and_a_smaller_one_does_not(seats: int, few: int) -> None:
+    def held(blocks: int) -> int:
+        studies = (simulated(np.zeros(ACTIONS), seats, blocks, seed) for seed in range(100))
+        found = (findings([Measured(seats, "x", 0, run.power, run.covariance)]) for run in map(estimate, studies))
+        return sum(all(one.low <= 0 <= one.high for one in of_run) for of_run in found)
+
+    assert held(LEAST_DECKS) >= 86
+    assert held(few) <= 75
 
 
 @pytest.mark.nightly

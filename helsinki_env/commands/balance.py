@@ -62,7 +62,7 @@ def run(
         check_players([name], game)
     out_folder(out)
     playing.open_study(study, out)
-    make_ahead(parts_of(study.everybody))
+    make_ahead(parts_of({name for table in tables for name in table.players}))
     console, play = plain_console(), playing_parts(out, processes, ray)
     for part in (part for part in all_parts if part in chosen):
         plan = playing.plan_of(study, out, part)

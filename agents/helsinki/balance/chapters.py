@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agents.helsinki.balance.figures import strongest_of
+from agents.helsinki.balance.sections import strongest_of
 
 __all__ = ["chapters"]
 
@@ -113,8 +113,10 @@ def _verdicts(data: Data) -> Table:
         row = [_label(action)]
         for n in counts:
             found = next(one for one in strongest[n]["actions"] if one["action"] == action)
-            middle, low, high = (_n(found[f"deviation{end}"], sign=True) for end in ("", "_low", "_high"))
-            row += [_WORDS[cells[n, action]["verdict"]], f"{middle} ({low} to {high})"]
+            row += [
+                _WORDS[cells[n, action]["verdict"]],
+                _within(found, "deviation", "deviation_low", "deviation_high"),
+            ]
         rows.append(row)
     header = ["action"]
     for n in counts:

@@ -12,9 +12,10 @@ import numpy as np
 
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
 from agents.helsinki.balance.covers import MEASURES
+from agents.helsinki.balance.sections import strongest_of
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["figures", "forest", "strongest_of"]
+__all__ = ["figures", "forest"]
 
 Data = Mapping[str, Any]
 
@@ -73,13 +74,6 @@ def _counts(data: Data) -> list[int]:
 
 def _of(data: Data, players: int) -> list[Data]:
     return [entry for entry in data["screen"] if entry["players"] == players]
-
-
-def strongest_of(data: Data, players: int) -> Data:
-    """Return the strongest class of those that may judge, or of all where none may."""
-    refused = {entry["player"] for entry in data.get("gate", ()) if not entry["admitted"]}
-    entries = _of(data, players)
-    return ([entry for entry in entries if entry["player"] not in refused] or entries)[-1]
 
 
 def _column(entry: Data, key: str) -> Any:

@@ -71,6 +71,13 @@ def refused(gate: Sequence[Mapping[str, Any]]) -> set[str]:
     return {entry["player"] for entry in gate if not entry["admitted"]}
 
 
+def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
+    """What the screen found of the strongest class that may judge, or of all classes where none may."""
+    left_out = refused(data.get("gate", ()))
+    entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
+    return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
+
+
 def screen(
     player: str, rank: int, n: int, played: Played, found: Screened, judged: Sequence[Finding]
 ) -> dict[str, Any]:

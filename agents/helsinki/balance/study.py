@@ -122,18 +122,6 @@ class StudyConfig:
         """Numbers of players that the screen is played with, ascending."""
         return tuple(n for n in _PLAYERS if any(entry.games.get(n) for entry in self.classes))
 
-    @property
-    def everybody(self) -> list[str]:
-        """Every player of the parts that are played."""
-        found = [entry.player for entry in self.classes]
-        if self.gate.games:
-            found.append(self.gate.reference)
-        if any(self.covers.decks.values()):
-            found += self.covers.players
-        if self.variants.components:
-            found.append(self.variants.player)
-        return found
-
     def names(self, players: int) -> list[str]:
         """Return who plays with so many players, weakest first."""
         return [entry.player for entry in self.classes if entry.games.get(players)]

@@ -4,28 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
+from agents.helsinki.balance import forms
 from agents.helsinki.balance.confirm import WAYS
 from agents.helsinki.balance.covers import MEASURES
-from agents.helsinki.balance.forms import (
-    MEASURED,
-    Form,
-    action,
-    all_actions,
-    by_action,
-    check_form,
-    count,
-    each,
-    error,
-    number,
-    of_actions,
-    one_of,
-    or_none,
-    players,
-    share,
-    some,
-    text,
-    two,
-)
 from agents.helsinki.balance.study import GAMES_AS_THEY_ARE
 from agents.helsinki.balance.verdicts import Reason, Word
 from helsinki_env.data import Entry
@@ -42,9 +23,9 @@ def check_written(data: Entry) -> None:
     Raises:
         ValueError: of the kind that `data` raises; it names the key, what stands there and what is expected.
     """
-    check_form(data, _STUDY)
+    forms.check_form(data, _STUDY)
     if data["former"].given:
-        check_form(data["former"], _FORMER)
+        forms.check_form(data["former"], _FORMER)
     for entry in data["screen"].entries("classes"):
         entry["seat_win_share"].entries("shares", length=entry["players"].value)
     for entry in data["quality"].entries("games as they are"):
@@ -57,138 +38,142 @@ def check_written(data: Entry) -> None:
 
 def _pairs(entry: Entry) -> None:
     """The pairs of actions, or why nothing is known of them."""
-    check_form(entry, {"player": text, "players": players})
-    check_form(entry, {"left_out": text} if entry["left_out"].given else _OF_PAIRS)
+    forms.check_form(entry, {"player": forms.text, "players": forms.players})
+    forms.check_form(entry, {"left_out": forms.text} if entry["left_out"].given else _OF_PAIRS)
 
 
-_OF_AN_ACTION: Form = {
-    **dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), number),
-    "deviation_error": error,
-    **dict.fromkeys(("naive", "usage", "first_use"), or_none(number)),
+_OF_AN_ACTION: forms.Form = {
+    **dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), forms.number),
+    "deviation_error": forms.error,
+    **dict.fromkeys(("naive", "usage", "first_use"), forms.or_none(forms.number)),
 }
-_OF_PAIRS: Form = {
-    **dict.fromkeys(("shapley", "shapley_low", "shapley_high"), by_action(number)),
-    "pair": by_action(by_action(number)),
-    "found": [{"actions": two(action), "together": number}],
+_OF_PAIRS: forms.Form = {
+    **dict.fromkeys(("shapley", "shapley_low", "shapley_high"), forms.by_action(forms.number)),
+    "pair": forms.by_action(forms.by_action(forms.number)),
+    "found": [{"actions": forms.two(forms.action), "together": forms.number}],
 }
 _AGAIN = ("skill", "rounds", "points", "spread")
 _GAMES = ("rounds", "points", "spread", "choices", "lead_changes", "behind")
 
-_STUDY: Form = {
+_STUDY: forms.Form = {
     "study": {
-        "name": text,
-        "seed": count,
+        "name": forms.text,
+        "seed": forms.count,
         "band": lambda entry: entry.number(0.0, 100.0, inside=True),
         "level": lambda entry: entry.number(0.5, 1.0, inside=True),
-        "classes": [{"player": text}],
-        "screen": {"copies": count, "loose": share},
+        "classes": [{"player": forms.text}],
+        "screen": {"copies": forms.count, "loose": forms.share},
     },
     "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy", "command"), text),
-        "networks": each(text),
-        "parts": each({"seed": count, "plan": text, "games": count, "missing_games": count}),
+        **dict.fromkeys(("environment", "package", "numpy", "scipy", "command"), forms.text),
+        "networks": forms.each(forms.text),
+        "parts": forms.each(
+            {"seed": forms.count, "plan": forms.text, "games": forms.count, "missing_games": forms.count}
+        ),
     },
-    "actions": all_actions,
+    "actions": forms.all_actions,
     "gate": [
         {
-            **dict.fromkeys(("full_board", "five_denied", "lost", "lost_low", "lost_high"), number),
-            "player": text,
-            "players": players,
-            "games": count,
+            **dict.fromkeys(("full_board", "five_denied", "lost", "lost_low", "lost_high"), forms.number),
+            "player": forms.text,
+            "players": forms.players,
+            "games": forms.count,
             "admitted": Entry.flag,
         }
     ],
     "screen": [
         {
-            "player": text,
-            "strength": count,
-            "players": players,
-            "games": count,
-            "blocks": count,
-            "worth_of_games": error,
-            "mean_power": number,
-            "seat_win_share": [number],
-            "actions": of_actions(_OF_AN_ACTION),
+            "player": forms.text,
+            "strength": forms.count,
+            "players": forms.players,
+            "games": forms.count,
+            "blocks": forms.count,
+            "worth_of_games": forms.error,
+            "mean_power": forms.number,
+            "seat_win_share": [forms.number],
+            "actions": forms.of_actions(_OF_AN_ACTION),
         }
     ],
     "pairs": [_pairs],
     "variants": [
         {
-            "components": text,
-            "player": text,
-            "players": players,
-            **dict.fromkeys(("deviation", "low", "high"), by_action(number)),
+            "components": forms.text,
+            "player": forms.text,
+            "players": forms.players,
+            **dict.fromkeys(("deviation", "low", "high"), forms.by_action(forms.number)),
         }
     ],
     "quality": [
         {
-            "game": one_of(*GAMES_AS_THEY_ARE),
-            "player": text,
-            "players": players,
-            "games": count,
-            "measures": dict.fromkeys(_GAMES, MEASURED),
-            "usage_entropy": or_none(number),
-            "seats": {"share": [number], "error": [or_none(error)]},
-            "scores": some(count),
+            "game": forms.one_of(*GAMES_AS_THEY_ARE),
+            "player": forms.text,
+            "players": forms.players,
+            "games": forms.count,
+            "measures": dict.fromkeys(_GAMES, forms.MEASURED),
+            "usage_entropy": forms.or_none(forms.number),
+            "seats": {"share": [forms.number], "error": [forms.or_none(forms.error)]},
+            "scores": forms.some(forms.count),
         }
     ],
     "skill": [
         {
-            "game": one_of(*GAMES_AS_THEY_ARE),
-            "players": players,
-            "weaker": text,
-            "stronger": text,
-            "games": count,
-            "win_share": share,
-            "error": error,
-            **dict.fromkeys(("rating", "low", "high"), number),
+            "game": forms.one_of(*GAMES_AS_THEY_ARE),
+            "players": forms.players,
+            "weaker": forms.text,
+            "stronger": forms.text,
+            "games": forms.count,
+            "win_share": forms.share,
+            "error": forms.error,
+            **dict.fromkeys(("rating", "low", "high"), forms.number),
         }
     ],
     "covers": [
         {
-            "players": players,
-            "distribution": dict.fromkeys(MEASURES, some(number)),
-            "first_game": or_none({key: {"mean": number} for key in MEASURES}),
+            "players": forms.players,
+            "distribution": dict.fromkeys(MEASURES, forms.some(forms.number)),
+            "first_game": forms.or_none({key: {"mean": forms.number} for key in MEASURES}),
             "again": [
                 {
-                    "covered": [action],
+                    "covered": [forms.action],
                     "first_game": Entry.flag,
-                    "measures": dict.fromkeys(_AGAIN, MEASURED),
+                    "measures": dict.fromkeys(_AGAIN, forms.MEASURED),
                 }
             ],
         }
     ],
     "confirm": [
         {
-            "players": players,
-            "action": action,
-            "way": one_of(*WAYS),
-            "worth": number,
-            "error": error,
-            "decks": count,
-            "verdict": or_none(one_of("better", "not better", "undecided", "running")),
-            "path": some(two(number)),
-            "bounds": two(number),
+            "players": forms.players,
+            "action": forms.action,
+            "way": forms.one_of(*WAYS),
+            "worth": forms.number,
+            "error": forms.error,
+            "decks": forms.count,
+            "verdict": forms.or_none(forms.one_of("better", "not better", "undecided", "running")),
+            "path": forms.some(forms.two(forms.number)),
+            "bounds": forms.two(forms.number),
         }
     ],
 }
 
-_FORMER: Form = {
-    "study": text,
-    "seed": count,
-    "data": text,
-    "networks": each(text),
-    "joined": [text],
-    "verdicts": count,
+_FORMER: forms.Form = {
+    "study": forms.text,
+    "seed": forms.count,
+    "data": forms.text,
+    "networks": forms.each(forms.text),
+    "joined": [forms.text],
+    "verdicts": forms.count,
     "differences": [
         {
-            "players": players,
-            "action": action,
-            **dict.fromkeys(("former_verdict", "verdict"), one_of(*get_args(Word))),
-            "why": or_none(one_of(*get_args(Reason))),
-            **dict.fromkeys(("former_player", "player"), text),
-            **dict.fromkeys(("former_deviation", "former_low", "former_high", "deviation", "low", "high"), number),
-            **dict.fromkeys(("difference", "difference_low", "difference_high"), number),
+            "players": forms.players,
+            "action": forms.action,
+            **dict.fromkeys(("former_verdict", "verdict"), forms.one_of(*get_args(Word))),
+            "why": forms.or_none(forms.one_of(*get_args(Reason))),
+            **dict.fromkeys(("former_player", "player"), forms.text),
+            **dict.fromkeys(
+                ("former_deviation", "former_low", "former_high", "deviation", "low", "high"), forms.number
+            ),
+            **dict.fromkeys(("difference", "difference_low", "difference_high"), forms.number),
         }
     ],
 }

@@ -69,9 +69,9 @@ class RetrainedConfig:
             claim.choice(CLAIMS)
         for key in ("screen", "meetings"):
             counts = {n: games for n, games in sorted(counts_of(self, key).items()) if games}
-            for n, games in counts.items():
-                Entry(games, StudyError, f"{key}.{n}").integer(_LEAST_GAMES)
             object.__setattr__(self, key, counts)
+        for n, games in self.meetings.items():
+            Entry(games, StudyError, f"meetings.{n}").integer(_LEAST_GAMES)
         check_screen(self.screen, "screen")
         check_design(self.design, "design")
         if not self.screen or tuple(self.screen) != tuple(self.meetings):

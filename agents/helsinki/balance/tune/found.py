@@ -5,21 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agents.helsinki.balance.forms import (
-    Form,
-    action,
-    all_actions,
-    check_form,
-    count,
-    each,
-    error,
-    number,
-    of_actions,
-    one_of,
-    or_none,
-    players,
-    text,
-)
+from agents.helsinki.balance import forms
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import board_of
@@ -30,44 +16,55 @@ from helsinki_env.games.helsinki.components import load_components
 
 __all__ = ["read_found"]
 
-_CHANGE: Form = {"action": action, "kind": one_of("cost", "strength", "covered"), "was": count, "now": count}
-_PROVEN: Form = {
-    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), error),
+_CHANGE: forms.Form = {
+    "action": forms.action,
+    "kind": forms.one_of("cost", "strength", "covered"),
+    "was": forms.count,
+    "now": forms.count,
+}
+_PROVEN: forms.Form = {
+    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), forms.error),
     "screen": [
         {
-            "player": text,
-            "players": players,
-            "actions": of_actions(
-                dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), or_none(number))
+            "player": forms.text,
+            "players": forms.players,
+            "actions": forms.of_actions(
+                dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), forms.or_none(forms.number))
             ),
         }
     ],
 }
-_FOUND: Form = {
-    "actions": all_actions,
-    "outcome": text,
-    "summary": [text],
+_FOUND: forms.Form = {
+    "actions": forms.all_actions,
+    "outcome": forms.text,
+    "summary": [forms.text],
     "change": [_CHANGE],
-    "components": {"as it is": text, "proposed": text},
+    "components": {"as it is": forms.text, "proposed": forms.text},
     "before": _PROVEN,
     "after": _PROVEN,
     "numbers": [
-        {"action": action, "kind": one_of("cost", "strength"), "was": count, "values": [count], "power": each([number])}
+        {
+            "action": forms.action,
+            "kind": forms.one_of("cost", "strength"),
+            "was": forms.count,
+            "values": [forms.count],
+            "power": forms.each([forms.number]),
+        }
     ],
-    "tried": [{"change": [_CHANGE], "predicted": number, "seen": [number]}],
+    "tried": [{"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number]}],
     "games": [
         {
-            "board": text,
-            "players": players,
-            "games": count,
-            "measures": {key: {"mean": number, "error": or_none(error)} for key in MEASURES},
-            "seats": {"share": [number], "error": [or_none(error)]},
+            "board": forms.text,
+            "players": forms.players,
+            "games": forms.count,
+            "measures": {key: {"mean": forms.number, "error": forms.or_none(forms.error)} for key in MEASURES},
+            "seats": {"share": [forms.number], "error": [forms.or_none(forms.error)]},
         }
     ],
     "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy"), text),
-        "networks": each(text),
-        "parts": each({"seed": count, "games": count}),
+        **dict.fromkeys(("environment", "package", "numpy", "scipy"), forms.text),
+        "networks": forms.each(forms.text),
+        "parts": forms.each({"seed": forms.count, "games": forms.count}),
     },
 }
 """What a report is made of again when another player judges what was proposed."""
@@ -85,7 +82,7 @@ def read_found(path: Path) -> tuple[TuneConfig, dict[str, Any]]:
     if not data["change"].entries("changes"):
         data["change"].fail("a change: nothing was proposed there that could be judged")
     # Whatever the report needs is looked at now, not after hours of games.
-    check_form(data, _FOUND)
+    forms.check_form(data, _FOUND)
     for name in ("before", "after"):
         counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]
         if counts != list(config.players):
