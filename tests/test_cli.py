@@ -322,14 +322,20 @@ def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, cap
 
     monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
     monkeypatch.setattr(waiting, "plain_console", partial(plain_console, force_terminal=True))
+    monkeypatch.setenv("TERM", "xterm")
     assert main(["simulate", "--players", "random", "--games", "4"]) == 0
     assert "4/4" in capsys.readouterr().err
 
 
-def test_lines_now_and_then_where_nobody_sees_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+@pytest.mark.parametrize("terminal", [False, True], ids=["a file", "a terminal whose cursor does not move"])
+def test_lines_now_and_then_where_nobody_sees_a_bar(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
     from helsinki_env.commands import waiting
 
     monkeypatch.setattr(waiting, "_LINES", 0.0)
+    monkeypatch.setattr(waiting, "plain_console", partial(plain_console, force_terminal=terminal))
+    monkeypatch.setenv("TERM", "dumb" if terminal else "xterm")
     with waiting.Waiting(10) as shown:
         shown.resume(4)
         shown.advance(0)

@@ -15,7 +15,7 @@ __all__ = ["Pace", "Waiting"]
 
 #: Seconds after which somebody who waits wants to know for how long.
 _PATIENCE = 2.0
-#: Seconds between two lines where the stream is no terminal.
+#: Seconds between two lines where nothing can be drawn: in files, and on terminals whose cursor does not move.
 _LINES = 30.0
 #: Seconds and reports that a pace is taken from: both, so that it follows players that think longer than those before,
 #: and does not jump with every report where they think for minutes.
@@ -59,6 +59,7 @@ class Waiting:
         self.pace = Pace(self.started)
         self.lock = threading.Lock()
         self.console = plain_console(stderr=True)
+        self.draws = self.console.is_terminal and not self.console.is_dumb_terminal
         self.progress: Progress | None = None
         self.over = False
         self.patience = threading.Timer(_PATIENCE, self.advance, [0])
@@ -84,7 +85,7 @@ class Waiting:
                 self.pace.add(now, games)
             if self.over:
                 return
-            if not self.console.is_terminal:
+            if not self.draws:
                 if now - self.said >= _LINES:
                     self.said = now
                     self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}", highlight=False)
