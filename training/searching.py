@@ -42,14 +42,15 @@ class SearchConfig:
     Args:
         share: part of the learner's decisions that is searched; 0 leaves search out.
         trials: for each of them.
-        policy: weight of the cross-entropy between what the search prefers and the policy.
+        policy: weight of the cross-entropy between what the search prefers and the policy, a mean over the decisions
+            that were searched: with much more weight than their share, their noise decides where the weights go.
         values: weight of the value loss of the positions that were tried.
         gain: weight of what PPO itself gains from the outcomes of games; 0: the policy learns from search alone.
     """
 
     share: float = 0.0
     trials: int = 32
-    policy: float = 1.0
+    policy: float = 0.1
     values: float = 0.5
     gain: float = 1.0
 
