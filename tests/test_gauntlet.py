@@ -153,6 +153,23 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
             make_player(player, table.config)
 
 
+@pytest.mark.parametrize("name", list_yaml("gauntlets"))
+def test_rows_of_the_leaderboard_are_what_their_certificates_say(name: str) -> None:
+    """Each of them fits together, is of this version's scale and of the network in the box, and has its row."""
+    gauntlet = Gauntlet.from_yaml(name)
+    pins = Pins.of(gauntlet)
+    page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    told = []
+    for path in (ROOT / "docs" / "leaderboard").glob("*.json"):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["certified"]["gauntlet"] == name:
+            read_claim(path, gauntlet, pins, data["certified"]["player"])
+            told.append((data["certified"]["rating"]["rating"], certificate_row(data)))
+    rows = [row for _, row in sorted(told, reverse=True)]
+    head = pinned_table(gauntlet, pins).splitlines()[:2]
+    assert section(page, f"{name}, rated").splitlines() == [*head, *rows]
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", list_yaml("gauntlets"))
 def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
@@ -193,6 +210,7 @@ def test_intervals_are_as_short_as_the_page_says(name: str, stage: str, most: fl
                 played.append((chunk, (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2)))
             rating = results(plan, pins, played)["rating"]
             widths.append((rating["high"] - rating["low"]) / 2)
+        print(f"{name} {stage}, a player at {planted:.0f}: {np.median(widths):.1f} to either side")
         assert most / 4 < np.median(widths) < most, (planted, widths)
 
 
