@@ -118,7 +118,7 @@ def test_marginal_effects_equal_brute_force() -> None:
         assert found.power[action] == pytest.approx(numerical(study, found, action), abs=1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize(("seats", "few"), [(2, 24), (4, 12)])
 def test_a_screen_of_the_least_size_holds_nearly_what_it_says_and_a_smaller_one_does_not(seats: int, few: int) -> None:
     def held(blocks: int) -> int:

@@ -84,6 +84,15 @@ def test_python_blocks_run(
             assert capsys.readouterr().out.strip(), block
 
 
+def test_yaml_blocks_are_presets() -> None:
+    from training.preset import Preset
+
+    presets = [block for found in ALL.values() for block in found if block.language == "yaml"]
+    assert presets
+    for block in presets:
+        Preset.from_dict(yaml.safe_load(block.text))
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("page", [page for page, found in SHELL.items() if found])
@@ -105,7 +114,8 @@ def test_every_block_is_checked_somewhere() -> None:
     assert len(setups) == 2
     for found in ALL.values():
         for block in found:
-            assert block.language in {"python", "bash", *SHOWN}, f"{block}: is it run? Then say in which language"
+            known = {"python", "bash", "yaml", *SHOWN}
+            assert block.language in known, f"{block}: is it run? Then say in which language"
             assert not is_setup(block) or block.text in setups, f"{block}: differs from the README's command"
     written = "".join(block.text for found in ALL.values() for block in found)
     assert all(re.search(pattern, written) for pattern, _ in SHORTER)
