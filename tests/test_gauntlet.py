@@ -26,6 +26,7 @@ from agents.arena.store import RunFolder
 from agents.gauntlet.certificate import COUNTED, certificate, digest_of_games
 from agents.gauntlet.errors import GauntletError
 from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.leaderboard import Leaderboard
 from agents.gauntlet.pins import Pins, measured_pins, pins_path
 from agents.gauntlet.report import certificate_row, pinned_table
 from agents.gauntlet.results import results
@@ -158,16 +159,19 @@ def test_rows_of_the_leaderboard_are_what_their_certificates_say(name: str) -> N
     """Each of them fits together, is of this version's scale and of the network in the box, and has its row."""
     gauntlet = Gauntlet.from_yaml(name)
     pins = Pins.of(gauntlet)
-    page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    told = []
-    for path in (ROOT / "docs" / "leaderboard").glob("*.json"):
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["certified"]["gauntlet"] == name:
-            read_claim(path, gauntlet, pins, data["certified"]["player"])
-            told.append((data["certified"]["rating"]["rating"], certificate_row(data)))
-    rows = [row for _, row in sorted(told, reverse=True)]
-    head = pinned_table(gauntlet, pins).splitlines()[:2]
-    assert section(page, f"{name}, rated").splitlines() == [*head, *rows]
+    page = Leaderboard(ROOT / "docs" / "leaderboard.md", gauntlet)
+    for path in page.folder.glob("*.json"):
+        player = json.loads(path.read_text(encoding="utf-8"))["certified"]["player"]
+        assert path == page.file_of(player)
+        read_claim(path, gauntlet, pins, player)
+    assert section(page.path.read_text(encoding="utf-8"), f"{name}, rated") == page.rated(pins)
+
+
+def test_every_certificate_of_the_leaderboard_is_of_a_gauntlet() -> None:
+    folder = ROOT / "docs" / "leaderboard"
+    found = {path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()}
+    assert "helsinki" in found
+    assert found <= set(list_yaml("gauntlets"))
 
 
 @pytest.mark.nightly
@@ -419,6 +423,53 @@ def test_the_command_rates_and_verifies(
     assert "came out otherwise" in capsys.readouterr().err
 
 
+PAGE = "# Players\n\n<!-- written: tiny, rated -->\n<!-- end: tiny, rated -->\nThe end.\n"
+
+
+def test_the_command_puts_players_on_a_page(
+    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has one row, the strongest first, and its certificate beside the page; all else stays as it was."""
+    page = tmp_path / "players.md"
+    page.write_text(PAGE)
+    words = ["evaluate", "--gauntlet", str(gauntlet.path), "--processes", "1", "--write", str(page)]
+    assert main([*words, "random", "--out", str(tmp_path / "random")]) == 0
+    assert main([*words, "heuristic", "--out", str(tmp_path / "heuristic")]) == 0
+    assert f"{tmp_path / 'players' / 'tiny' / 'heuristic.json'}, {page}" in capsys.readouterr().out
+    kept = read(tmp_path / "players" / "tiny" / "heuristic.json")
+    assert kept == read(tmp_path / "heuristic" / "certificate.json")
+    lines = page.read_text().splitlines()
+    assert lines[:3] + lines[-2:] == [*PAGE.splitlines()[:3], *PAGE.splitlines()[-2:]]
+    head, _, first, second = lines[3:-2]
+    assert head.startswith("| player | rating | ")
+    assert (first, second[:12]) == (certificate_row(kept), "| `random` |")
+    assert main([*words, "heuristic", "--stage", "full", "--out", str(tmp_path / "heuristic")]) == 0
+    assert [line.count(", full") for line in page.read_text().splitlines()[5:-2]] == [1, 0], "in place of the former"
+
+
+def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(
+    rated: Path, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "players.md"
+    page.write_text(PAGE)
+    folder = tmp_path / "players" / "tiny"
+    folder.mkdir(parents=True)
+    run = tmp_path / "run"
+    words = ["evaluate", "--gauntlet", str(gauntlet.path), "--write", str(page), "--out", str(run)]
+    (folder / "net-first.json").write_text(rated.read_text())
+    assert main([*words, "net:first"]) == 2
+    assert "found 'heuristic', expected 'net:first' (another player's certificate" in capsys.readouterr().err
+    data = read(rated)
+    older = {key: value for key, value in data["certified"].items() if key != "digest"} | {"version": 2}
+    write_json(folder / "net-first.json", {**data, "certified": sealed(older)})
+    assert main([*words, "greedy"]) == 2
+    assert "version: found 2, expected 3 (rate the player anew, or remove the file)" in capsys.readouterr().err
+    (folder / "net-first.json").write_text(rated.read_text().replace('"games": 21', '"games": 99', 1))
+    assert main([*words, "greedy"]) == 2
+    assert "it was changed after it was written" in capsys.readouterr().err
+    assert (page.read_text(), run.exists()) == (PAGE, False)
+
+
 @pytest.mark.nightly
 def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntlet, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra ray")
@@ -434,12 +485,14 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["heuristic", "--reference"], "--reference: found a player or --verify too"),
         (["heuristic", "--games", "5"], "found without --verify"),
         (["heuristic", "--stage", "slow"], "stage: found 'slow', expected one of quick, full"),
-        (["heuristic", "--write", "x.md"], "--write: found without --reference"),
+        (["--verify", "x.json", "--write", "x.md"], "--write: found with --verify"),
+        (["heuristic", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
         (["--reference", "--stage", "quick"], "--stage: found with --reference or --verify"),
         (["--verify", "x.json", "--stage", "quick"], "--stage: found with --reference or --verify"),
         (["--verify", "x.json"], "--out, --ray: found with --verify"),
         (["--reference", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
         (["--reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
+        (["heuristic", "--write", str(ROOT / "README.md")], "expected the lines '<!-- written: tiny, rated -->'"),
         (["nobody"], "there is no such player"),
     ],
 )

@@ -10,7 +10,7 @@ from agents.gauntlet.pins import Pins
 from agents.mishaps import Mishaps
 from helsinki_env.markdown import code, row, table
 
-__all__ = ["certificate_row", "interval", "pinned_table"]
+__all__ = ["certificate_row", "interval", "pinned_table", "rated_table"]
 
 _HEAD = ("player", "rating", "95 % interval", "games", "s/decision", "replaced")
 
@@ -45,6 +45,12 @@ def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
         rows[player] = [code(player), rating, "pinned", f"{games:,}", "", "", *cells, f"version {gauntlet.version}"]
     order = sorted(rows, key=pins.mean, reverse=True)
     return table(_head(pins.tables), [rows[player] for player in order]) + "\n"
+
+
+def rated_table(pins: Pins, certificates: Iterable[Mapping[str, Any]]) -> str:
+    """Return the table of a gauntlet's leaderboard with the players of some certificates, the strongest first."""
+    order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
+    return "\n".join([table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:

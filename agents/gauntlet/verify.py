@@ -17,10 +17,11 @@ from agents.gauntlet.errors import GauntletError
 from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.gauntlet.results import results
+from agents.mishaps import Mishaps
 from agents.registry import files_digest, is_code
 from helsinki_env.data import Entry, read_json, shown
 
-__all__ = ["Claim", "read_claim"]
+__all__ = ["Claim", "read_certificate", "read_claim"]
 
 #: Figures may differ by so much from one machine to another; they are rounded.
 _CLOSE = 1e-4
@@ -94,19 +95,8 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
     Raises:
         GauntletError: naming what is wrong, what was found and what is expected.
     """
-    data = read_json(path, GauntletError).mapping(("certified", "measured"))["certified"].intact("a certificate")
     remedy = "verify it with the version that made it"
-    if data["certificate"].value != 1:
-        data["certificate"].fail("1", remedy)
-    for key, ours in (
-        ("gauntlet", gauntlet.name),
-        ("version", gauntlet.version),
-        ("gauntlet_digest", gauntlet.digest),
-        ("pins_digest", pins.digest),
-        ("seed", gauntlet.seed),
-    ):
-        if data[key].value != ours:
-            data[key].fail(f"{ours!r}", remedy)
+    data = _of_gauntlet(path, gauntlet, pins, remedy)["certified"]
     named = data["player"].text("a player")
     if player is None and is_code(named):
         data["player"].fail(
@@ -122,6 +112,42 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
         data["player_digest"].fail(f"{digest!r}, that of {shown(player or named)}", "name the player that was rated")
     chunks = _chunks(data, plan, pins)
     return Claim(path, player or named, plan, data["rating"].value, data["package"].text(), chunks)
+
+
+def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins, remedy: str) -> dict[str, Any]:
+    """Read a certificate whose player need not be here: what it says, as it was written and on this scale.
+
+    Args:
+        path: of its file.
+        gauntlet: that it should be of.
+        pins: the scale.
+        remedy: what to do with one that is of another scale, for the message.
+
+    Raises:
+        GauntletError: naming what is wrong, what was found and what is expected.
+    """
+    return dict(_of_gauntlet(path, gauntlet, pins, remedy).value)
+
+
+def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins, remedy: str) -> Entry:
+    """Return a certificate that nobody changed and that is of this gauntlet and scale."""
+    data = read_json(path, GauntletError).mapping(("certified", "measured"))
+    certified = data["certified"].intact("a certificate")
+    for key, ours in (
+        ("certificate", 1),
+        ("gauntlet", gauntlet.name),
+        ("version", gauntlet.version),
+        ("gauntlet_digest", gauntlet.digest),
+        ("pins_digest", pins.digest),
+        ("seed", gauntlet.seed),
+    ):
+        if certified[key].value != ours:
+            certified[key].fail(f"{ours!r}", remedy)
+    measured = data["measured"].mapping()
+    measured["seconds_per_decision"].number(0.0)
+    for kind in Mishaps._fields:
+        measured[kind].integer(0)
+    return data
 
 
 def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +17,7 @@ from helsinki_env.commands.part import address_of, check_players
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import is_file, replacing, write_json
-from helsinki_env.markdown import section
+from helsinki_env.files import write_json
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 from helsinki_env.yaml_files import configs_folder
@@ -25,6 +25,7 @@ from helsinki_env.yaml_files import configs_folder
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
     from agents.gauntlet.gauntlet import Gauntlet
+    from agents.gauntlet.leaderboard import Leaderboard
     from agents.gauntlet.pins import Pins
 
 __all__ = ["main"]
@@ -61,6 +62,8 @@ def main(
 
     Example: helsinki evaluate --verify runs/evaluate/certificate.json heuristic
 
+    Example: helsinki evaluate net --stage full --out runs/net --write docs/leaderboard.md
+
     Args:
         player: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT or net:MODEL.onnx, net+search:N,
             program:COMMAND for a program that reads and writes JSON, MODULE:ATTRIBUTE for one in Python, or a name that
@@ -75,17 +78,19 @@ def main(
         seed: of --verify, which of them; default: drawn anew each time.
         reference: instead of rating, measure the ratings of the gauntlet's opponents, which are its scale, and write
             them beside its file.
-        write: of --reference, the page whose table of opponents is written anew, such as docs/leaderboard.md.
+        write: a page that gets the player's row, such as docs/leaderboard.md; the certificate is kept in the folder
+            beside it. With --reference its table of opponents is written anew.
     """
     with needs("arena" if ray is None else "ray"):
         from agents.gauntlet.gauntlet import Gauntlet
+        from agents.gauntlet.leaderboard import Leaderboard
         from agents.gauntlet.pins import Pins
 
     address = address_of(ray)
     if reference and (verify is not None or player is not None):
         raise ValueError("--reference: found a player or --verify too, expected one of the three")
-    if write is not None and not reference:
-        raise ValueError("--write: found without --reference, whose table it writes")
+    if write is not None and verify is not None:
+        raise ValueError("--write: found with --verify, which writes nothing")
     if verify is None and (games is not None or seed is not None):
         raise ValueError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
     if stage is not None and (reference or verify is not None):
@@ -96,15 +101,19 @@ def main(
     chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
+    page = None
+    if write is not None:
+        out_file(write, "--write")
+        page = Leaderboard(write, chosen)
     if reference:
-        _measure(chosen, out, write, playing)
+        _measure(chosen, out, page, playing)
     elif verify is not None:
         check_players([player] if player else [], chosen.reference.tables[0].config)
         _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
-        _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, playing)
+        _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, page, playing)
     return 0
 
 
@@ -119,14 +128,29 @@ def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
         run_arena(plan, out, **playing, resumed=waiting.resume, progress=waiting.advance)
 
 
-def _rate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, out: Path, playing: Mapping[str, Any]) -> None:
+def _rate(
+    gauntlet: Gauntlet,
+    pins: Pins,
+    player: str,
+    stage: str,
+    out: Path,
+    page: Leaderboard | None,
+    playing: Mapping[str, Any],
+) -> None:
     from agents.gauntlet.certificate import COUNTED, certificate
     from agents.gauntlet.report import certificate_row, interval
     from agents.mishaps import Mishaps
 
+    if page is not None:  # known now, not after hours
+        with _about("--write"):
+            page.check_rated(pins, player)
     _play(gauntlet.plan(COUNTED + player, stage), out, playing)
     found = certificate(gauntlet, pins, player, stage, out)
     write_json(out / "certificate.json", found)
+    wrote = [out / "certificate.json"]
+    if page is not None:
+        with _about("--write"):
+            wrote += [page.write_rated(pins, found), page.path]
     console = plain_console()
     for table in _tables(found["certified"], interval):
         console.print(table)
@@ -136,7 +160,7 @@ def _rate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, out: Path, pl
         f"{player}: {rating['rating']:.0f} ({interval(rating)}), the mean over the tables; {gauntlet.zero} is 0",
         f"{measured['decisions']:,} decisions of {measured['seconds_per_decision']:.3g} s; replaced: {replaced}",
         certificate_row(found),
-        f"Wrote {out / 'certificate.json'}",
+        f"Wrote {', '.join(map(str, wrote))}",
     ):
         console.print(line, highlight=False, soft_wrap=True)
 
@@ -160,34 +184,32 @@ def _tables(certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]]
     return [rated, met]
 
 
-def _measure(gauntlet: Gauntlet, out: Path, write: Path | None, playing: Mapping[str, Any]) -> None:
+def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
     from agents.gauntlet.pins import Pins, measured_pins, pins_path
     from agents.gauntlet.report import pinned_table
 
     target = pins_path(gauntlet)
     out_file(target, "--gauntlet")
-    if write is not None:  # known now, not after hours
-        out_file(write, "--write")
-        _page_of(gauntlet, write, "")
+    if page is not None:  # known now, not after hours
+        with _about("--write"):
+            page.check_pinned()
     _play(gauntlet.reference, out, playing)
     write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
-    table, console = pinned_table(gauntlet, Pins.of(gauntlet)), plain_console()
-    console.print(table, highlight=False, soft_wrap=True)
-    if write is not None:
-        page = _page_of(gauntlet, write, table)
-        with replacing(write) as file:
-            file.write(page.encode())
-    console.print(f"Wrote {target}" + ("" if write is None else f" and {write}"), highlight=False, soft_wrap=True)
+    pins, console = Pins.of(gauntlet), plain_console()
+    console.print(pinned_table(gauntlet, pins), highlight=False, soft_wrap=True)
+    if page is not None:
+        with _about("--write"):
+            page.write_pinned(pins)
+    console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
 
 
-def _page_of(gauntlet: Gauntlet, path: Path, table: str) -> str:
-    """Return a page with the table of a gauntlet's opponents written anew; ValueError if it has no place for one."""
-    if not is_file(path):
-        raise ValueError(f"--write: found no file {path}, expected the page whose table is written anew")
+@contextmanager
+def _about(option: str) -> Iterator[None]:
+    """Name the option in whatever is said of what it asks for."""
     try:
-        return section(path.read_text(encoding="utf-8"), gauntlet.name, table)
+        yield
     except ValueError as problem:
-        raise ValueError(f"--write: {path}: {problem}") from None
+        raise ValueError(f"{option}: {problem}") from None
 
 
 def _command(gauntlet: Gauntlet) -> str:
