@@ -22,9 +22,18 @@ CONFIGS = [
     GameConfig(num_players=3, dry_roads=True, covered="first_game"),
     GameConfig(num_players=4, components="alternative"),
 ]
-#: The last one's records take as long again to compile.
-EACH_CONFIG = [*CONFIGS[:2], pytest.param(CONFIGS[2], marks=pytest.mark.thorough)]
-PLAYERS = ["random", "greedy", "heuristic", *(["mc:8", "ismcts:8"] if JIT else [])]
+SEARCHING = ["mc:8", "ismcts:8"] if JIT else []
+PLAYERS = ["random", "greedy", "heuristic", *SEARCHING]
+
+
+def marks(name: str, config: GameConfig) -> list[pytest.MarkDecorator]:
+    """Records of another component file take as long again to compile, for players that search much longer."""
+    if config.components == "default":
+        return []
+    return [pytest.mark.nightly if name in SEARCHING else pytest.mark.thorough]
+
+
+EACH_PLAYER = [pytest.param(name, one, marks=marks(name, one)) for one in CONFIGS for name in PLAYERS]
 NAMES = ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "plain", "forced", "counted", "program"]
 
 
@@ -41,8 +50,7 @@ def rows(config: GameConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarr
     return np.concatenate(seen), np.concatenate(masks)
 
 
-@pytest.mark.parametrize("config", EACH_CONFIG, ids=str)
-@pytest.mark.parametrize("name", PLAYERS)
+@pytest.mark.parametrize(("name", "config"), EACH_PLAYER, ids=str)
 def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: GameConfig) -> None:
     player = make_player(name, config)
     assert isinstance(player, Player)

@@ -164,7 +164,7 @@ def players_of(components: str, folder: Path) -> list[Player]:
     return [*players, NetPlayer(TorchAssessor(network), config, "net, drawing", sample=True)]
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_hidden_cards_change_no_player_s_choice(components: str, tmp_path: Path) -> None:
     players = players_of(components, tmp_path)
     asked, differed = 0, 0

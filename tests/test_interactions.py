@@ -156,6 +156,7 @@ def test_pairs_that_cannot_be_told_apart_are_refused() -> None:
         estimate(screened(2, 100, Screen()))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seats", [2, 3])
 def test_without_pairs_few_are_found(seats: int) -> None:
     """Of nothing but nulls, every finding is false: Benjamini and Hochberg's rate is the chance of any."""

@@ -110,19 +110,20 @@ def table(seen: Counter[str]) -> str:
     return "\n".join(f"{count:>12,}  {name}" for name, count in sorted(seen.items()))
 
 
-@pytest.fixture
-def components(tmp_path: Path) -> tuple[str, ...]:
-    return "default", "alternative", small_components(tmp_path), wide_components(tmp_path)
-
-
 @pytest.mark.thorough
-def test_what_is_accepted_plays_to_its_end_and_can_be_read_all_the_way(components: tuple[str, ...]) -> None:
-    seen = run_batch(range(600), games=20, components=components, share=0.03)
-    assert seen["accepted"] >= 600 // 4, table(seen)
+def test_what_is_accepted_plays_to_its_end_and_can_be_read_all_the_way() -> None:
+    components, count = ("default", "alternative"), 1200
+    seen = run_batch(range(count), games=20, components=components, share=0.03)
+    assert seen["accepted"] >= count // 4, table(seen)
     for what in (*(f"in {phase}" for phase in PHASES), *(f"with {n} players" for n in (2, 3, 4)), "in the last round"):
         assert seen[f"accepted {what}"] >= 5, table(seen)
     for name in components:
         assert seen[f"accepted with {Path(name).stem}"] >= 30, table(seen)
+
+
+@pytest.fixture
+def components(tmp_path: Path) -> tuple[str, ...]:
+    return "default", "alternative", small_components(tmp_path), wide_components(tmp_path)
 
 
 @pytest.mark.nightly

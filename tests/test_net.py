@@ -94,7 +94,7 @@ def assert_same(one: Inputs, other: Inputs) -> None:
 # inputs: choices
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
     config = GameConfig(components=components)
     observation, mask = rows(600, components)
@@ -339,7 +339,7 @@ def drawn_slots(game: Game, action: int) -> set[int]:
     return {token, (token + 7) % 8}
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
     config = GameConfig(components=components)
@@ -549,7 +549,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("sample", [False, True])
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
     player = NetPlayer(TorchAssessor(opinionated(components)), GameConfig(components=components), "mine", sample=sample)
@@ -606,7 +606,7 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_wide_component_file(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
     config = GameConfig(components=components)
