@@ -32,10 +32,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from agents.faults import faults_told
+from agents.faults import PlayerError, faults_told
 from helsinki_env.engine.game import BoardGame
 
-__all__ = ["Player", "decide", "first_words", "next_words", "seat_word"]
+__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "whole_numbers"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -124,4 +124,24 @@ def decide(player: Player, game: BoardGame, word: int = 0) -> int:
     """
     with faults_told(player.name, "does not decide"):
         actions = player.act(game.observation()[None], game.legal_mask()[None], np.array([word % 2**64], np.uint64))
-    return int(actions[0])
+        return int(whole_numbers(player.name, actions, 1)[0])
+
+
+def whole_numbers(name: str, actions: object, rows: int) -> npt.NDArray[np.integer]:
+    """Return what a player's `act` returned if it is one whole number for each row, legal or not.
+
+    Args:
+        name: of the player.
+        actions: what it returned.
+        rows: how many it was asked about.
+
+    Raises:
+        PlayerError: if it is anything else.
+    """
+    found = np.asarray(actions)
+    if found.shape != (rows,) or not np.issubdtype(found.dtype, np.integer):
+        raise PlayerError(
+            f"player {name!r}: act returned {found.dtype} of shape {found.shape}, expected whole numbers of shape "
+            f"({rows},)"
+        )
+    return found

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Player, first_words, next_words
-from agents.faults import PlayerError, faults_told
+from agents.base import Player, first_words, next_words, whole_numbers
+from agents.faults import faults_told
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
@@ -198,12 +198,8 @@ def _setup(config: Any, barred: Barred, games: int) -> States:
 
 def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
     """Return what a player returned if it is one legal decision for each row."""
-    chosen = np.asarray(chosen)
-    if chosen.shape != rows.shape or not np.issubdtype(chosen.dtype, np.integer):
-        raise PlayerError(
-            f"player {player.name!r}: act returned {chosen.dtype} of shape {chosen.shape}, expected whole numbers "
-            f"of shape {rows.shape}"
-        )
+    with faults_told(player.name, "does not decide"):
+        chosen = whole_numbers(player.name, chosen, len(rows))
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -224,6 +225,36 @@ def test_hidden_cards_change_no_decision(name: str) -> None:
                 asked += 1
             game.step(chosen)
     assert asked > 20
+
+
+class Returns:
+    """A player that returns something for its decisions."""
+
+    name = "mine"
+
+    def __init__(self, something: object) -> None:
+        self.something = something
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, words: np.ndarray) -> object:
+        return self.something
+
+
+@pytest.mark.parametrize(
+    ("something", "message"),
+    [
+        ([], r"act returned float64 of shape \(0,\), expected whole numbers of shape \(1,\)"),
+        (None, r"act returned object of shape \(\), expected"),
+        (["15"], r"act returned <U2 of shape \(1,\), expected"),
+        ([[15]], r"act returned int64 of shape \(1, 1\), expected"),
+        ([15.5], r"act returned float64 of shape \(1,\), expected"),
+        ([[1], [1, 2]], "does not decide: ValueError: "),
+    ],
+)
+def test_whoever_returns_what_are_no_decisions_is_named(something: object, message: str) -> None:
+    player: Any = Returns(something)
+    for asked in (lambda: decide(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
+        with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
+            asked()
 
 
 # strength

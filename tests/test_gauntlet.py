@@ -444,7 +444,12 @@ def test_the_command_puts_players_on_a_page(
     assert head.startswith("| player | rating | ")
     assert (first, second[:12]) == (certificate_row(kept), "| `random` |")
     assert main([*words, "heuristic", "--stage", "full", "--out", str(tmp_path / "heuristic")]) == 0
-    assert [line.count(", full") for line in page.read_text().splitlines()[5:-2]] == [1, 0], "in place of the former"
+    written = page.read_text()
+    assert [line.count(", full") for line in written.splitlines()[5:-2]] == [1, 0], "in place of the former"
+    capsys.readouterr()
+    assert main([*words, "heuristic", "--out", str(tmp_path / "again")]) == 2
+    assert re.search(r"rating.games: found \d+, expected at most the 21 of this stage", capsys.readouterr().err)
+    assert (page.read_text(), (tmp_path / "again").exists()) == (written, False)
 
 
 def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(

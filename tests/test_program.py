@@ -191,16 +191,30 @@ def test_a_program_that_never_answers_is_given_up(bot: str) -> None:
     player = ProgramPlayer(f"{bot} mute", config, 0.05)
     found = played(player, config, 1)
     assert player.mishaps == Mishaps(late=10, failed=int(found.asked[0]) - 10)
-    for never in ("no-such-file.py", "-c 'import time; time.sleep(100)'"):
-        player = ProgramPlayer(f"{sys.executable} {never}", config, 0.05)
-        player._begin_within = 0.5
-        with pytest.raises(PlayerError, match=r"found no answer to the first message within 0.5 s, expected a line"):
-            played(player, config, 1)
     endless = ProgramPlayer(f"{bot} endless", config, 60.0)
     game = spec_of(config).game(config, seed=0)
     decide(endless, game)
     assert endless.mishaps == Mishaps(failed=1)
     endless.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("import time; time.sleep(100)", "nothing came"),
+        ("raise SystemExit(3)", "it ended with exit status 3"),
+        ("import os; os.kill(os.getpid(), 9)", "it ended with signal 9"),
+        ("import sys; [sys.stdout.write('x' * 9999) for _ in range(99)]", "it wrote over 65,536 bytes without the end"),
+        ("import os, time; os.close(0); os.close(1); time.sleep(100)", "it closed its standard input or output"),
+    ],
+)
+def test_a_program_that_does_not_even_begin_is_told_with_the_reason(program: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(program)
+    config = spec_named("helsinki").config()
+    player = ProgramPlayer(f"{sys.executable} {tmp_path / 'bot.py'}", config, 0.05)
+    player._begin_within = 0.5 if why == "nothing came" else 60.0
+    with pytest.raises(PlayerError, match=f"found no answer to the first message: {why}.*; expected a line within"):
+        decide(player, spec_of(config).game(config, seed=0))
 
 
 def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path: Path) -> None:

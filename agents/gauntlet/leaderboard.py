@@ -59,20 +59,28 @@ class Leaderboard:
         """Write the table of the opponents anew."""
         self._write(self.gauntlet.name, pinned_table(self.gauntlet, pins))
 
-    def check_rated(self, pins: Pins, player: str) -> None:
+    def check_rated(self, pins: Pins, player: str, games: int) -> None:
         """See to it, before anything is played, that a player's certificate can be kept and its row be written.
 
+        Args:
+            pins: the scale.
+            player: who is rated.
+            games: how many are played for it.
+
         Raises:
-            GauntletError: if the page has no place for it, another player's certificate has that name, or one of the
-                others was changed or is not of this version of the gauntlet.
+            GauntletError: if the page has no place for it, the player's former certificate has more games, or another
+                player's has that name; or one of the others was changed or is not of this version of the gauntlet.
         """
         self._page_with(self._rated, "")
         path = self.file_of(player)
         self._certificates(pins, but=path)
         if is_file(path):
-            named = read_json(path, GauntletError).mapping()["certified"].mapping()["player"]
-            if named.value != player:
-                named.fail(repr(player), "another player's certificate has that name: rename either player")
+            former = read_json(path, GauntletError).mapping()["certified"].mapping()
+            if former["player"].value != player:
+                former["player"].fail(repr(player), "another player's certificate has that name: rename either player")
+            if former["pins_digest"].value == pins.digest and former["rating"].mapping()["games"].integer(1) > games:
+                remedy = "a rating from more games stays: play the stage of that one, or remove the file"
+                former["rating"]["games"].fail(f"at most the {games:,} of this stage", remedy)
 
     def write_rated(self, pins: Pins, certificate: Mapping[str, Any]) -> Path:
         """Keep a player's certificate, in place of its former one, and write the table of the rated players anew.
@@ -84,7 +92,7 @@ class Leaderboard:
             GauntletError: as for `check_rated`.
         """
         player = certificate["certified"]["player"]
-        self.check_rated(pins, player)
+        self.check_rated(pins, player, certificate["certified"]["rating"]["games"])
         path = self.file_of(player)
         write_json(path, certificate)
         self._write(self._rated, self.rated(pins))

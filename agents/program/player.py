@@ -112,8 +112,8 @@ class ProgramPlayer:
             self.close()
             if not self._answered:
                 raise PlayerError(
-                    f"player {shown(self.name)}: found no answer to the first message within {self._begin_within:g} s, "
-                    "expected a line; what the program writes to standard error says why"
+                    f"player {shown(self.name)}: found no answer to the first message: {problem}; expected a line "
+                    f"within {self._begin_within:g} s (what the program writes to standard error may say why)"
                 ) from None
             self._in_a_row += 1
             return Mishaps(late=1) if isinstance(problem, LateError) else Mishaps(failed=1)
@@ -130,8 +130,8 @@ class ProgramPlayer:
             self._process = Process(self._words)
             try:
                 self._process.answer(json.dumps(hello(self.config, self.seconds)), self._begin_within)
-            except LateError:
-                raise EndedError from None
+            except LateError as problem:
+                raise EndedError(str(problem)) from None
             self._answered = True
         return self._process
 

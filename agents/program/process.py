@@ -72,7 +72,7 @@ class Process:
                 self._received = rest
                 return found.decode(errors="replace")
             if len(self._received) > _MOST_ANSWER:
-                raise EndedError
+                raise EndedError(f"it wrote over {_MOST_ANSWER:,} bytes without the end of a line")
             self._wait([self._out], [], until)
             self._read()
 
@@ -98,7 +98,7 @@ class Process:
         except BlockingIOError:
             return
         if not piece:
-            raise EndedError
+            raise self._ended()
         self._received += piece
 
     def _write(self, content: bytes, until: float) -> None:
@@ -110,12 +110,20 @@ class Process:
             except BlockingIOError:
                 continue
             except BrokenPipeError:
-                raise EndedError from None
+                raise self._ended() from None
 
     def _wait(self, reading: list[int], writing: list[int], until: float) -> None:
         left = until - time.monotonic()
         if left <= 0 or not any(select.select(reading, writing, [], left)):
-            raise LateError
+            raise LateError("nothing came")
+
+    def _ended(self) -> EndedError:
+        """Say how a program ended that has closed its input or output."""
+        try:
+            status = self._process.wait(_LEAVING)
+        except subprocess.TimeoutExpired:
+            return EndedError("it closed its standard input or output")
+        return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
 
 
 def _watchman(group: int) -> subprocess.Popen[bytes]:

@@ -141,10 +141,11 @@ def _rate(
     from agents.gauntlet.report import certificate_row, interval
     from agents.mishaps import Mishaps
 
+    plan = gauntlet.plan(COUNTED + player, stage)
     if page is not None:  # known now, not after hours
         with _about("--write"):
-            page.check_rated(pins, player)
-    _play(gauntlet.plan(COUNTED + player, stage), out, playing)
+            page.check_rated(pins, player, plan.games)
+    _play(plan, out, playing)
     found = certificate(gauntlet, pins, player, stage, out)
     write_json(out / "certificate.json", found)
     wrote = [out / "certificate.json"]
