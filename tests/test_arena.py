@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -32,6 +33,7 @@ from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
+from agents.arena.workers import workers_kept
 from agents.helsinki.balance.replay import replay_run
 from agents.play import Outcome
 from helsinki_env import GameConfig
@@ -693,6 +695,8 @@ class Odd:
 
     def act(self, observation, mask, words):
         self.asked += len(mask)
+        if self.argument == "illegal" and self.asked > 1:
+            return mask.argmin(axis=1)
         if self.asked > 3000:
             if self.argument == "dies":
                 os._exit(1)
@@ -713,6 +717,47 @@ def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text("Name: odd\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[helsinki.players]\nodd = odd_player:make\n")
     monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.mark.usefixtures("_odd_player")
+def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path) -> None:
+    """Then they end; at once if something goes wrong, and with another number of them there are others."""
+    before = set(multiprocessing.active_children())
+
+    def played(name: str, processes: int = 1, players: tuple[str, str] = ("random", "greedy"), seed: int = 1) -> bytes:
+        table = {"name": "duel", "players": list(players), "games": 24}
+        plan = plan_from_dict({"tables": [table], "chunk": 8, "seed": seed})
+        return run_arena(plan, tmp_path / name, processes=processes).read_bytes()
+
+    def there() -> set[int | None]:
+        return {process.pid for process in set(multiprocessing.active_children()) - before}
+
+    alone = played("alone")
+    assert there() == set()
+    with workers_kept():
+        assert there() == set()
+        played("first", seed=2)
+        (number,) = there()
+        assert played("second") == alone
+        assert there() == {number}
+        assert played("third", processes=2) == alone
+        assert len(there()) == 2
+        assert number not in there()
+        with pytest.raises(ArenaError, match=r"line-up random,odd:illegal.*took decision \d+, which is not legal"):
+            played("wrong", processes=2, players=("random", "odd:illegal"))
+        assert there() == set()
+        assert played("fourth") == alone
+        assert len(there()) == 1
+    assert there() == set()
+
+    def stopped() -> None:
+        with workers_kept():
+            played("fifth")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert there() == set()
 
 
 @pytest.mark.thorough

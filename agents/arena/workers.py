@@ -11,12 +11,13 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 
 from agents.arena.chunk import ChunkGames, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
 
-__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors"]
+__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
 
 Finished = Generator[tuple[Chunk, ChunkGames], None, None]
 """Chunks with their games, in the order in which they are done."""
@@ -49,8 +50,64 @@ def one_thread() -> None:
         torch.set_num_threads(1)
 
 
+class _Workers:
+    """Processes that play chunks; they begin when there are some."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._others = set(multiprocessing.active_children())
+        context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
+        self.pool = ProcessPoolExecutor(processes, context, initializer=begin)
+
+    def end(self) -> None:
+        """Let them end when they have played what was handed out."""
+        self.pool.shutdown(wait=True)
+
+    def kill(self) -> None:
+        """End them now: somebody who breaks off does not want to wait for chunks that nobody will save."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        ours = set(multiprocessing.active_children()) - self._others
+        for process in ours:
+            process.terminate()
+        for process in ours:
+            process.join()
+
+
+#: Workers that wait for the next tournament, at most one entry; None where nobody keeps any.
+_WAITING: ContextVar[list[_Workers] | None] = ContextVar("_WAITING", default=None)
+
+
+@contextmanager
+def workers_kept() -> Iterator[None]:
+    """Let the processes that play one tournament in the block play the next one there as well.
+
+    A process takes seconds until it plays, which is as long as a small tournament.
+    """
+    waiting: list[_Workers] = []
+    token = _WAITING.set(waiting)
+    try:
+        yield
+        while waiting:
+            waiting.pop().end()
+    finally:
+        _WAITING.reset(token)
+        while waiting:
+            waiting.pop().kill()
+
+
+def _begun(processes: int) -> _Workers:
+    """Return so many workers, those that wait if there are as many."""
+    waiting = _WAITING.get() or []
+    while waiting:
+        workers = waiting.pop()
+        if workers.processes == processes:
+            return workers
+        workers.end()
+    return _Workers(processes)
+
+
 def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
-    """Play chunks in processes of their own.
+    """Play chunks in processes of their own, which end then, or wait for more (`workers_kept`).
 
     Args:
         plan: what is played.
@@ -63,9 +120,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     Raises:
         ChunkError: if a player goes wrong, or a process dies.
     """
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
-    pool = ProcessPoolExecutor(processes, context, initializer=begin)
+    workers = _begun(processes)
     waiting = iter(chunks)
     running: dict[Future[ChunkGames], Chunk] = {}
     done = False
@@ -73,7 +128,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         while True:
             for chunk in waiting:
                 with _deaf():
-                    running[pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
+                    running[workers.pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
                 if len(running) >= AHEAD * processes:
                     break
             if not running:
@@ -95,12 +150,12 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
             "the same arguments to go on)"
         ) from None
     finally:
-        # Somebody who breaks off does not want to wait for chunks that nobody will save.
-        pool.shutdown(wait=done, cancel_futures=True)
         if not done:
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()
-            pool.shutdown(wait=True)
+            workers.kill()
+        elif (kept := _WAITING.get()) is not None:
+            kept.append(workers)
+        else:
+            workers.end()
 
 
 @contextmanager

@@ -47,6 +47,8 @@ def run(
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
     """
     with needs("arena" if ray is None else "ray"):
+        from agents.arena.workers import workers_kept
+
         playing = _study("run")
     study_module = _study("study")
     all_parts, error = study_module.PARTS, study_module.StudyError
@@ -64,12 +66,13 @@ def run(
     playing.open_study(study, out)
     make_ahead(parts_of({name for table in tables for name in table.players}))
     console, play = plain_console(), playing_parts(out, processes, ray)
-    for part in (part for part in all_parts if part in chosen):
-        plan = playing.plan_of(study, out, part)
-        if plan is None:
-            console.print(f"{part}: left out by the study", highlight=False)
-        else:
-            play(part, plan)
+    with workers_kept():
+        for part in (part for part in all_parts if part in chosen):
+            plan = playing.plan_of(study, out, part)
+            if plan is None:
+                console.print(f"{part}: left out by the study", highlight=False)
+            else:
+                play(part, plan)
     console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
     return 0
 

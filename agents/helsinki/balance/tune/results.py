@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from agents.arena.load import Table
+from agents.arena.workers import workers_kept
 from agents.helsinki.balance.covers import fairness, measures
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
@@ -25,6 +26,7 @@ MEASURES = ("rounds", "points", "spread", "skill")
 """What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
 
 
+@workers_kept()
 def results(tuning: Tuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
     """Search, playing what is missing, and return everything that was found, with a digest of it all.
 
