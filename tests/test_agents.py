@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,6 +258,18 @@ def test_whoever_returns_what_are_no_decisions_is_named(something: object, messa
     for asked in (lambda: decide(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
         with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
             asked()
+
+
+def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
+    script = Path(__file__).resolve().parents[1] / "docs" / "decision_time.py"
+    command = [sys.executable, str(script), "greedy", "random", "--seats", "2", "3", "--blocks", "3"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = re.findall(
+        r"(\d) players: greedy takes ([\d.]+) times as long as random \(([\d.]+) to ([\d.]+) in 3 blocks\), [\d.]+ ms",
+        shown,
+    )
+    assert [seats for seats, *_ in told] == ["2", "3"]
+    assert all(0 < float(low) <= float(median) <= float(high) for _, median, low, high in told)
 
 
 # strength

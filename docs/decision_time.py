@@ -1,0 +1,79 @@
+"""How much longer one player takes for a decision than another: processor time, on the same positions, in turn.
+
+The first player plays 64 games against itself, side by side; at every position both decide, in alternating order.
+A block is 24 such positions of each game; what counts is the median of the blocks' ratios.
+
+    python docs/decision_time.py net net:first --seats 2 3 4
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from agents.arena.workers import one_thread
+from agents.base import first_words, next_words
+from agents.registry import make_player
+from helsinki_env.engine.spec import game_names, spec_named
+from helsinki_env.envs.vector import GameVectorEnv
+
+GAMES = 64
+CALLS = 24
+
+
+def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: int) -> tuple[list[float], float]:
+    """Return the ratios of both players' times, block by block, and the first one's seconds for a decision.
+
+    Args:
+        player: by whose decisions the games go on.
+        other: who is compared.
+        game: its name.
+        seats: how many play.
+        blocks: how many are measured; one more before them is not counted.
+        seed: of the games.
+    """
+    config = spec_named(game).config(num_players=seats)
+    both = [make_player(name, config) for name in (player, other)]
+    env = GameVectorEnv(GAMES, config=config)
+    seen, _ = env.reset(seed=seed)
+    streams = first_words(seed, np.arange(GAMES), 0)
+    found, spent = [], 0.0
+    for block in range(blocks + 1):
+        seconds = [0.0, 0.0]
+        for call in range(CALLS):
+            words, actions = next_words(streams), [np.zeros(GAMES, np.int64)] * 2
+            for i in (0, 1) if call % 2 else (1, 0):
+                begun = time.process_time()
+                actions[i] = both[i].act(seen["observation"], seen["action_mask"], words)
+                seconds[i] += time.process_time() - begun
+            seen, *_ = env.step(actions[0])
+        if block > 0:
+            found.append(seconds[0] / seconds[1])
+            spent += seconds[0]
+    return found, spent / (blocks * CALLS * GAMES)
+
+
+def main() -> None:
+    """Print the ratios for each number of seats."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("player")
+    parser.add_argument("other")
+    parser.add_argument("--game", default="helsinki", choices=game_names())
+    parser.add_argument("--seats", type=int, nargs="+", default=[2])
+    parser.add_argument("--blocks", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    one_thread()
+    for seats in asked.seats:
+        found, seconds = ratios(asked.player, asked.other, asked.game, seats, asked.blocks, asked.seed)
+        print(
+            f"{seats} players: {asked.player} takes {np.median(found):.2f} times as long as {asked.other} "
+            f"({min(found):.2f} to {max(found):.2f} in {len(found)} blocks), {1000 * seconds:.2f} ms a decision",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
