@@ -96,7 +96,8 @@ class CountedPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
-        actions = np.asarray(self.player.act(observation, mask, words))
+        # Copies: a player that writes into them shall change nothing that is played.
+        actions = np.asarray(self.player.act(observation.copy(), mask.copy(), words.copy()))
         if actions.shape != words.shape or not np.issubdtype(actions.dtype, np.integer):
             return actions  # not a decision for each row: whoever plays the games complains
         actions = actions.astype(np.int64)

@@ -149,6 +149,8 @@ def make_player(spec: str, config: Any = None) -> Player:
     """
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
+    if any("\ud800" <= letter <= "\udfff" for letter in spec):
+        raise PlayerError(f"player {shown(spec)}: found a name with bytes that are no UTF-8, expected text")
     name, _, argument = spec.strip().partition(":")
     config = config or GameConfig()
     if name in _OWN:

@@ -92,6 +92,7 @@ def section(page: str, name: str, content: str | None = None) -> str:
     Raises:
         ValueError: if the page has no such part, or more than one.
     """
+    page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"
     before, found, rest = page.partition(begin)
     inside, closed, after = rest.partition(end)

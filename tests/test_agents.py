@@ -14,6 +14,7 @@ import agents.base
 from agents.base import Player, decide, first_words, next_words
 from agents.helsinki.greedy import GreedyPlayer, Weights
 from agents.match import play_match
+from agents.mishaps import CountedPlayer
 from agents.random import RandomPlayer
 from agents.registry import PlayerError, make_player, player_names
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
@@ -258,6 +259,23 @@ def test_whoever_returns_what_are_no_decisions_is_named(something: object, messa
     for asked in (lambda: decide(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
         with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
             asked()
+
+
+class Scribbler:
+    """A player that writes into what it is given, and is wrong all the same."""
+
+    name = "scribbler"
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, words: np.ndarray) -> np.ndarray:
+        observation[:], mask[:], words[:] = 0, 1, 0
+        return np.full(len(mask), mask.shape[1] - 1)
+
+
+def test_whoever_writes_into_its_arguments_changes_nothing_that_is_played() -> None:
+    player = CountedPlayer(Scribbler())
+    match = play_match([player, "greedy"], games=6)
+    assert match.standing(0).games == 6
+    assert player.mishaps.illegal > 100
 
 
 def test_how_long_one_thinks_beside_another_can_be_measured() -> None:

@@ -245,6 +245,7 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
     ("found", "other", "message"),
     [
         ("version: 3", "version: 0", "version: found 0, expected a whole number of at least 1"),
+        ("quick: 3", "1: 3", r"stages: found .*expected names that are text, such as quick"),
         ("seed: 7", "seeds: 7", "seeds: no such key"),
         ("{quick: 3, full: 5}", "{quick: 1}", r"stages.quick: found 1, expected a number of decks, at least 2"),
         ("[[random], [greedy]]", "[[random, greedy]]", r"tables\[0\].opponents\[0\]: found .*expected a list of 1"),
@@ -463,27 +464,132 @@ def test_the_command_puts_players_on_a_page(
     assert (page.read_text(), (tmp_path / "again").exists()) == (written, False)
 
 
+Forged = dict[str, Any]
+
+
+def aged(certified: Forged) -> None:
+    certified["version"] = 2
+
+
+def boasting(certified: Forged) -> None:
+    certified["rating"]["rating"] = 9999.0
+
+
+def hidden(certified: Forged) -> None:
+    certified["stage"] = "quick |\n<!-- end: tiny, rated -->\n<script>"
+
+
+def nobody(certified: Forged) -> None:
+    certified["player"] = 7
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("greedy.json", None, r"player: found 'heuristic', expected 'greedy', whose file it is \(move the file away"),
+        ("greedy.json", "{", r"cannot be read as JSON.*\(move the file away first"),
+        ("other.json", "{", r"cannot be read as JSON.*\(remove other.json, then rate that player anew\)"),
+        ("other.json", aged, r"version: found 2, expected 3.*\(remove other.json, then rate that player anew\)"),
+        ("other.json", boasting, r"rating.rating: found 9999.0, expected .*\(remove other.json"),
+        ("other.json", hidden, r"stage: found 'quick .*expected one of quick, full.*\(remove other.json"),
+        ("other.json", nobody, r"player: found 7, expected .*\(remove other.json"),
+    ],
+)
 def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(
-    rated: Path, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    change: Any,
+    message: str,
+    rated: Path,
+    gauntlet: Gauntlet,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page, folder, run = tmp_path / "players.md", tmp_path / "players" / "tiny", tmp_path / "run"
+    page.write_text(PAGE)
+    folder.mkdir(parents=True)
+    if isinstance(change, str):
+        (folder / name).write_text(change)
+    elif change is None:
+        (folder / name).write_bytes(rated.read_bytes())
+    else:
+        changed(rated, tmp_path, change).rename(folder / name)
+    words = ["evaluate", "greedy", "--gauntlet", str(gauntlet.path), "--write", str(page), "--out", str(run)]
+    assert main(words) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert (page.read_text(), run.exists()) == (PAGE, False)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            PAGE.replace("<!-- end", "| player |\n| --- |\n| `mine` | 900 |\n<!-- end"),
+            r"'\| `mine` \| 900 \|'.* without a cert",
+        ),
+        (PAGE.replace("end: tiny", "end: small"), "expected the lines"),
+        ("\xff", "a page that is not in UTF-8"),
+    ],
+)
+def test_a_page_that_cannot_be_written_to_stays_as_it_is(
+    written: str, message: str, gauntlet: Gauntlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "players.md"
-    page.write_text(PAGE)
-    folder = tmp_path / "players" / "tiny"
-    folder.mkdir(parents=True)
-    run = tmp_path / "run"
-    words = ["evaluate", "--gauntlet", str(gauntlet.path), "--write", str(page), "--out", str(run)]
-    (folder / "net-first.json").write_text(rated.read_text())
-    assert main([*words, "net:first"]) == 2
-    assert "found 'heuristic', expected 'net:first' (another player's certificate" in capsys.readouterr().err
-    data = read(rated)
-    older = {key: value for key, value in data["certified"].items() if key != "digest"} | {"version": 2}
-    write_json(folder / "net-first.json", {**data, "certified": sealed(older)})
-    assert main([*words, "greedy"]) == 2
-    assert "version: found 2, expected 3 (rate the player anew, or remove the file)" in capsys.readouterr().err
-    (folder / "net-first.json").write_text(rated.read_text().replace('"games": 21', '"games": 99', 1))
-    assert main([*words, "greedy"]) == 2
-    assert "it was changed after it was written" in capsys.readouterr().err
-    assert (page.read_text(), run.exists()) == (PAGE, False)
+    page.write_bytes(written.encode("latin-1"))
+    words = ["evaluate", "greedy", "--gauntlet", str(gauntlet.path), "--out", str(tmp_path / "run")]
+    assert main([*words, "--write", str(page)]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert page.read_bytes() == written.encode("latin-1")
+    (tmp_path / "players").write_bytes(page.read_bytes())
+    assert main([*words, "--write", str(tmp_path / "players")]) == 2
+    assert "expected a page whose name has an ending" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_page_keeps_its_line_ends_and_a_link_leads_to_its_certificates(
+    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+) -> None:
+    page, link = tmp_path / "players.md", tmp_path / "elsewhere" / "link.md"
+    page.write_bytes(PAGE.removesuffix("The end.\n").rstrip("\n").replace("\n", "\r\n").encode())
+    link.parent.mkdir()
+    link.symlink_to(page)
+    path = Leaderboard(link, gauntlet).write_rated(pins, read(rated))
+    assert path == tmp_path / "players" / "tiny" / "heuristic.json"
+    assert [entry.name for entry in path.parent.iterdir()] == ["heuristic.json"]
+    assert link.is_symlink()
+    lines = page.read_bytes().split(b"\r\n")
+    assert not any(b"\n" in line for line in lines)
+    assert lines[5].decode() == certificate_row(read(rated))
+
+
+def test_rows_of_a_former_scale_go_with_the_scale(rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+    (tmp_path / "players.md").write_text(
+        PAGE.replace("<!-- written", "<!-- written: tiny -->\n<!-- end: tiny -->\n<!-- written")
+    )
+    page = Leaderboard(tmp_path / "players.md", gauntlet)
+    page.write_rated(pins, read(rated))
+    assert page.write_pinned(pins) == []
+    assert certificate_row(read(rated)) in page.path.read_text()
+    changed(rated, tmp_path, aged).rename(page.file_of("heuristic"))
+    (problem,) = page.write_pinned(pins)
+    assert "version: found 2, expected 3" in problem
+    assert certificate_row(read(rated)) not in page.path.read_text()
+    assert section(page.path.read_text(), "tiny") == pinned_table(gauntlet, pins)
+
+
+def test_a_player_that_changes_while_it_plays_gets_no_certificate(
+    gauntlet: Gauntlet, pins: Pins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot = tmp_path / "changing_bot.py"
+    bot.write_text(
+        "class Bot:\n    name = 'bot'\n    def act(self, observation, mask, words):\n        return mask.argmax(1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    play_here(gauntlet.plan(COUNTED + "changing_bot:Bot", "quick"), tmp_path / "run")
+    assert certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")["certified"]["player_digest"]
+    bot.write_text(bot.read_text() + "# better now\n")
+    with pytest.raises(GauntletError, match=r"digest \w{16} when this run began, found \w{16} now"):
+        certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")
 
 
 @pytest.mark.nightly
@@ -508,6 +614,7 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["--verify", "x.json"], "--out, --ray: found with --verify"),
         (["--reference", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
         (["--reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
+        (["gr\udcffedy"], "found a name with bytes that are no UTF-8, expected text"),
         (["heuristic", "--write", str(ROOT / "README.md")], "expected the lines '<!-- written: tiny, rated -->'"),
         (["nobody"], "there is no such player"),
     ],

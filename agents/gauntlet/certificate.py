@@ -51,13 +51,21 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
 
     Raises:
         ArenaError: if the run cannot be read.
-        GauntletError: if games are missing.
+        GauntletError: if games are missing, or the player's files are not those that the run began with.
         RatingError: if it has too few games.
     """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
         raise GauntletError(f"{run}: found {missing} games missing, expected all of them (go on with the run)")
+    digest = files_digest(player, plan.tables[0].config)
+    began = folder.networks.get(COUNTED + player)
+    if began is not None and (digest is None or digest[:16] != began):
+        raise GauntletError(
+            f"{run}: {player} was read from files of digest {began} when this run began, found "
+            f"{digest and digest[:16]} now: nobody knows which of them played (choose another --out, or bring the "
+            "former back)"
+        )
     chunks = [entry_of_chunk(chunk, games) for chunk, games in played]
     certified = {
         "certificate": _FORMAT,
@@ -68,7 +76,7 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
         "environment": environment_of(plan.tables),
         "package": helsinki_env.__version__,
         "player": player,
-        "player_digest": files_digest(player, plan.tables[0].config),
+        "player_digest": digest,
         "stage": stage,
         "seed": plan.seed,
         **results(plan, pins, ((chunk, games.played.places) for chunk, games in played)),

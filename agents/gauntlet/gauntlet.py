@@ -97,12 +97,18 @@ class Gauntlet:
             GauntletError: naming file, key, value found and what is expected.
         """
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
+        if path.suffix == ".json":
+            raise GauntletError(
+                f"found {path}, expected a file that ends in .yaml: the opponents' ratings are beside it"
+            )
         data = read_yaml(path, GauntletError).mapping(_KEYS)
         tables = tuple(_table(entry) for entry in data["tables"].entries("at least one table", least=1))
         stages = {
             name: decks.integer(2, _MOST_DECKS, "a number of decks, at least 2")
             for name, decks in data["stages"].items()
         }
+        if not all(isinstance(name, str) and name for name in stages):
+            data["stages"].fail("names that are text, such as quick (put numbers in quotation marks)")
         if not stages:
             data["stages"].fail("a number of decks for each stage, such as {quick: 8, full: 100}")
         found = cls(
@@ -117,11 +123,11 @@ class Gauntlet:
             digest=digest_of(data.value),
         )
         for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
-            missing = {found.zero, *table.players} - {
-                player for part in table.reference for lineup in part.lineups for player in lineup
-            }
-            if missing:
+            met = {player for part in table.reference for lineup in part.lineups for player in lineup}
+            if missing := {found.zero, *table.players} - met:
                 entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
+            if len(met) < 2:
+                entry["reference"].fail("games of at least two players, or there is nothing to compare")
         return found
 
     @property

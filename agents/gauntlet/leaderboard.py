@@ -6,6 +6,7 @@ Each rated player's certificate lies beside the page, in a folder with its name 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.gauntlet.report import pinned_table, rated_table
 from agents.gauntlet.verify import read_certificate
+from agents.registry import is_code
 from helsinki_env.data import read_json
-from helsinki_env.files import is_file, replacing, write_json
-from helsinki_env.markdown import section
+from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
+from helsinki_env.markdown import code, section
 
 __all__ = ["Leaderboard"]
 
@@ -43,44 +45,67 @@ class Leaderboard:
 
     @property
     def folder(self) -> Path:
-        """Where the certificates of this gauntlet lie."""
-        return self.path.with_suffix("") / self.gauntlet.name
+        """Where the certificates of this gauntlet lie: beside the page itself, not beside a link to it."""
+        return self.path.resolve().with_suffix("") / self.gauntlet.name
 
     def file_of(self, player: str) -> Path:
         """Return where the certificate of a player lies or would lie."""
         plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_LONGEST].strip("-")
-        return self.folder / f"{plain or 'player'}.json"
+        if is_code(player):  # command lines may differ in other letters alone
+            plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
+        return self.folder / f"{plain}.json"
+
+    # the opponents
 
     def check_pinned(self) -> None:
         """Raise GauntletError if the page has no place for the opponents."""
-        self._page_with(self.gauntlet.name, "")
+        self._page_with({self.gauntlet.name: ""})
 
-    def write_pinned(self, pins: Pins) -> None:
-        """Write the table of the opponents anew."""
-        self._write(self.gauntlet.name, pinned_table(self.gauntlet, pins))
+    def write_pinned(self, pins: Pins) -> list[str]:
+        """Write the table of the opponents anew, and that of the rated players if the page has one.
 
-    def check_rated(self, pins: Pins, player: str, games: int) -> None:
+        Returns:
+            What is wrong with the certificates that no longer have a row, as they are of another scale.
+        """
+        found, problems = self._certificates(pins)
+        tables = {self.gauntlet.name: pinned_table(self.gauntlet, pins)}
+        if f"<!-- written: {self._rated} -->" in self._text():
+            tables[self._rated] = rated_table(pins, found.values())
+        self._write(tables)
+        return problems
+
+    # whoever was rated
+
+    def check_rated(self, pins: Pins, player: str, digest: str | None, games: int) -> None:
         """See to it, before anything is played, that a player's certificate can be kept and its row be written.
 
         Args:
             pins: the scale.
             player: who is rated.
+            digest: of the files that it is read from.
             games: how many are played for it.
 
         Raises:
-            GauntletError: if the page has no place for it, the player's former certificate has more games, or another
-                player's has that name; or one of the others was changed or is not of this version of the gauntlet.
+            GauntletError: if the page has no place for it or rows without a certificate, another player's certificate
+                is in its place, or the player's own with more games, or one of the others says what does not follow
+                from its games or is not of this version of the gauntlet.
         """
-        self._page_with(self._rated, "")
+        if not self.path.suffix:
+            raise GauntletError(f"found {self.path}, expected a page whose name has an ending, such as players.md")
+        self._page_with({self._rated: ""})
         path = self.file_of(player)
-        self._certificates(pins, but=path)
-        if is_file(path):
-            former = read_json(path, GauntletError).mapping()["certified"].mapping()
-            if former["player"].value != player:
-                former["player"].fail(repr(player), "another player's certificate has that name: rename either player")
-            if former["pins_digest"].value == pins.digest and former["rating"].mapping()["games"].integer(1) > games:
-                remedy = "a rating from more games stays: play the stage of that one, or remove the file"
-                former["rating"]["games"].fail(f"at most the {games:,} of this stage", remedy)
+        found, problems = self._certificates(pins, but=path)
+        if problems:
+            raise GauntletError("\n".join(problems))
+        if path.exists():
+            self._check_former(path, pins, player, digest, games)
+        known = {code(one["certified"]["player"]) for one in found.values()} | {code(player)}
+        for line in section(self._text(), self._rated).splitlines()[2:]:
+            if not any(line.startswith(f"| {name} |") for name in known):
+                raise GauntletError(
+                    f"{self.path}: found the row {line[:40]!r}... without a certificate in {self.folder}, expected one "
+                    "for every row (bring it back, or remove the row)"
+                )
 
     def write_rated(self, pins: Pins, certificate: Mapping[str, Any]) -> Path:
         """Keep a player's certificate, in place of its former one, and write the table of the rated players anew.
@@ -89,44 +114,83 @@ class Leaderboard:
             Where the certificate lies now.
 
         Raises:
-            GauntletError: as for `check_rated`.
+            GauntletError: as for `check_rated`, or if another process writes there.
         """
-        player = certificate["certified"]["player"]
-        self.check_rated(pins, player, certificate["certified"]["rating"]["games"])
-        path = self.file_of(player)
-        write_json(path, certificate)
-        self._write(self._rated, self.rated(pins))
+        certified = certificate["certified"]
+        path = self.file_of(certified["player"])
+        busy = GauntletError(f"{self.path}: found another process that writes there (start again with the same words)")
+        with held(self.folder / ".lock", busy):
+            remove_leftovers(self.folder)
+            self.check_rated(pins, certified["player"], certified["player_digest"], certified["rating"]["games"])
+            others, _ = self._certificates(pins, but=path)
+            table = rated_table(pins, [*others.values(), certificate])
+            write_json(path, certificate)
+            self._write({self._rated: table})
         return path
 
     def rated(self, pins: Pins) -> str:
         """Return the table of the rated players as their certificates have it.
 
         Raises:
-            GauntletError: if one of them was changed or is not of this version of the gauntlet.
+            GauntletError: if one of them says what does not follow from its games or is not of this version of the
+                gauntlet.
         """
-        return rated_table(pins, self._certificates(pins))
+        found, problems = self._certificates(pins)
+        if problems:
+            raise GauntletError("\n".join(problems))
+        return rated_table(pins, found.values())
 
     @property
     def _rated(self) -> str:
         return f"{self.gauntlet.name}, rated"
 
-    def _certificates(self, pins: Pins, but: Path | None = None) -> list[Mapping[str, Any]]:
-        remedy = "rate the player anew, or remove the file"
-        return [
-            read_certificate(path, self.gauntlet, pins, remedy)
-            for path in sorted(self.folder.glob("*.json"))
-            if path != but
-        ]
+    def _certificates(self, pins: Pins, but: Path | None = None) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
+        """Return what the certificates say, and what is wrong with the others; `but` is left out."""
+        found: dict[Path, Mapping[str, Any]] = {}
+        problems = []
+        for path in sorted(self.folder.glob("*.json")):
+            if path != but:
+                try:
+                    found[path] = read_certificate(path, self.gauntlet, pins)
+                except (GauntletError, OSError) as problem:
+                    problems.append(f"{problem} (remove {path.name}, then rate that player anew)")
+        return found, problems
 
-    def _page_with(self, name: str, table: str) -> str:
+    def _check_former(self, path: Path, pins: Pins, player: str, digest: str | None, games: int) -> None:
+        remedy = "move the file away first if its row shall go"
+        if not is_file(path):
+            raise GauntletError(f"{path}: found a folder, expected a file or nothing ({remedy})")
+        try:
+            former = read_json(path, GauntletError).mapping()["certified"].mapping()
+        except GauntletError as problem:
+            raise GauntletError(f"{problem} ({remedy})") from None
+        if former["player"].value != player:
+            former["player"].fail(f"{player!r}, whose file it is", remedy)
+        if former["player_digest"].value != digest:
+            former["player_digest"].fail(f"{digest!r}, that of {player}", remedy)
+        if former["pins_digest"].value == pins.digest and former["rating"].mapping()["games"].integer(1) > games:
+            former["rating"]["games"].fail(f"at most the {games:,} of this stage", remedy)
+
+    def _text(self) -> str:
         if not is_file(self.path):
             raise GauntletError(f"found no file {self.path}, expected the page whose table is written anew")
         try:
-            return section(self.path.read_text(encoding="utf-8"), name, table)
+            return self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as problem:
+            raise GauntletError(f"{self.path}: found a page that is not in UTF-8: {problem}") from None
+
+    def _page_with(self, tables: Mapping[str, str]) -> str:
+        page = self._text()
+        try:
+            for name, table in tables.items():
+                page = section(page, name, table)
         except ValueError as problem:
             raise GauntletError(f"{self.path}: {problem}") from None
+        return page
 
-    def _write(self, name: str, table: str) -> None:
-        page = self._page_with(name, table)
+    def _write(self, tables: Mapping[str, str]) -> None:
+        page = self._page_with(tables)
+        if b"\r\n" in self.path.read_bytes():
+            page = page.replace("\n", "\r\n")
         with replacing(self.path) as file:
             file.write(page.encode())

@@ -79,7 +79,10 @@ class Pins:
             *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
         ):
             if entry.value != expected:
-                entry.fail(f"{expected!r}, {whose}", "measure them anew: helsinki evaluate --reference")
+                entry.fail(
+                    f"{expected!r}, {whose}",
+                    f"measure them anew: helsinki evaluate --reference --gauntlet {gauntlet.path}",
+                )
         tables = {
             table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
             for table in gauntlet.tables

@@ -8,7 +8,7 @@ from typing import Any
 from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.mishaps import Mishaps
-from helsinki_env.markdown import code, row, table
+from helsinki_env.markdown import code, row, table, text
 
 __all__ = ["certificate_row", "interval", "pinned_table", "rated_table"]
 
@@ -16,7 +16,7 @@ _HEAD = ("player", "rating", "95 % interval", "games", "s/decision", "replaced")
 
 
 def _head(tables: Iterable[str]) -> list[str]:
-    return [*_HEAD, *tables, "by"]
+    return [*_HEAD, *map(text, tables), "by"]
 
 
 def interval(rating: Mapping[str, Any]) -> str:

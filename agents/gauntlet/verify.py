@@ -26,6 +26,8 @@ __all__ = ["Claim", "read_certificate", "read_claim"]
 #: Figures may differ by so much from one machine to another; they are rounded.
 _CLOSE = 1e-4
 _MOST = 1e6
+#: What to do with a certificate of another scale.
+_REMEDY = "verify it with the version that made it"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Claim:
     Attributes:
         path: of its file.
         player: whose it is, or who shall play instead.
+        named: whose it says it is.
         plan: what was played.
         rating: the rating with its interval, as the certificate has it.
         package: version of the package that played.
@@ -42,6 +45,7 @@ class Claim:
 
     path: Path
     player: str
+    named: str
     plan: Plan
     rating: dict[str, Any]
     package: str
@@ -95,8 +99,7 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
     Raises:
         GauntletError: naming what is wrong, what was found and what is expected.
     """
-    remedy = "verify it with the version that made it"
-    data = _of_gauntlet(path, gauntlet, pins, remedy)["certified"]
+    data = _of_gauntlet(path, gauntlet, pins)["certified"]
     named = data["player"].text("a player")
     if player is None and is_code(named):
         data["player"].fail(
@@ -104,32 +107,39 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
             "the certificate would say what is run here: name the player yourself, helsinki evaluate --verify "
             "CERTIFICATE PLAYER",
         )
-    plan = gauntlet.plan(COUNTED + (player or named), data["stage"].choice(tuple(gauntlet.stages)))
-    if data["environment"].value != environment_of(plan.tables):
-        data["environment"].fail(repr(environment_of(plan.tables)), remedy)
+    plan = _plan_of(data, gauntlet, player or named)
     digest = files_digest(player or named, plan.tables[0].config)
     if data["player_digest"].value != digest:
         data["player_digest"].fail(f"{digest!r}, that of {shown(player or named)}", "name the player that was rated")
     chunks = _chunks(data, plan, pins)
-    return Claim(path, player or named, plan, data["rating"].value, data["package"].text(), chunks)
+    return Claim(path, player or named, named, plan, data["rating"].value, data["package"].text(), chunks)
 
 
-def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins, remedy: str) -> dict[str, Any]:
-    """Read a certificate whose player need not be here: what it says, as it was written and on this scale.
+def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, Any]:
+    """Read a certificate whose player need not be here, and check everything but player and games themselves.
 
     Args:
         path: of its file.
         gauntlet: that it should be of.
         pins: the scale.
-        remedy: what to do with one that is of another scale, for the message.
 
     Raises:
         GauntletError: naming what is wrong, what was found and what is expected.
     """
-    return dict(_of_gauntlet(path, gauntlet, pins, remedy).value)
+    data = _of_gauntlet(path, gauntlet, pins)
+    certified = data["certified"]
+    _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
+    return dict(data.value)
 
 
-def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins, remedy: str) -> Entry:
+def _plan_of(certified: Entry, gauntlet: Gauntlet, player: str) -> Plan:
+    plan = gauntlet.plan(COUNTED + player, certified["stage"].choice(tuple(gauntlet.stages)))
+    if certified["environment"].value != environment_of(plan.tables):
+        certified["environment"].fail(repr(environment_of(plan.tables)), _REMEDY)
+    return plan
+
+
+def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
     """Return a certificate that nobody changed and that is of this gauntlet and scale."""
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].intact("a certificate")
@@ -142,7 +152,7 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins, remedy: str) -> Ent
         ("seed", gauntlet.seed),
     ):
         if certified[key].value != ours:
-            certified[key].fail(f"{ours!r}", remedy)
+            certified[key].fail(f"{ours!r}", _REMEDY)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
     for kind in Mishaps._fields:

@@ -140,11 +140,17 @@ def _rate(
     from agents.gauntlet.certificate import COUNTED, certificate
     from agents.gauntlet.report import certificate_row, interval
     from agents.mishaps import Mishaps
+    from agents.registry import files_digest
 
     plan = gauntlet.plan(COUNTED + player, stage)
     if page is not None:  # known now, not after hours
+        if out.resolve().is_relative_to(page.folder.parent):
+            raise ValueError(
+                f"--out: found {out}, where the certificates of {page.path} are kept; expected another folder"
+            )
         with _about("--write"):
-            page.check_rated(pins, player, plan.games)
+            page.check_rated(pins, player, files_digest(player, plan.tables[0].config), plan.games)
+        out_file(page.file_of(player), "--write")
     _play(plan, out, playing)
     found = certificate(gauntlet, pins, player, stage, out)
     write_json(out / "certificate.json", found)
@@ -186,6 +192,7 @@ def _tables(certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]]
 
 
 def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
+    from agents.gauntlet.certificate import COUNTED
     from agents.gauntlet.pins import Pins, measured_pins, pins_path
     from agents.gauntlet.report import pinned_table
 
@@ -194,13 +201,17 @@ def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: M
     if page is not None:  # known now, not after hours
         with _about("--write"):
             page.check_pinned()
+    for stage in gauntlet.stages:  # a file that no player can be rated by shall not be measured first
+        gauntlet.plan(COUNTED + gauntlet.zero, stage)
     _play(gauntlet.reference, out, playing)
     write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
     pins, console = Pins.of(gauntlet), plain_console()
     console.print(pinned_table(gauntlet, pins), highlight=False, soft_wrap=True)
     if page is not None:
         with _about("--write"):
-            page.write_pinned(pins)
+            outdated = page.write_pinned(pins)
+        for problem in outdated:
+            console.print(f"Left out: {problem}", highlight=False, soft_wrap=True)
     console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
 
 
@@ -236,9 +247,10 @@ def _verify(
     waiting = Waiting(count)
     with kept(lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {again()}"), waiting:
         claim.play(chunks, processes or processors(), waiting.advance)
+    other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
     console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
     for line in (
-        f"{path}: {claim.player} has {rating}: all figures follow from the places",
+        f"{path}: {claim.player}{other} has {rating}: all figures follow from the places",
         f"{count:,} of {claim.plan.games:,} games played again with --seed {seed}: the same",
     ):
         console.print(line, highlight=False, soft_wrap=True)
