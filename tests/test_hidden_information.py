@@ -261,12 +261,22 @@ def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
 
 
 @EACH_LAYOUT
-@pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:8", "ismcts:8"])
+@pytest.mark.parametrize("name", ["random", "greedy", "heuristic"])
+def test_no_simple_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
+    check_choices(game, name)
+
+
+@EACH_GAME
+@pytest.mark.parametrize("name", ["mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
+    if not JIT:
+        pytest.skip("too slow without the compiler")
+    check_choices(game, name)
+
+
+def check_choices(game: TestedGame, name: str) -> None:
     rng, asked = random.Random(f"{name} {game.name}"), 0
     players: dict[Any, Player] = {}
-    if ":" in name and not JIT:
-        pytest.skip("too slow without the compiler")
     for number, one in enumerate(some_games(game, rng)):
         player = players.setdefault(one.config.components, make_player(name, one.config))
         chosen = decide(player, one, number)

@@ -116,7 +116,7 @@ def test_what_is_public_comes_back_and_the_seat_sees_the_same(components: str) -
         assert min(seen.values()) >= 20, seen
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_wide_layout(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
     assert GameConfig(components=components).loaded.types == 91
