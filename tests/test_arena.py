@@ -741,7 +741,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
         assert played("second") == alone
         assert there() == {number}
         assert played("third", processes=2) == alone
-        assert len(there()) == 2
+        assert 1 <= len(there()) <= 2, "a second one begins only if the first one has too much to do"
         assert number not in there()
         with pytest.raises(ArenaError, match=r"line-up random,odd:illegal.*took decision \d+, which is not legal"):
             played("wrong", processes=2, players=("random", "odd:illegal"))
