@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Player
+from agents.base import Player, whole_numbers
 from agents.registry import make_player
 from helsinki_env.engine.playout import choose_uniformly
 
@@ -96,11 +96,9 @@ class CountedPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
-        # Copies: a player that writes into them shall change nothing that is played.
-        actions = np.asarray(self.player.act(observation.copy(), mask.copy(), words.copy()))
-        if actions.shape != words.shape or not np.issubdtype(actions.dtype, np.integer):
-            return actions  # not a decision for each row: whoever plays the games complains
-        actions = actions.astype(np.int64)
+        # Copies: what a player writes into them shall not make its decision legal.
+        found = self.player.act(observation, mask.copy(), words.copy())
+        actions = whole_numbers(self.name, found, len(mask)).astype(np.int64)
         inside = (actions >= 0) & (actions < mask.shape[1])
         wrong = np.flatnonzero(~inside | (mask[np.arange(len(mask)), np.where(inside, actions, 0)] == 0))
         if len(wrong):

@@ -26,7 +26,7 @@ from helsinki_env.games.helsinki.config import GameConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
-__all__ = ["EACH_GAME", "EACH_LAYOUT", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
+__all__ = ["EACH_GAME", "EACH_LAYOUT", "EACH_LAYOUT_SEARCHED", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,12 @@ EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 EACH_LAYOUT = pytest.mark.parametrize(
     "game",
     [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.thorough)],
+    ids=[*(game.name for game in GAMES), "further layout"],
+)
+#: For players that search, which take longest to compile: nightly with a further layout.
+EACH_LAYOUT_SEARCHED = pytest.mark.parametrize(
+    "game",
+    [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.nightly)],
     ids=[*(game.name for game in GAMES), "further layout"],
 )
 #: For what takes long and is written once for all games: with every run of the tests for the first one.

@@ -732,11 +732,11 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
     def there() -> set[int | None]:
         return {process.pid for process in set(multiprocessing.active_children()) - before}
 
-    def gone() -> bool:  # somebody else may have seen a process end, and not have noted it yet
+    def gone(which: int | None = None) -> bool:  # somebody else may have seen a process end, and not noted it yet
         until = time.monotonic() + 60
-        while there() and time.monotonic() < until:
+        while (there() if which is None else {which} & there()) and time.monotonic() < until:
             time.sleep(0.01)
-        return not there()
+        return not (there() if which is None else {which} & there())
 
     alone = played("alone")
     assert gone()
@@ -747,12 +747,15 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
         assert played("second") == alone
         assert there() == {number}
         assert played("third", processes=2) == alone
+        assert gone(number)
         assert 1 <= len(there()) <= 2, "a second one begins only if the first one has too much to do"
         with pytest.raises(ArenaError, match=r"line-up random,odd:illegal.*took decision \d+, which is not legal"):
             played("wrong", processes=2, players=("random", "odd:illegal"))
         assert gone()
         assert played("fourth") == alone
         assert there()
+        played("with a network", players=("random", "net"))
+        assert gone(), "whoever is read from files is read anew by the next tournament"
     assert gone()
 
     def stopped() -> None:

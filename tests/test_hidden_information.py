@@ -27,7 +27,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.reference import ReferenceGame
-from tests.games import EACH_GAME, EACH_LAYOUT, TestedGame
+from tests.games import EACH_GAME, EACH_LAYOUT, EACH_LAYOUT_SEARCHED, TestedGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved
@@ -266,7 +266,7 @@ def test_no_simple_player_s_choice_depends_on_what_is_hidden(game: TestedGame, n
     check_choices(game, name)
 
 
-@EACH_GAME
+@EACH_LAYOUT_SEARCHED
 @pytest.mark.parametrize("name", ["mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
     if not JIT:

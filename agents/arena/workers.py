@@ -16,6 +16,7 @@ from functools import partial
 
 from agents.arena.chunk import ChunkGames, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.registry import player_files
 
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
 
@@ -81,7 +82,8 @@ _WAITING: ContextVar[list[_Workers] | None] = ContextVar("_WAITING", default=Non
 def workers_kept() -> Iterator[None]:
     """Let the processes that play one tournament in the block play the next one there as well.
 
-    A process takes seconds until it plays, which is as long as a small tournament.
+    A process takes seconds until it plays, which is as long as a small tournament. Those whose players are read from
+    files end with it all the same.
     """
     waiting: list[_Workers] = []
     token = _WAITING.set(waiting)
@@ -104,6 +106,11 @@ def _begun(processes: int) -> _Workers:
             return workers
         workers.end()
     return _Workers(processes)
+
+
+def _has_files(plan: Plan) -> bool:
+    """Return whether players are read from files, which every tournament reads anew: they may be others by then."""
+    return any(player_files(player, table.config) for table in plan.tables for player in table.players)
 
 
 def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
@@ -152,7 +159,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     finally:
         if not done:
             workers.kill()
-        elif (kept := _WAITING.get()) is not None:
+        elif (kept := _WAITING.get()) is not None and not _has_files(plan):
             kept.append(workers)
         else:
             workers.end()
