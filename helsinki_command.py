@@ -1,7 +1,7 @@
 """The program ``helsinki``: what can be stopped from its first moment on.
 
 It stands beside the packages, because to import anything from them takes seconds: until the command itself heeds Ctrl-C
-(`helsinki_env.stopping`), there is nothing to keep, and the process ends at once, with one line.
+(`helsinki_env.stopping`), nothing new is there to keep, and the process ends at once, with one line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
     words = sys.argv[1:]
     name, again = " ".join(["helsinki", *words[:1]]), shlex.join(["helsinki", *words])
     with suppress(OSError):  # perhaps nobody reads it any more
-        os.write(2, f"{name}: interrupted: nothing is kept; begin again with: {again}\n".encode(errors="replace"))
+        os.write(2, f"{name}: interrupted: nothing new is kept; begin again with: {again}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 

@@ -77,7 +77,7 @@ class Stopping:
 
     def _keep(self) -> str:
         if not self.keepers:
-            return f"nothing is kept; begin again with: {self.again()}"
+            return f"nothing new is kept; begin again with: {self.again()}"
         try:
             return self.keepers[-1]()
         except Exception as problem:

@@ -50,7 +50,7 @@ def test_a_signal_stops_a_command_and_the_line_says_how_to_begin_again(
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         assert run(monkeypatch, lambda number=number: signal.raise_signal(number), "rate 'a b' --seed 3") == status  # type: ignore[misc]
-        line = "helsinki rate: interrupted: nothing is kept; begin again with: helsinki rate"
+        line = "helsinki rate: interrupted: nothing new is kept; begin again with: helsinki rate"
         assert capsys.readouterr().err == f"{line} ''\"'\"'a' 'b'\"'\"'' --seed 3\n"
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -219,7 +219,7 @@ def test_ctrl_c_ends_the_program_while_it_is_still_being_imported(module: str, n
     with start(["-c", code, "simulate", "--players", "a b"], module=False) as process:
         out, errors = process.communicate(timeout=PATIENCE)
     again = "helsinki simulate --players 'a b'"
-    assert errors == f"helsinki simulate: interrupted: nothing is kept; begin again with: {again}\n"
+    assert errors == f"helsinki simulate: interrupted: nothing new is kept; begin again with: {again}\n"
     assert (out, process.returncode) == ("", status)
 
 
@@ -356,7 +356,7 @@ def test_who_was_stopped_does_not_wait_for_modules_to_be_taken_apart() -> None:
         finally:
             process.kill()
     assert process.returncode == 130, errors
-    assert "helsinki bench: interrupted: nothing is kept" in errors
+    assert "helsinki bench: interrupted: nothing new is kept" in errors
     assert shown.endswith("tidied up\n")
 
 

@@ -139,7 +139,7 @@ def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, An
 
     def keep() -> str:
         if not training.keep():
-            return f"nothing is kept; begin again with: {again()}"
+            return f"nothing new is kept; begin again with: {again()}"
         return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
 
     shown = (
