@@ -15,6 +15,7 @@ from helsinki_env.cli import main
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.engine.kernel import JIT
 
+OWN = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone()"
 SIMULATE = ("-m", "helsinki_env.cli", "simulate", "--players", "random", "--games", "4", "--threads", "1")
 
 
@@ -27,8 +28,8 @@ def test_players_and_what_they_need() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
-def test_a_command_waits_for_the_compiler_once_and_says_so(tmp_path: Path) -> None:
-    """Processes that begin with nothing compiled, as at a first use."""
+def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) -> None:
+    """Processes that begin with nothing compiled, as at a first use: a program of somebody's own, then a command."""
     environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "HOME": str(tmp_path)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -36,8 +37,12 @@ def test_a_command_waits_for_the_compiler_once_and_says_so(tmp_path: Path) -> No
             [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path
         )
 
-    first = run(*SIMULATE)
+    told = run("-c", OWN).stderr
     folder = next((tmp_path / "kernels").iterdir())
+    assert told.count("compiling for this machine") == 1
+    assert f"kept in {folder} " in told
+    assert run("-c", OWN).stderr == ""
+    first = run(*SIMULATE)
     assert first.stderr.startswith(f"Compiling for this machine, once: the rules; kept in {folder}\n")
     assert "4 games with seed 0" in first.stdout
     kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"}

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -242,21 +241,6 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
 
 
 # The decorator
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
-def test_who_has_to_wait_for_the_compiler_is_told_once(tmp_path: Path) -> None:
-    """A process that begins with nothing, as at a first use; the second finds everything."""
-    code = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone()"
-    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "cache")}
-    told = [
-        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stderr
-        for _ in range(2)
-    ]
-    assert told[0].count("compiling for this machine") == 1
-    assert str(tmp_path / "cache") in told[0]
-    assert told[1] == ""
 
 
 RUN = """

@@ -49,9 +49,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)
     wheel = next(folder.glob("*.whl"))
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     scripts = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
-    run(scripts / "python", "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, folder=folder)
+    pip = (sys.executable, "-m", "pip", "--python", scripts / "python")
+    run(*pip, "install", "-q", "-c", ROOT / "constraints.txt", wheel, folder=folder)
     return scripts
 
 
