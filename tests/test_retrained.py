@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ from helsinki_env.games.helsinki.components import ACTIONS
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
 POINTS = ACTIONS.index("two_points")
+BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance"
 ASKED: dict[str, Any] = {
     "name": "tiny",
     "seed": 4,
@@ -135,6 +137,21 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
         assert named[action]["deviation"] == pytest.approx(
             (screen.power - screen.power.mean())[ACTIONS.index(action)], abs=1e-3
         )
+
+
+@pytest.mark.parametrize("name", ["retrained", "retrained-weak"])
+def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_none(name: str) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra arena")
+    files = report_files(json.loads((BALANCE / name / "retrained.json").read_text()))
+    assert files[Path("retrained.md")].decode() == (BALANCE / name / "retrained.md").read_text()
+    picture = files[Path("images/retrained-forest.svg")].decode()
+    drawn = "".join(re.findall(r'<g id="LineCollection_\d+">(.*?)</g>', picture, re.DOTALL))
+    intervals = [float(y) for y in re.findall(r"L [\d.]+ ([\d.]+)", drawn)]
+    legend = r"<!-- (?:habit|retrained), .*?translate\([\d.]+ ([\d.]+)\)"
+    words = [float(y) for y in re.findall(legend, picture, re.DOTALL)]
+    assert len(intervals) > 6
+    assert len(words) == 6
+    assert min(words) > max(intervals) + 5
 
 
 @pytest.mark.thorough

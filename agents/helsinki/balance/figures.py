@@ -104,7 +104,7 @@ def _name_rows(axis: Any, data: Data, order: Any, title: str, label: str, place:
     axis.legend(frameon=False, fontsize=7.5, loc=place)
 
 
-def _rows_high(each: float, rows: int = len(ACTIONS)) -> float:
+def _rows_high(each: float, rows: float = len(ACTIONS)) -> float:
     """Return the height of a figure with a row for each action, in inches."""
     return 1.3 + rows * each
 
@@ -116,7 +116,10 @@ def forest(data: Data) -> bytes | None:
         return None
     order, band = _order(data), data["study"]["band"]
     most = max(len(_of(data, n)) for n in counts)
-    width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.11 * most, len(order))
+    each = 0.2 + 0.11 * most
+    # Beside the weakest of all actions the lower right is free for the legend; of a few all may lie there.
+    legend = 0.0 if len(order) == len(ACTIONS) else (0.1 + 0.16 * most) / each
+    width, height = 1.6 + 2.6 * len(counts), _rows_high(each, len(order) + legend)
     with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
@@ -126,6 +129,7 @@ def forest(data: Data) -> bytes | None:
                 fade = 0.4 + 0.6 * (i + 1) / len(entries)
                 _intervals(axis, values, i, len(entries), entry["player"], color=OF_PLAYERS[n], alpha=fade)
             _name_rows(axis, data, order, f"{n} players", _BEYOND)
+            axis.set_ylim(bottom=axis.get_ylim()[0] - legend)
         return svg(figure)
 
 
