@@ -16,7 +16,7 @@ from tests.support.server import Server
 
 __all__ = ["Player", "chromium", "decide_by_key", "sit", "until"]
 
-#: The first has no window to begin with, and asks two thirds of the others' processor time.
+#: The first has no window to begin with, and asks less processor time than the others.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 #: It may be run by root, without a screen, and shall ask nobody for anything.
