@@ -97,6 +97,37 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
     assert player.wrong == []
 
 
+def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Server, browser: Any) -> None:
+    """The server has stopped a judge, and another one is looked at before the page hears of it."""
+    player = paste(browser, server, played(GAMES[0], seed=10).to_json())
+    page = player.page
+    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    page.select_option("#judge", "net+search:400")
+    page.wait_for_selector("#start:not([hidden])")
+    page.click("#start")
+    page.wait_for_selector("#progress:not([hidden])")
+    late: list[tuple[Any, Any]] = []
+    page.route("**/judgement*", lambda route: stop(route) if route.request.method == "DELETE" else route.continue_())
+
+    def stop(route: Any) -> None:
+        late.append((route, route.fetch()))
+
+    page.click("#start")
+    while not late:
+        page.wait_for_timeout(10)
+    page.select_option("#judge", "net")
+    page.wait_for_selector(".costliest:not([hidden])")
+    ((route, answer),) = late
+    assert answer.json()["state"] == "stopped"
+    with page.expect_event("requestfinished", lambda request: request.method == "DELETE"):
+        route.fulfill(response=answer)
+    page.wait_for_timeout(100)  # the page's own scripts have seen to it
+    assert page.is_visible(".costliest")
+    assert page.is_hidden("#start")
+    assert page.input_value("#judge") == "net"
+    assert player.wrong == []
+
+
 def test_what_is_wrong_is_marked_in_the_text(server: Server, browser: Any) -> None:
     text = position_of(played(GAMES[0]), 40)
     mistake = text.replace('"round": ', '"round": -')

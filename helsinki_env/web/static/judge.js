@@ -19,7 +19,8 @@ function named(judge) {
 }
 
 export class Judge {
-  #asked = 0;
+  /** How often somebody has wanted to know something else: what was asked before is of no interest when it is answered. */
+  #wanted = 0;
   #running = false;
 
   /**
@@ -43,11 +44,13 @@ export class Judge {
 
   /** Show what the best judge thinks who was asked before; if nobody was, ask the quickest. */
   async begin() {
+    const mine = ++this.#wanted;
     for (const judge of [...this.judges].reverse()) {
       const found = await this.#ask("GET", judge);
+      if (mine !== this.#wanted) return;
       if (found.state !== "done" && found.state !== "running") continue;
       select.value = judge;
-      return this.#follow(found);
+      return this.#follow(found, mine);
     }
     select.value = this.judges[0];
     return this.#do("POST");
@@ -64,27 +67,26 @@ export class Judge {
 
   /** @param {"GET" | "POST" | "DELETE"} method */
   async #do(method) {
+    const mine = ++this.#wanted;
     try {
-      await this.#follow(await this.#ask(method, select.value));
+      await this.#follow(await this.#ask(method, select.value), mine);
     } catch (problem) {
       this.complain(problem);
     }
   }
 
   /**
-   * Show how far a judge is, until they are done or somebody else is asked.
+   * Show how far a judge is, until they are done or something else is wanted.
    *
    * @param {Judging} judging
+   * @param {number} mine  what `#wanted` was when it was asked for
    */
-  async #follow(judging) {
-    const mine = ++this.#asked;
-    for (;;) {
+  async #follow(judging, mine) {
+    while (mine === this.#wanted) {
       this.#show(judging);
       if (judging.state !== "running") return;
       await new Promise((done) => setTimeout(done, AGAIN));
-      if (mine !== this.#asked) return;
-      judging = await this.#ask("GET", judging.judge);
-      if (mine !== this.#asked) return;
+      if (mine === this.#wanted) judging = await this.#ask("GET", judging.judge);
     }
   }
 
