@@ -58,12 +58,12 @@ def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: in
 def main() -> None:
     """Print the ratios for each number of seats."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("player")
-    parser.add_argument("other")
-    parser.add_argument("--game", default="helsinki", choices=game_names())
-    parser.add_argument("--seats", type=int, nargs="+", default=[2])
-    parser.add_argument("--blocks", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("player", help="whose time a decision is told, in processor time of one thread")
+    parser.add_argument("other", help="who decides the same in turn with it, for the ratio")
+    parser.add_argument("--game", default="helsinki", choices=game_names(), help="what is played")
+    parser.add_argument("--seats", type=int, nargs="+", default=[2], help="numbers of players")
+    parser.add_argument("--blocks", type=int, default=12, help="how many ratios the median is of")
+    parser.add_argument("--seed", type=int, default=1, help="of the games")
     asked = parser.parse_args()
     one_thread()
     for seats in asked.seats:

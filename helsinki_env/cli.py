@@ -61,7 +61,7 @@ COMMANDS = {
     ),
     "replay": Command(
         "helsinki_env.commands.replay",
-        "Show a recorded game in the terminal or as pictures.",
+        "Show a recorded game in the terminal, as pictures or as a page.",
         "helsinki replay games.jsonl --game 3 --svg game.svg",
     ),
     "train": Command(

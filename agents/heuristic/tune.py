@@ -148,15 +148,17 @@ def tune(
 def main() -> None:
     """Parse the command line and print the weights that were found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--generations", type=int, default=10**6)
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--decks", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sigma", type=float, default=0.25)
-    parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT")
-    parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name)
+    parser.add_argument("--generations", type=int, default=10**6, help="at most so many")
+    parser.add_argument("--minutes", type=float, default=20.0, help="no new generation begins after so long")
+    parser.add_argument("--decks", type=int, default=400, help="for each number of players and candidate")
+    parser.add_argument("--seed", type=int, default=0, help="of the search and the decks")
+    parser.add_argument(
+        "--sigma", type=float, default=0.25, help="first step, as a factor: 0.25 is a quarter up or down"
+    )
+    parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4], help="numbers of players to tune for")
+    parser.add_argument("--threads", type=int, default=1, help="candidates that are tried side by side")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help="the weights to change; default: all")
+    parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name, help="whose heuristic")
     given = vars(parser.parse_args())
     found = tune(game=spec_named(given.pop("game")).config(), **given)
     print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))

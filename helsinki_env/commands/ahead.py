@@ -137,7 +137,7 @@ PARTS = {
     "game": Part(
         "single games",
         _one_game,
-        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:batch_observe"),
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:observe_alone"),
     ),
     "seat": Part(
         "single seats",

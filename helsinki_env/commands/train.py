@@ -47,7 +47,8 @@ def main(
 
     Args:
         preset: a name in configs/training (quick, card, response for any game; standard, strong, two_players,
-            retrained for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with --against response.
+            retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
+            --against response.
         game: which game, such as copenhagen; default: that of the preset.
         out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.

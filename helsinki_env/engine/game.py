@@ -135,9 +135,9 @@ class BoardGame:
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
         """Return what a seat may see, int8 of shape (F,); default: the seat to move. See `split` of its module."""
         chosen = self.seat if seat is None else self.checked_seat(seat)
-        out = np.zeros((1, self.spec.features(self.config)), np.int8)
-        loops.batch_observe(self._tables[0], self._states, np.array([chosen]), out)
-        return np.array(out[0])
+        out = np.zeros(self.spec.features(self.config), np.int8)
+        self._direct(loops.observe_alone, chosen, out)(self._tables, self._states, chosen, out)
+        return out
 
     def scores(self) -> npt.NDArray[np.int64]:
         """Return the points of every seat as if the game ended now, int64 of shape (players,)."""

@@ -22,6 +22,7 @@ __all__ = [
     "mask_alone",
     "observe",
     "observe_again",
+    "observe_alone",
     "observe_part",
     "step_alone",
     "write_mask",
@@ -133,6 +134,12 @@ def step_alone(tables, states, action, mask):
 def mask_alone(tables, states, mask):
     """Write the legal decisions of one game; arguments as for `step_alone`."""
     write_mask(tables[0], states[0], mask)
+
+
+@kernel
+def observe_alone(tables, states, seat, out):
+    """Write what a seat of one game may see into `out`, int8 (F,); tables and states as for `step_alone`."""
+    observe(tables[0], states[0], seat, out)
 
 
 @kernel
