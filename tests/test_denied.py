@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from agents.arena.load import Table
+from agents.arena.store import RunFolder
 from agents.balance.denied import denied_files, worths
 from agents.rating.errors import RatingError
 from helsinki_env import GameConfig
+from helsinki_env.cli import main
 
 #: Of the two that are denied: the one that is worth something, and one that is not.
 GOOD, IDLE = 14, 5
 SEATS = 2
+PROVENANCE = {
+    "environment": "copenhagen_v0",
+    "package": "0.1.0",
+    "seed": 3,
+    "plan": "0123456789abcdef",
+    "command": "helsinki balance denied runs/some",
+}
 
 
 def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> Table:
@@ -89,13 +100,45 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     names = ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used")
     empty: dict[str, Any] = {name: getattr(table, name)[:0] for name in names}
     nothing = replace(table, name="not yet", missing=900, **empty)
-    files, data = denied_files([table, nothing], "denied", "Worth")
+    files, data = denied_files([table, nothing], "denied", "Worth", PROVENANCE)
     page = files[Path("denied.md")].decode()
-    assert list(data) == ["made up"]
+    assert data["provenance"] == PROVENANCE
+    assert list(data["tables"]) == ["made up"]
+    assert "400 games with seed 3, plan `0123456789abcdef`; copenhagen_v0, helsinki-env 0.1.0. Made by" in page
+    assert "\n    helsinki balance denied runs/some\n" in page
     assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
     assert "not yet" not in page
     with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):
-        denied_files([nothing], "denied", "Worth")
+        denied_files([nothing], "denied", "Worth", PROVENANCE)
+
+
+def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {
+        "seed": 5,
+        "tables": [
+            {
+                "name": "two at random",
+                "game": {"game": "copenhagen", "num_players": 2},
+                "games": 120,
+                "players": ["random"],
+                "boards": {"denied": [0, 3]},
+            }
+        ],
+    }
+    (tmp_path / "asked.yaml").write_text(yaml.safe_dump(asked))
+    run, page = tmp_path / "run", tmp_path / "page.md"
+    assert main(["arena", "--config", str(tmp_path / "asked.yaml"), "--out", str(run), "--processes", "1"]) == 0
+    assert main(["balance", "denied", str(run), "--out", str(page), "--title", "What it costs"]) == 0
+    assert f"Wrote {page}" in capsys.readouterr().out
+    told = json.loads(page.with_suffix(".json").read_text())
+    plan = RunFolder.open(run).plan
+    assert told["provenance"]["seed"] == 5
+    assert told["provenance"]["plan"] == plan.digest
+    assert told["tables"]["two at random"]["games"] == 120
+    text = page.read_text()
+    assert text.startswith("# What it costs\n\n120 games with seed 5, ")
+    assert f"helsinki balance denied {run} --out {page} --title 'What it costs'" in text
+    assert (tmp_path / "images" / "page.svg").is_file()
 
 
 def test_games_in_which_nothing_is_denied_tell_nothing() -> None:

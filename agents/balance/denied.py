@@ -7,7 +7,7 @@ the margin in points (`agents.balance.margins`). Simultaneous intervals hold for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from agents.balance.effects import Study, simultaneous_quantile
 from agents.drawing import LINES, drawing, svg
 from agents.rating.errors import RatingError
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.markdown import code, row
+from helsinki_env.markdown import code, printable, row
 
 __all__ = ["Worth", "denied_files", "worths"]
 
@@ -95,13 +95,17 @@ def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
 
-def denied_files(tables: Sequence[Table], name: str, title: str) -> tuple[dict[Path, bytes], dict[str, Any]]:
+def denied_files(
+    tables: Sequence[Table], name: str, title: str, provenance: Mapping[str, Any]
+) -> tuple[dict[Path, bytes], dict[str, Any]]:
     """Return a page with its figure, and the same as data.
 
     Args:
         tables: of a run; those that have no games yet are left out.
         name: what the files' names begin with.
         title: of the page.
+        provenance: where the games come from: their seed, the digest of the plan, environment and package, and the
+            command that makes the page.
 
     Raises:
         RatingError: if the games of a table tell nothing.
@@ -109,16 +113,32 @@ def denied_files(tables: Sequence[Table], name: str, title: str) -> tuple[dict[P
     tables = [table for table in tables if len(table)] or tables
     found = {table.name: worths(table) for table in tables}
     data = {
-        table.name: {
-            "players": table.config.num_players,
-            "player": list(table.players),
-            "games": len(table),
-            "worths": [asdict(one) for one in found[table.name]],
-        }
-        for table in tables
+        "provenance": dict(provenance),
+        "tables": {
+            table.name: {
+                "players": table.config.num_players,
+                "player": list(table.players),
+                "games": len(table),
+                "worths": [asdict(one) for one in found[table.name]],
+            }
+            for table in tables
+        },
     }
     picture = _figure(tables, found)
-    lines = [f"# {title}", "", *_page(tables, found, f"images/{name}.svg")]
+    games = sum(len(table) for table in tables)
+    origin = (
+        f"{games:,} games with seed {provenance['seed']}, plan {code(provenance['plan'])}; "
+        f"{provenance['environment']}, helsinki-env {provenance['package']}. Made by"
+    )
+    lines = [
+        f"# {title}",
+        "",
+        origin,
+        "",
+        f"    {printable(provenance['command'])}",
+        "",
+        *_page(tables, found, f"images/{name}.svg"),
+    ]
     page = ("\n".join(lines) + "\n").encode()
     return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): picture}, data
 

@@ -162,8 +162,9 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
     """Return the page; figures by what they show."""
     provenance, tables = data["provenance"], data["tables"]
     missing = provenance.get("missing_games", 0)
+    about = text(name.removeprefix("ladder").lstrip("-"))
     lines = [
-        "# Ladder",
+        f"# Ladder{f': {about}' if about else ''}",
         "",
         f"{provenance['games']:,} games with seed {provenance['seed']}"
         + (f" ({missing:,} more are planned and not yet played)" if missing else "")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+import helsinki_env
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.balance_retrain import retrain
 from helsinki_env.commands.balance_tune import tune
@@ -140,12 +142,23 @@ def denied(
     with needs("arena"):
         from agents.balance.denied import denied_files
     from agents.arena.load import load_run
+    from agents.arena.plan import environment_of
+    from agents.arena.store import RunFolder
 
     page = out or run / "denied.md"
     if page.suffix != ".md":
         raise ValueError(f"--out: found {page}, expected a file name that ends in .md")
     out_file(page)
-    files, data = denied_files(load_run(run), page.stem, title)
+    plan = RunFolder.open(run).plan
+    words = ["helsinki", "balance", "denied", str(run), *(["--out", str(out)] if out else []), "--title", title]
+    provenance = {
+        "environment": environment_of(plan.tables),
+        "package": helsinki_env.__version__,
+        "seed": plan.seed,
+        "plan": plan.digest,
+        "command": shlex.join(words),
+    }
+    files, data = denied_files(load_run(run), page.stem, title, provenance)
     for path, content in files.items():
         with replacing(page.parent / path) as file:
             file.write(content)

@@ -62,7 +62,7 @@ def _page(data: Data) -> Iterator[str]:
         yield f"- {marked(sentence)}"
     if data["change"]:
         yield ""
-        yield f"Play it: {code(play_command(data, PROPOSAL))}"
+        yield f"Play it, in the folder of this page: {code(play_command(data, PROPOSAL))}"
     yield ""
     yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
     yield ""
