@@ -24,7 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agents.arena.chunk import play_chunk
+import agents
+from agents.arena.chunk import files_of, play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
 from agents.arena.files import packed, unpacked
@@ -34,6 +35,7 @@ from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
 from agents.arena.run import run_arena
 from agents.arena.store import RunFolder
 from agents.arena.workers import workers_kept
+from agents.faults import PlayerError
 from agents.helsinki.balance.replay import replay_run
 from agents.play import Outcome
 from helsinki_env import GameConfig
@@ -159,6 +161,22 @@ def same(a: Outcome, b: Outcome, rows: slice) -> bool:
     arrays = ("scores", "places", "rounds", "used", "seat_decisions")
     equal = all((getattr(a, name)[rows] == getattr(b, name)).all() for name in arrays)
     return equal and [d.tolist() for d in a.decisions[rows]] == [d.tolist() for d in b.decisions]
+
+
+def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(tmp_path: Path) -> None:
+    """Wherever it is made: hours later, or on another machine."""
+    boxes = Path(agents.__file__).parent / "helsinki"
+    file = tmp_path / "one.safetensors"
+    shutil.copy(boxes / "first.safetensors", file)
+    data = {"tables": [{"lineups": [[f"net:{file}", "random"]], "games": 2}]}
+    (table,), (chunk,) = plan_from_dict(data).tables, plan_from_dict(data).chunks
+    files = files_of(table)
+    assert list(files) == [f"net:{file}"]
+    shutil.copy(boxes / "two_players.safetensors", file)
+    with pytest.raises(PlayerError, match=f"found files of digest .*, expected {files[f'net:{file}'][:16]}"):
+        play_chunk(table, 0, chunk, files)
+    shutil.copy(boxes / "first.safetensors", file)
+    assert len(play_chunk(table, 0, chunk, files).played.scores) == 2
 
 
 def test_games_do_not_depend_on_chunks(plan: Plan) -> None:

@@ -36,6 +36,7 @@ from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.data import sealed
+from helsinki_env.files import write_json
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
@@ -297,6 +298,15 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
         open_study(StudyConfig.from_dict({**TINY, "seed": 4}), tmp_path)
     with pytest.raises(StudyError, match="found no study"):
         read_study(tmp_path / "nowhere")
+
+
+def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: Output) -> None:
+    """Two were begun at the same moment in the same folder: the file is of one, the games are of the other."""
+    played(tmp_path, ("screen",))
+    for changes in ({"seed": 4}, {"classes": [*TINY["classes"][:1], {"player": "heuristic", "games": {2: 600}}]}):
+        write_json(tmp_path / "study.json", StudyConfig.from_dict({**TINY, **changes}).to_dict())
+        assert main(["balance", "report", str(tmp_path), "--out", str(tmp_path / "told")]) == 2
+        assert "screen: found games of another study" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.cli import main
+from helsinki_env.commands.bench import Page
 from helsinki_env.commands.speed import Measurement, run_benchmark
 from helsinki_env.engine.kernel import JIT
 
@@ -64,6 +65,19 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:3]]
     assert main([*words, "--players"]) == 0
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:2]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    text = f"# Speed{end}{end}<!-- written: against -->{end}old{end}<!-- end: against -->{end}"
+    path.write_bytes(text.encode())
+    page = Page(path, ["against"])
+    path.write_bytes((text + f"A new paragraph.{end}").encode())
+    page.write({"against": "new\n"})
+    assert path.read_bytes().decode() == text.replace("old", "new") + f"A new paragraph.{end}"
+    with pytest.raises(ValueError, match=r"--write: found .*, expected a page with marks"):
+        Page(path, ["helsinki"])
 
 
 @pytest.mark.parametrize(

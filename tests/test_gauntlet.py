@@ -426,6 +426,9 @@ def test_the_command_rates_and_verifies(
         for chunk in certified["chunks"]:
             chunk["sha256"] = "0" * 64
 
+    for nobody in ("", " "):  # as of a shell's variable that is not set
+        assert main([*words, "--verify", str(changed(rated, tmp_path, a_program)), nobody]) == 2
+        assert "as the player, expected a name" in capsys.readouterr().err
     assert main([*words, "--verify", str(rated), "nobody"]) == 2
     assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': there is no such player")
     forged = changed(rated, tmp_path, other_games)

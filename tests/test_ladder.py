@@ -173,6 +173,10 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
     (tmp_path / "page.json").write_text((tmp_path / "page.json").read_text().replace('"seed": 1', '"seed": 2'))
     assert main(["ladder", "--from", str(tmp_path / "page.json")]) == 2
     assert "page.json: digest: found '" in capsys.readouterr().err
+    # of another report
+    shutil.copy(Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json", tmp_path)
+    assert main(["ladder", "--from", str(tmp_path / "balance.json")]) == 2
+    assert "balance.json: provenance.games: found" in capsys.readouterr().err
 
 
 def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> None:

@@ -61,7 +61,8 @@ def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
     meant = next(one for one in places if one["turn"] == min(one["turn"] for one in places))
     at = player.point(*meant["covers"])
     player.page.touchscreen.tap(*at)
-    player.page.wait_for_timeout(300)
+    player.page.wait_for_selector(".ghost .tile", state="attached")
+    player.page.wait_for_timeout(300)  # the click that follows decides nothing
     assert player.tile() == set(meant["covers"])
     assert player.view["number"] == view["number"]
     player.page.touchscreen.tap(*at)
@@ -74,8 +75,7 @@ def test_a_question_stays_when_the_same_table_is_shown_again(server: Server, bro
     player.press("1")
     seen = len(player.views)
     Player(browser, player.page.url).wait(lambda view: True)  # somebody else looks, so everybody is told
-    player.page.wait_for_timeout(300)
-    assert len(player.views) > seen
+    player.wait(lambda _: len(player.views) > seen)
     assert player.page.is_visible("#armed")
 
 
@@ -86,6 +86,28 @@ def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -
     page.wait_for_selector("#error:not([hidden])")
     assert "closed to you" in page.inner_text("#headline")
     assert "link" in page.inner_text("#error")
+    forget = f"/api/tables/{made['table']}"  # nobody sits there, as soon as the line is closed
+    assert any(server.ask("DELETE", forget)[0] == 200 or page.wait_for_timeout(50) for _ in range(200))
+
+
+def test_a_player_is_stopped_by_a_press_during_which_it_decides(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "greedy", "greedy", game="helsinki", pace="400")
+    stop = "#player button >> text=Stop"
+    player.page.hover(stop)
+    player.page.mouse.down()
+    seen = player.view["number"]
+    player.wait(lambda view: view["number"] >= seen + 2)
+    player.page.mouse.up()
+    stopped = player.wait(lambda view: view["paused"] or view["done"])
+    assert not stopped["done"]
+    player.page.click("#player button >> text=Go on")
+    player.wait(lambda view: view["number"] > stopped["number"])
+    player.page.focus(stop)
+    seen = player.view["number"]
+    player.wait(lambda view: view["number"] >= seen + 2)
+    player.press("Enter")
+    assert not player.wait(lambda view: view["paused"] or view["done"])["done"]
+    assert player.wrong == []
 
 
 @ONE_GAME_OR_EACH_NIGHTLY

@@ -149,6 +149,26 @@ def test_what_is_wrong_is_marked_in_the_text(server: Server, browser: Any) -> No
     assert [said for said in player.wrong if "400" not in said] == []
 
 
+def test_what_is_told_late_of_a_text_does_not_disturb_the_next(server: Server, browser: Any) -> None:
+    """The first text is refused only when somebody already writes another one."""
+    player = Player(browser, f"{server.address}/analysis")
+    page, late = player.page, []
+    page.route("**/api/records/look", lambda route: late.append((route, route.fetch())))
+    page.fill("#text", position_of(played(GAMES[0]), 40).replace('"round": ', '"round": -'))
+    page.click("#open")
+    while not late:
+        page.wait_for_timeout(10)
+    page.fill("#text", "something else")
+    ((route, answer),) = late
+    assert answer.status == 400
+    with page.expect_event("requestfinished"):
+        route.fulfill(response=answer)
+    page.wait_for_timeout(100)  # the page's own scripts have seen to it
+    assert page.is_hidden("#error")
+    assert page.evaluate("(() => { const t = document.querySelector('#text'); return t.selectionEnd })()") == 14
+    assert [said for said in player.wrong if "400" not in said] == []
+
+
 @pytest.mark.parametrize("text", ["", "garbage", "{", '{"a": "<img src=x onerror=alert(1)>"}', "[1, 2"])
 def test_what_is_no_game_is_said_so(text: str, server: Server, browser: Any) -> None:
     player = paste(browser, server, text)

@@ -145,5 +145,5 @@ def test_it_fits_the_screen(width: int, page: Any, server: Server) -> None:
         "all => all.filter(e => !(e.textContent.trim() || e.ariaLabel || e.labels?.length)).length",
     )
     assert nameless == 0
-    server.ask("DELETE", f"/api/tournaments/{name}")
     page.goto("about:blank")
+    server.ask("DELETE", f"/api/tournaments/{name}")

@@ -158,14 +158,14 @@ def test_players_alone_are_watched(server: Server) -> None:
 
 
 def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(server: Server) -> None:
-    slow = server.make("ismcts:400", "human", seed=3, options={})
+    slow = server.make("ismcts:400", "ismcts:400", seed=3, options={})
     quick = server.make("human", "greedy", seed=3)
     with seated(server, slow["table"]) as (waits, view), seated(server, quick["table"]) as (line, other):
         view = until(waits, lambda new: new["type"] == "table" and new["thinking"]) if not view["thinking"] else view
         assert view["thinking"]["player"] == "ismcts:400"
         assert decide_first(line, other)["number"] == other["number"] + 1
         waits.send(json.dumps({"type": "stop"}))
-        assert until(waits, lambda new: new["type"] == "table" and new["paused"], seconds=2)["thinking"] is None
+        assert until(waits, lambda new: new["type"] == "table" and new["paused"])["thinking"] is None
 
 
 # -- what is kept --------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -982,6 +983,29 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
 
 
 @pytest.mark.thorough
+def test_a_run_is_resumed_against_the_very_same_players(preset: Preset, whole: Path, tmp_path: Path) -> None:
+    rival = tmp_path / "rival.safetensors"
+    shutil.copy(whole / "best.safetensors", rival)
+    met = replace(preset.evaluation, opponents=(f"net:{rival}",))
+    asked = replace(preset, minutes=0.0001, evaluation=met)
+    assert not Training(asked, tmp_path / "run", 5).run()["finished"]
+    Training(asked, tmp_path / "run", 5, resume=True)
+    shutil.copy(whole / "past" / "0000.safetensors", rival)
+    with pytest.raises(RunError, match=r"the run was begun with files\.net:.*rival\.safetensors '\w{16}', found '"):
+        Training(asked, tmp_path / "run", 5, resume=True)
+
+
+@pytest.mark.thorough
+def test_nothing_is_played_before_a_resumed_run_begins(preset: Preset, whole: Path, tmp_path: Path) -> None:
+    """Whoever only looks whether it is done, or finds another process there, leaves no thread behind."""
+    shutil.copytree(whole, tmp_path / "run")
+    before = set(threading.enumerate())
+    training = Training(preset, tmp_path / "run", 5, resume=True)
+    assert training.learner.ppo.counts["updates"] > 0
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.thorough
 def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
     preset, whole = finished
     from tests.test_net import Payload
@@ -1116,7 +1140,7 @@ def test_the_command_stops_when_told_and_goes_on(
         f"Stopped after 0.0001 minutes, before the training was done. Go on with: helsinki {' '.join(words[:7])}"
         in shown
     )
-    assert "--resume --minutes 0.0002" in shown
+    assert "--device cpu --threads 1 --resume --minutes 0.0002" in shown
     assert main(words) == 2
     assert "there is a training run already" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0

@@ -6,7 +6,7 @@ looking again and again until something looks good would let through whatever co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -70,9 +70,24 @@ class GateConfig:
 
 
 def measure(
-    player: Player, game: Any, opponents: Sequence[str], players: Sequence[int], games: int, seed: int
+    player: Player,
+    game: Any,
+    opponents: Sequence[str],
+    players: Sequence[int],
+    games: int,
+    seed: int,
+    make: Callable[[str, Any], Player] = make_player,
 ) -> list[dict[str, Any]]:
     """Let a player meet others, one seat against them on all others, all seats in turn.
+
+    Args:
+        player: who is measured.
+        game: a configuration of what is played.
+        opponents: names of players.
+        players: numbers of players.
+        games: against each opponent with each number of players.
+        seed: of the decks.
+        make: makes a player of a name for a configuration.
 
     Returns:
         For each player count and opponent: players, opponent, and how it did (`agents.standing.Standing`), with
@@ -82,7 +97,7 @@ def measure(
     for count in players:
         config = with_seats(game, count)
         for name in opponents:
-            others = [make_player(name, config)] * (count - 1)
+            others = [make(name, config)] * (count - 1)
             results = play_match([player, *others], config, games=games, seed=seed)
             own, other = results.standing(0), results.standing(1)
             found.append(

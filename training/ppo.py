@@ -240,8 +240,6 @@ class PPO:
         self.stage.restore(
             {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
         )
-        if self.updates:
-            self._play()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 from agents.net.checkpoint import save_checkpoint
 from agents.net.description import environment_of, interface_digests
 from agents.net.pytorch import knows_bfloat16
+from agents.registry import files_digest, make_player
 from helsinki_env.data import Entry, brief, shown
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
@@ -47,7 +49,8 @@ __all__ = ["RunError", "Training", "check_folder", "uses_bfloat16"]
 _MATCH_SEED = 1_000_000
 _GATE_SEED = 2_000_000
 _RACE_SEED = 3_000_000
-#: Each measurement has a seed of its own, a thousand for each seed of a run: all must be seeds of games.
+#: The gates of a run have seeds a hundred apart, runs of neighbouring seeds a thousand: from the eleventh on they play
+#: decks of another run's gates. All must be seeds of games.
 _MOST_SEED = 2**53
 #: The state is saved at least so often, in seconds; what is learnt does not depend on it.
 _SAVE_EVERY = 30.0
@@ -126,6 +129,11 @@ class Training:
         except ValueError as problem:
             raise RunError(str(problem)) from None
         self.network = self.learner.network
+        met = sorted({preset.against, *preset.opponents, *preset.evaluation.opponents} - {""})
+        digests = {name: files_digest(name, preset.game) for name in met}
+        self._files = {name: digest[:16] for name, digest in digests.items() if digest is not None}
+        #: Whoever the learner is measured against stays the same, whatever becomes of the files meanwhile.
+        self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
         self.standing = Standing(part=next(iter(self.learner.parts)))
         #: Where the run stood after its last update, as `write` takes it.
@@ -142,6 +150,7 @@ class Training:
             "seed": self.seed,
             "environment": environment_of(self.preset.game),
             "bfloat16": self.fast,
+            **({"files": self._files} if self._files else {}),
             **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
         }
 
@@ -316,7 +325,8 @@ class Training:
 
     def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
         e = self.preset.evaluation
-        return measure(self.learner.player(network, "learner"), self.preset.game, e.opponents, e.players, games, seed)
+        learner = self.learner.player(network, "learner")
+        return measure(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
 
     def _strongest(self, report: Callable[[Report], None] | None) -> int:
         """Return which measured self wins most against the player that is to be beaten, see `training.race`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,12 +13,14 @@ import numpy.typing as npt
 from agents.arena.designs import ACTIONS, as_bits
 from agents.arena.plan import Chunk, TablePlan, block_seating
 from agents.base import Player, decide, first_words
+from agents.faults import PlayerError
 from agents.mishaps import Mishaps, mishaps_of
 from agents.play import Barred, Outcome, deck_seeds, play_games
-from agents.registry import make_player
+from agents.registry import files_digest, make_player
+from helsinki_env.data import shown
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["ChunkGames", "Schedule", "Spent", "play_chunk", "ready_player", "schedule"]
+__all__ = ["ChunkGames", "Schedule", "Spent", "files_of", "play_chunk", "ready_player", "schedule"]
 
 #: Where the seeds of line-ups come from, apart from decks and the players' streams.
 _LINEUPS = 2**33
@@ -90,14 +93,30 @@ class ChunkGames:
     times: tuple[Spent, ...] = ()
 
 
+def files_of(table: TablePlan) -> dict[str, str]:
+    """Return the digests of the files that the players of a table are read from, by name; others have none."""
+    found = {name: files_digest(name, table.config) for name in table.players}
+    return {name: digest for name, digest in found.items() if digest is not None}
+
+
 @lru_cache(maxsize=256)
-def ready_player(spec: str, config: Any) -> Player:
+def ready_player(spec: str, config: Any, digest: str | None = None) -> Player:
     """Return a player that has been asked once: what must be loaded or compiled first is not part of its time.
 
+    Args:
+        spec: the player's name.
+        config: what is played.
+        digest: of the files that it must have been read from; None: of any.
+
     Raises:
-        PlayerError: if there is no such player, or it cannot play these games.
+        PlayerError: if there is no such player, it cannot play these games, or its files are others.
     """
     player = make_player(spec, config)
+    if digest is not None and (found := files_digest(spec, config)) != digest:
+        raise PlayerError(
+            f"player {shown(spec)}: found files of digest {str(found)[:16]}, expected {digest[:16]}, as when the "
+            "games began (bring those back; on a cluster every machine needs the same)"
+        )
     decide(player, spec_of(config).game(config, seed=0))
     return player
 
@@ -125,13 +144,14 @@ def schedule(table: TablePlan, seed: int, chunk: Chunk) -> Schedule:
     )
 
 
-def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
+def play_chunk(table: TablePlan, seed: int, chunk: Chunk, files: Mapping[str, str] | None = None) -> ChunkGames:
     """Play the games of a chunk.
 
     Args:
         table: what is played.
         seed: of the run.
         chunk: which of it.
+        files: digests of the files that players must have been read from, as `files_of` had them when the run began.
 
     Raises:
         PlayerError, IllegalActionError: if a player cannot be made or goes wrong.
@@ -141,7 +161,8 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk) -> ChunkGames:
     lineup_seed = _lineup_seed(seed, chunk)
     by_place = np.stack([first_words(lineup_seed, games.game, place) for place in range(table.seats)], axis=1)
     streams = np.take_along_axis(by_place, games.places, axis=1)
-    players = [ready_player(table.players[i], table.config) for i in members.tolist()]
+    names = [table.players[i] for i in members.tolist()]
+    players = [ready_player(name, table.config, (files or {}).get(name)) for name in names]
     before = [mishaps_of(player) for player in players]
     played = play_games(players, table.config, member[games.places], games.seeds, streams, barred=games.barred)
     mishaps = [mishaps_of(player).plus(then, -1) for player, then in zip(players, before, strict=True)]

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from agents.arena.chunk import ChunkGames, play_chunk
+from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
 from agents.arena.workers import AHEAD, ChunkError, Finished, one_thread
 from helsinki_env.extras import needs
@@ -49,14 +49,14 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
     ray = _imported(address)
     with _connected(ray, address, processes):
         play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
-        tables = ray.put(plan.tables)
+        tables, files = ray.put(plan.tables), [files_of(table) for table in plan.tables]
         waiting = iter(chunks)
         running: dict[Any, Chunk] = {}
         lost: Counter[Chunk] = Counter()
         while True:
             workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines come and go
             while len(running) < AHEAD * workers and (chunk := next(waiting, None)) is not None:
-                running[play.remote(tables, plan.seed, chunk)] = chunk
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
                 return
             ended, _ = ray.wait(list(running))
@@ -69,15 +69,15 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
                 lost[chunk] += 1
                 if lost[chunk] > _AGAIN:
                     raise ChunkError.of(plan, chunk, problem) from None
-                running[play.remote(tables, plan.seed, chunk)] = chunk
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             else:
                 yield chunk, games
 
 
-def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk) -> ChunkGames:
+def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk, files: dict[str, str]) -> ChunkGames:
     """Play a chunk on a worker."""
     one_thread()
-    return play_chunk(tables[chunk.table], seed, chunk)
+    return play_chunk(tables[chunk.table], seed, chunk, files)
 
 
 def _imported(address: str | None) -> Any:

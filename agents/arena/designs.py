@@ -166,8 +166,9 @@ class Screen:
     def sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
         """Return what each place of the line-up may not use in some blocks, bool (B, places, 15).
 
-        Every place goes through all runs of the design in an order of its own, again and again in new orders, so that
-        any number of blocks is as balanced as it can be. It depends on seed and number of the block alone.
+        Every place goes through all runs of the design in an order of its own, again and again in new orders; a block
+        whose sets are drawn instead leaves out the run that would have been its own. It depends on seed and number of
+        the block alone.
         """
         design = relabelled(self.copies, seed)
         found = np.zeros((len(blocks), places, ACTIONS), np.bool_)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 
-from agents.arena.chunk import ChunkGames, play_chunk
+from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
 from agents.registry import player_files
 
@@ -127,6 +127,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     Raises:
         ChunkError: if a player goes wrong, or a process dies.
     """
+    files = [files_of(table) for table in plan.tables]
     workers = _begun(processes)
     waiting = iter(chunks)
     running: dict[Future[ChunkGames], Chunk] = {}
@@ -134,8 +135,9 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     try:
         while True:
             for chunk in waiting:
+                asked = plan.tables[chunk.table], plan.seed, chunk, files[chunk.table]
                 with _deaf():
-                    running[workers.pool.submit(play_chunk, plan.tables[chunk.table], plan.seed, chunk)] = chunk
+                    running[workers.pool.submit(play_chunk, *asked)] = chunk
                 if len(running) >= AHEAD * processes:
                     break
             if not running:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,12 @@ class Leaderboard:
         Returns:
             What is wrong with the certificates that no longer have a row, as they are of another scale.
         """
-        found, problems = self._certificates(pins)
-        tables = {self.gauntlet.name: pinned_table(self.gauntlet, pins)}
-        if f"<!-- written: {self._rated} -->" in self._text():
-            tables[self._rated] = rated_table(pins, found.values())
-        self._write(tables)
+        with self._alone():
+            found, problems = self._certificates(pins)
+            tables = {self.gauntlet.name: pinned_table(self.gauntlet, pins)}
+            if f"<!-- written: {self._rated} -->" in self._text():
+                tables[self._rated] = rated_table(pins, found.values())
+            self._write(tables)
         return problems
 
     # whoever was rated
@@ -118,8 +120,7 @@ class Leaderboard:
         """
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
-        busy = GauntletError(f"{self.path}: found another process that writes there (start again with the same words)")
-        with held(self.folder / ".lock", busy):
+        with self._alone():
             remove_leftovers(self.folder)
             self.check_rated(pins, certified["player"], certified["player_digest"], certified["rating"]["games"])
             others, _ = self._certificates(pins, but=path)
@@ -139,6 +140,11 @@ class Leaderboard:
         if problems:
             raise GauntletError("\n".join(problems))
         return rated_table(pins, found.values())
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Hold the page, which has the tables of all gauntlets, while it is read and written."""
+        busy = GauntletError(f"{self.path}: found another process that writes there (start again with the same words)")
+        return held(self.path.parent / f".{self.path.name}.lock", busy)
 
     @property
     def _rated(self) -> str:

@@ -107,12 +107,13 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
             "the certificate would say what is run here: name the player yourself, helsinki evaluate --verify "
             "CERTIFICATE PLAYER",
         )
-    plan = _plan_of(data, gauntlet, player or named)
-    digest = files_digest(player or named, plan.tables[0].config)
+    plays = named if player is None else player
+    plan = _plan_of(data, gauntlet, plays)
+    digest = files_digest(plays, plan.tables[0].config)
     if data["player_digest"].value != digest:
-        data["player_digest"].fail(f"{digest!r}, that of {shown(player or named)}", "name the player that was rated")
+        data["player_digest"].fail(f"{digest!r}, that of {shown(plays)}", "name the player that was rated")
     chunks = _chunks(data, plan, pins)
-    return Claim(path, player or named, named, plan, data["rating"].value, data["package"].text(), chunks)
+    return Claim(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, Any]:

@@ -49,7 +49,11 @@ def read_report(path: Path) -> dict[str, Any]:
     Raises:
         RatingError: if the file is none, or was changed.
     """
-    report: dict[str, Any] = read_json(path, RatingError).intact("the data of a report on ratings").value
+    data = read_json(path, RatingError).intact("the data of a report on ratings")
+    data["provenance"]["games"].integer(0)
+    for table in data["tables"].entries("the ratings of at least one table", least=1):
+        table["players"].entries("at least one player with its rating", least=1)
+    report: dict[str, Any] = data.value
     return report
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from helsinki_env.files import replacing, write_json
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
-__all__ = ["main"]
+__all__ = ["Page", "main"]
 
 #: The part of a page that holds the comparison; those with the figures of a game have its name.
 _AGAINST = "against"
@@ -123,7 +123,7 @@ def main(
     rows = _rows(only, players, against)
     alone = configs if against is None or write is not None else []
     parts = [*([] if against is None else [_AGAINST]), *(spec_of(config).name for config in alone)]
-    page = None if write is None else _Page(write, parts)
+    page = None if write is None else Page(write, parts)
     if json is not None:
         out_file(json, "--json")
     checkout = None if against is None else Checkout(against)
@@ -218,7 +218,7 @@ def _measure(
     return result
 
 
-class _Page:
+class Page:
     """A page with parts that are measured.
 
     Args:
@@ -232,16 +232,24 @@ class _Page:
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         self.path = path
         out_file(path, "--write")
-        try:
-            self.text = path.read_text(encoding="utf-8")
-            for part in parts:
-                markdown.section(self.text, part)
-        except (OSError, ValueError) as problem:
-            raise ValueError(f"--write: found {brief(path)}, expected a page with marks: {problem}") from None
+        self._with(dict.fromkeys(parts))
 
     def write(self, contents: dict[str, str]) -> None:
-        """Put what was measured into its parts."""
-        for part, content in contents.items():
-            self.text = markdown.section(self.text, part, content)
+        """Put what was measured into its parts of the page as it is now; it may have been edited meanwhile."""
+        text = self._with(contents)
         with replacing(self.path) as file:
-            file.write(self.text.encode())
+            file.write(text.encode())
+
+    def _with(self, contents: Mapping[str, str | None]) -> str:
+        """Return the page with other contents of some parts; None: as they are."""
+        try:
+            with self.path.open(encoding="utf-8", newline="") as file:
+                text = file.read()
+            ends = "\r\n" if "\r\n" in text else "\n"
+            text = text.replace("\r\n", "\n")
+            for part, content in contents.items():
+                now = markdown.section(text, part)
+                text = markdown.section(text, part, now if content is None else content)
+        except (OSError, ValueError) as problem:
+            raise ValueError(f"--write: found {brief(self.path)}, expected a page with marks: {problem}") from None
+        return text.replace("\n", ends)

@@ -15,6 +15,7 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.part import address_of, check_players
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.data import shown
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import write_json
@@ -97,6 +98,8 @@ def main(
         raise ValueError("--stage: found with --reference or --verify, expected a player: what they play is given")
     if verify is not None and (out is not None or ray is not None):
         raise ValueError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
+    if player is not None and not player.strip():
+        raise ValueError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
     out = out or Path("runs/evaluate")
     chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
     chosen.check_networks()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from helsinki_env.commands.record_page import check_page, write_page
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
+from helsinki_env.files import replacing
 from helsinki_env.play.record import Record, RecordError, positions, read_records
 
 __all__ = ["main"]
@@ -158,10 +160,9 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
         last = decisions[-1] if decisions else None
         text = render.svg(to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
-        if suffix == ".svg":
-            target.write_text(text, encoding="utf-8")
-        else:
-            _write_png(render.rgb_array(text), target)
+        content = text.encode() if suffix == ".svg" else _png(render.rgb_array(text))
+        with replacing(target) as file:
+            file.write(content)
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 
 
@@ -173,7 +174,9 @@ def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
     return spec.to_dict, spec.render()
 
 
-def _write_png(pixels: Any, target: Path) -> None:
+def _png(pixels: Any) -> bytes:
     with needs("render"):
         from PIL import Image
-    Image.fromarray(pixels).save(target)
+    content = BytesIO()
+    Image.fromarray(pixels).save(content, "png")
+    return content.getvalue()

@@ -121,7 +121,8 @@ def main(
     if not summary["finished"]:
         words = ["helsinki", "train", *([] if game is None else ["--game", game])]
         words += [] if against is None else ["--against", against]
-        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--resume"]
+        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
+        words += ["--threads", str(threads), "--resume"]
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
             f"--minutes {2 * chosen.minutes:g}",

@@ -244,7 +244,8 @@ class Room:
             self._message = f"The player cannot go on: {problem}"
             _log.warning("table %s: %s", self.table.name, problem)
         finally:
-            self._task = None
+            if self._task is asyncio.current_task():  # nobody has stopped it and started another one since
+                self._task = None
         await self.tell()
 
     async def _stop(self) -> None:
@@ -286,9 +287,10 @@ class Rooms:
             self._open[name] = Room(self.store.load(name), self.store, self.thinkers)
         return self._open[name]
 
-    async def leave(self, room: Room, page: Page) -> None:
-        """A page has gone; the last one takes the room with it."""
-        room.left(page)
+    async def leave(self, room: Room, page: Page | None) -> None:
+        """A page has gone, or was refused (None); the last one takes the room with it."""
+        if page is not None:
+            room.left(page)
         if not room.pages:
             self._open.pop(room.table.name, None)
             await room.close()

@@ -281,7 +281,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
         except (WebSocketDisconnect, RuntimeError):
             pass  # the page has gone
         finally:
-            if room is not None and page is not None:
+            if room is not None:
                 await rooms.leave(room, page)
 
 

@@ -143,7 +143,10 @@ class Thinkers:
 
     async def _ask(self, kind: str, config: Any, player: str, *given: Any) -> Any:
         async with self._free:
-            worker = self._idle.pop() if self._idle else await self._new()
+            try:
+                worker = self._idle.pop() if self._idle else await self._new()
+            except OSError as problem:
+                raise PlayerFailedError(f"no process could be started for {player}: {problem}") from problem
             asked = (kind, json.dumps(config_to_dict(config), sort_keys=True), player, *given)
             answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
             try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents.arena.load import Table, load_run
-from agents.arena.store import has_games
+from agents.arena.store import RunFolder, has_games
 from agents.helsinki.balance.replay import Course, replay_run
-from agents.helsinki.balance.study import StudyConfig, StudyError
+from agents.helsinki.balance.study import DEPENDENT, StudyConfig, StudyError
 
 __all__ = ["Played"]
 
@@ -27,9 +27,25 @@ class Played:
     def tables(self, part: str) -> dict[str, Table]:
         """The tables of a part that have games, by name."""
         if part not in self._tables:
+            if self.has(part):
+                self._check_asked(part)
             found = load_run(self.folder / part) if self.has(part) else []
             self._tables[part] = {table.name: table for table in found if len(table)}
         return self._tables[part]
+
+    def _check_asked(self, part: str) -> None:
+        """StudyError if a part was played for another study: two were begun in the same folder at the same time."""
+        there = RunFolder.open(self.folder / part).plan
+        if part in DEPENDENT:
+            same = there.seed == self.config.seed_of(part)
+        else:
+            asked = self.config.plan(part)
+            same = asked is not None and there.digest == asked.digest
+        if not same:
+            raise StudyError(
+                f"{self.folder / part}: found games of another study, with seed {there.seed}, expected those of the "
+                "study that stands there now; play it again in another folder (--out)"
+            )
 
     def courses(self, part: str) -> dict[str, Course]:
         """What happened in the games of the tables of a part, by name."""

@@ -44,12 +44,14 @@ from agents.helsinki.balance.tournaments import planned
 from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
 
-__all__ = ["GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig", "StudyError",
-           "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table", "skill_table",
-           "variant_table"]  # fmt: skip
+__all__ = ["DEPENDENT", "GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig",
+           "StudyError", "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table",
+           "skill_table", "variant_table"]  # fmt: skip
 
 PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
 """The parts in the order in which they are played."""
+DEPENDENT = ("again", "confirm")
+"""Those whose games depend on what other parts have found."""
 GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
     "base game": {},
     "first game": {"covered": "first_game"},
@@ -154,7 +156,7 @@ class StudyConfig:
     @property
     def known_plans(self) -> list[Plan]:
         """What is played whatever comes of it: the parts that do not depend on others."""
-        plans = [self.plan(part) for part in PARTS if part not in ("again", "confirm")]
+        plans = [self.plan(part) for part in PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
     @classmethod
@@ -187,11 +189,12 @@ class StudyConfig:
             found: what the parts before have found: the numbers of the covered sets to play again by number of players
                 (``again``), or the `Suspect` list (``confirm``).
         """
-        tables = getattr(self, f"_{part}")(*((found,) if part in ("again", "confirm") else ()))
-        if not tables:
-            return None
-        # Every part has decks of its own.
-        return planned(self.seed * len(PARTS) + PARTS.index(part), tables)
+        tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
+        return planned(self.seed_of(part), tables) if tables else None
+
+    def seed_of(self, part: str) -> int:
+        """Return the seed of a part: every part has decks of its own."""
+        return self.seed * len(PARTS) + PARTS.index(part)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}

@@ -19,30 +19,37 @@ const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
 
 /** @type {File | null} A file that is not shown as text. */
 let large = null;
+/** How often something else has been brought: what is told of what was before is of no interest. */
+let brought = 0;
 
 // what is brought
 
-/** @param {File} brought */
-async function take(brought) {
+/** @param {File} from */
+async function take(from) {
   clear();
-  const head = new Uint8Array(await brought.slice(0, 4).arrayBuffer());
-  const shown = brought.size <= MOST_SHOWN && new TextDecoder().decode(head) !== "PAR1";
-  large = shown ? null : brought;
-  text.value = shown ? await brought.text() : "";
-  text.placeholder = shown ? "" : `${brought.name}, ${brought.size.toLocaleString()} bytes`;
+  const mine = ++brought;
+  const head = new Uint8Array(await from.slice(0, 4).arrayBuffer());
+  const shown = from.size <= MOST_SHOWN && new TextDecoder().decode(head) !== "PAR1";
+  const content = shown ? await from.text() : "";
+  if (mine !== brought) return;
+  large = shown ? null : from;
+  text.value = content;
+  text.placeholder = shown ? "" : `${from.name}, ${from.size.toLocaleString()} bytes`;
   await open();
 }
 
 async function open() {
   clear();
+  const mine = ++brought;
   const content = large ?? text.value;
   try {
     /** @type {Found} */
     const found = await (await send("POST", "/api/records/look", content)).json();
+    if (mine !== brought) return;
     if (found.kind === "position" || found.count === 1) await keep(content, 1);
     else showGames(content, found);
   } catch (problem) {
-    complain(problem);
+    if (mine === brought) complain(problem);
   }
 }
 
@@ -150,6 +157,7 @@ form.addEventListener("submit", (event) => {
   open();
 });
 text.addEventListener("input", () => {
+  brought += 1;
   large = null;
   file.value = "";
 });

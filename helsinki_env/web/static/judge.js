@@ -35,7 +35,14 @@ export class Judge {
     this.thought = thought;
     this.complain = complain;
     select.replaceChildren(...judges.map((judge) => make("option", { value: judge }, named(judge))));
-    select.addEventListener("change", () => this.#do("GET"));
+    select.addEventListener("change", () => {
+      // Until it is known what the one who was chosen does, there is nothing to be begun or stopped.
+      this.#running = false;
+      start.hidden = true;
+      bar.hidden = true;
+      byId("state").textContent = "";
+      this.#do("GET");
+    });
     start.addEventListener("click", () => this.#do(this.#running ? "DELETE" : "POST"));
   }
 
@@ -71,6 +78,8 @@ export class Judge {
     try {
       await this.#follow(await this.#ask(method, select.value), mine);
     } catch (problem) {
+      if (mine !== this.#wanted) return;
+      start.hidden = false;
       this.complain(problem);
     }
   }
@@ -86,7 +95,12 @@ export class Judge {
       this.#show(judging);
       if (judging.state !== "running") return;
       await new Promise((done) => setTimeout(done, AGAIN));
-      if (mine === this.#wanted) judging = await this.#ask("GET", judging.judge);
+      if (mine !== this.#wanted) return;
+      try {
+        judging = await this.#ask("GET", judging.judge);
+      } catch (problem) {
+        if (!(problem instanceof TypeError)) throw problem; // the server was stopped, and may come back
+      }
     }
   }
 

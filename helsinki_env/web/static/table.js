@@ -27,6 +27,10 @@ let armed = null;
 let sent = -1;
 /** Whether the last pointer was no mouse: then a first touch shows and a second one decides. */
 let touching = false;
+/** When the player that thinks began, by this page's clock. */
+let began = 0;
+/** Whether the line was down: the table may have gone back and on since, to another position with the same number. */
+let stale = false;
 let looks = recall("look", NARROW.matches ? "follow" : "all");
 
 const placing = new Placing();
@@ -69,7 +73,8 @@ const connection = new Connection(
   (there) => {
     byId("line").textContent = there ? "" : "No connection, trying again";
     sent = -1;
-    if (!there) advice.forget();
+    advice.forget();
+    stale = true;
     if (there) connection.send({ type: "pace", milliseconds: Number(pace.value) });
   },
 );
@@ -89,7 +94,9 @@ function heard(message) {
 function show(next) {
   const before = view;
   const focused = byId("act").contains(document.activeElement);
-  const same = before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
+  const same =
+    !stale && before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
+  stale = false;
   view = same && next.decisions.length ? { ...next, decisions: before.decisions } : next;
   if (!same) disarm();
   if (!same) closeMenu();
@@ -146,14 +153,18 @@ function headline(text) {
 /** @param {View} now  Stop and go on, for players that think; at the end what can be done with the game. */
 function showPlayer(now) {
   const row = byId("player");
-  row.hidden = now.thinking === null && !now.paused && !now.done;
-  if (row.hidden) return row.replaceChildren();
+  const kind = now.done ? "done" : now.paused ? "paused" : now.thinking ? "thinking" : "";
+  began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
+  row.hidden = !kind;
+  // A button that is exchanged while somebody presses it hears nothing of that.
+  if (row.dataset.kind === kind) return;
+  row.dataset.kind = kind;
+  if (!kind) return row.replaceChildren();
   if (now.done) return row.replaceChildren(takeApart(now.table, complain, "Take this game apart"));
   if (now.paused) {
     const apart = now.seats.some((chair) => chair.human) ? [] : [takeApart(now.table, complain, "Take apart so far")];
     return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }), ...apart);
   }
-  const began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   const clock = make("span", { class: "soft" });
   const tick = () => {
     clock.textContent = `${Math.floor((Date.now() - began) / 1000)} s`;
@@ -170,6 +181,8 @@ function showCurtain(now) {
   const came = seat !== null && sheet.hidden;
   sheet.hidden = seat === null;
   if (seat === null) return sheet.replaceChildren();
+  if (!came && sheet.dataset.seat === String(seat)) return;
+  sheet.dataset.seat = String(seat);
   const name = now.seats[seat].name;
   const ready = button(`I am ${name}: show the table`, () => connection.send({ type: "look", seat }), { class: "main" });
   sheet.replaceChildren(make("h2", {}, `Hand the device to ${name}`), make("p", {}, "Nobody else should look."), ready);

@@ -20,6 +20,10 @@ const path = `/api/tournaments/${encodeURIComponent(name)}`;
 /** @type {Standing | null} */
 let shown = null;
 let timer = 0;
+/** Whether it is being forgotten: then nobody asks for it. */
+let leaving = false;
+/** The games that are listed, as JSON. */
+let listed = "";
 
 /** @param {unknown} problem */
 function complain(problem) {
@@ -96,7 +100,9 @@ function showLatest(games) {
   const list = byId("latest");
   byId("games").hidden = games.length === 0;
   // Who is about to choose one must find it where it was.
-  if (list.contains(document.activeElement) || list.matches(":hover")) return;
+  const latest = JSON.stringify(games);
+  if (latest === listed || list.contains(document.activeElement) || list.matches(":hover")) return;
+  listed = latest;
   list.replaceChildren(
     ...games.map(({ number, seats }) => {
       const who = seats.map(({ player, score, place }, seat) =>
@@ -131,16 +137,20 @@ function show(now) {
   shown = now;
   showFar(now);
   if (JSON.stringify(before?.figures) !== JSON.stringify(now.figures) || before?.done !== now.done) showFigures(now);
-  if (JSON.stringify(before?.latest) !== JSON.stringify(now.latest)) showLatest(now.latest);
+  showLatest(now.latest);
 }
 
 /** Ask how it stands, show it, and ask again a little later. */
 async function refresh() {
   clearTimeout(timer);
+  if (leaving) return;
   try {
-    show(await ask("GET", path));
+    const now = await ask("GET", path);
+    if (leaving) return;
+    show(now);
     write("line", "");
   } catch (problem) {
+    if (leaving) return;
     if (!(problem instanceof TypeError)) return complain(problem);
     write("line", "The server does not answer; trying again …"); // it was stopped, and may come back
   }
@@ -167,11 +177,14 @@ byId("toggle").addEventListener("click", () => change(shown && active(shown) ? "
 byId("download").addEventListener("click", () => download(`${path}/games`, `tournament-${name}.jsonl`).catch(complain));
 byId("remove").addEventListener("click", async () => {
   if (!confirm("Forget this tournament with its games?")) return;
+  leaving = true;
   try {
     await ask("DELETE", path);
     location.assign("/tournaments");
   } catch (problem) {
     complain(problem);
+    leaving = false;
+    await refresh();
   }
 });
 new ResizeObserver(showChart).observe(byId("chart"));

@@ -179,7 +179,8 @@ class Tournaments:
     async def remove(self, name: str) -> None:
         """Stop a tournament and forget it with its games."""
         self.kept.check(name)
-        await self._stop(name)
+        while name in self._runs:  # a page that still looks at it may have begun another one meanwhile
+            await self._stop(name)
         self.kept.remove(name)
         self._figures.pop(name, None)
         self._messages.pop(name, None)

@@ -20,8 +20,6 @@ CLAIMS: tuple[Claim, ...] = ("too strong", "too weak")
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**56
 _MOST_NETWORKS = 20
-#: Fewer games tell nothing.
-_LEAST_GAMES = 100
 
 
 @dataclass(frozen=True)
@@ -70,9 +68,8 @@ class RetrainedConfig:
         for key in ("screen", "meetings"):
             counts = {n: games for n, games in sorted(counts_of(self, key).items()) if games}
             object.__setattr__(self, key, counts)
-        for n, games in self.meetings.items():
-            Entry(games, StudyError, f"meetings.{n}").integer(_LEAST_GAMES)
         check_screen(self.screen, "screen")
+        check_screen(self.meetings, "meetings")
         check_design(self.design, "design")
         if not self.screen or tuple(self.screen) != tuple(self.meetings):
             entry_of(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
