@@ -237,7 +237,7 @@ def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
         RetrainedConfig.from_dict({**ASKED, **changes})
 
 
-@pytest.mark.parametrize("name", ["quick", "standard"])
+@pytest.mark.parametrize("name", ["quick", "standard", "weak", "strong"])
 def test_what_is_in_the_box_comes_back_from_plain_data(name: str) -> None:
     config = RetrainedConfig.from_yaml(name)
     assert RetrainedConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config

@@ -27,7 +27,7 @@ from agents.net.checkpoint import save_checkpoint
 from agents.net.description import environment_of, interface_digests
 from agents.net.pytorch import knows_bfloat16
 from agents.registry import files_digest, make_player
-from helsinki_env.data import Entry, brief, shown
+from helsinki_env.data import Entry, brief
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
@@ -38,7 +38,7 @@ from training.learner import Place, learner_of
 from training.preset import Preset
 from training.progress import Progress, Report
 from training.race import strongest
-from training.saved import Arrays, Standing, StateError, load_module, module_arrays, read, write
+from training.saved import Arrays, Standing, StateError, different, load_module, module_arrays, read, write
 
 with needs("train"):
     import torch
@@ -60,14 +60,6 @@ _STATE = "state.safetensors"
 
 class RunError(ValueError):
     """A run that cannot be begun or resumed; the message says why and what to do."""
-
-
-def _different(begun: Any, now: Any, key: str) -> list[str]:
-    """Return where two values differ, in words."""
-    if isinstance(begun, dict) and isinstance(now, dict):
-        keys = [*now, *(name for name in begun if name not in now)]
-        return [text for name in keys for text in _different(begun.get(name), now.get(name), f"{key}.{name}")]
-    return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]
 
 
 def _file(measured: int) -> str:
@@ -159,9 +151,7 @@ class Training:
             arrays, told = read(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
-        different = [
-            text for key, value in self._identity().items() for text in _different(told[key].value, value, key)
-        ]
+        different = [text for key, value in self._identity().items() for text in different(told[key].value, value, key)]
         if different:
             raise RunError(
                 f"{self.folder}: the run was begun with {'; '.join(different)}: resume it with what it was begun with, "
