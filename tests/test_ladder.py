@@ -13,7 +13,7 @@ import pytest
 
 from agents.rating.figures import budgets, draw_budgets, draw_pairs, short
 from agents.rating.ratings import rate
-from agents.rating.report import ratings_data, report_files, table_data
+from agents.rating.report import ratings_data, read_report, report_files, table_data
 from helsinki_env.cli import main
 from tests.support.rankings import simulate
 
@@ -177,6 +177,21 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
     shutil.copy(Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json", tmp_path)
     assert main(["ladder", "--from", str(tmp_path / "balance.json")]) == 2
     assert "balance.json: provenance.games: found" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["ladder", *(f"ladder-{of}" for of in ("copenhagen", "generations", "trained", "yardsticks"))]
+)
+def test_pages_follow_from_their_numbers_and_say_which_networks_played(name: str) -> None:
+    docs = Path(__file__).resolve().parent.parent / "docs"
+    data = read_report(docs / f"{name}.json")
+    page = report_files(data, name=name, images="images")[Path(f"{name}.md")].decode()
+    assert page == (docs / f"{name}.md").read_text(encoding="utf-8")
+    networks = data["provenance"].get("networks", {})
+    players = {row["player"] for table in data["tables"] for row in table["players"]}
+    assert set(networks) == {player for player in players if player.startswith("net")}
+    assert all(f"`{player}` `{digest}`" in page for player, digest in networks.items())
 
 
 def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> None:

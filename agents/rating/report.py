@@ -180,6 +180,9 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         f"docs/ratings.md; all numbers: {link(f'{name}.json', f'{name}.json')}.",
         "",
     ]
+    if networks := provenance.get("networks"):
+        named = ", ".join(f"{code(player)} {code(digest)}" for player, digest in networks.items())
+        lines += [f"Read from files, of which these are the digests: {named}.", ""]
     if lines_replaced := provenance.get("replaced"):
         lines += [f"Of chance: {text('; '.join(lines_replaced))}.", ""]
     for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):

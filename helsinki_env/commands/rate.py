@@ -123,6 +123,7 @@ def rate_run(
         "missing_games": sum(table.missing for table in played),
         "resampling": {"seed": seed, "resamples": resamples},
         "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
+        **({"networks": networks} if (networks := folder.networks) else {}),
         **({"replaced": lines} if lines else {}),
     }
     return rated, provenance
