@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,23 @@ def test_the_notebook_says_what_is_learnt_and_what_to_try(path: Path) -> None:
     assert learnt.count("\n- ") >= 3
     assert "**How long it takes**:" in learnt
     assert cells[-1].source.partition("## What to try next")[2].count("\n- ") >= 3
+
+
+@each
+def test_what_the_notebook_imports_exists(path: Path) -> None:
+    """Asked of all of them every day: the long ones run nightly."""
+    found = [node for node in ast.walk(ast.parse(code(path))) if isinstance(node, ast.ImportFrom)]
+    assert found
+    for node in found:
+        module = import_module(str(node.module))
+        assert all(hasattr(module, name.name) for name in node.names), ast.unparse(node)
+
+
+def test_what_is_told_of_the_real_study_is_what_it_says() -> None:
+    shown = "\n".join(text for kind, text in texts(read(FOLDER / "04_balance.ipynb")) if kind == "stdout")
+    told = json.loads((ROOT / "docs" / "balance" / "balance.json").read_text(encoding="utf-8"))["summary"]
+    assert told
+    assert all(f"- {sentence}\n" in f"{shown}\n" for sentence in told)
 
 
 @each
