@@ -38,7 +38,7 @@ from training.learner import Place, learner_of
 from training.preset import Preset
 from training.progress import Progress, Report
 from training.race import strongest
-from training.saved import Arrays, Standing, StateError, different, load_module, module_arrays, read, write
+from training.saved import Arrays, Standing, StateError, differences, load_module, module_arrays, read, write
 
 with needs("train"):
     import torch
@@ -151,7 +151,9 @@ class Training:
             arrays, told = read(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
-        different = [text for key, value in self._identity().items() for text in different(told[key].value, value, key)]
+        different = [
+            text for key, value in self._identity().items() for text in differences(told[key].value, value, key)
+        ]
         if different:
             raise RunError(
                 f"{self.folder}: the run was begun with {'; '.join(different)}: resume it with what it was begun with, "

@@ -26,7 +26,7 @@ with needs("train"):
     from safetensors.numpy import save
     from torch import nn
 
-__all__ = ["Standing", "StateError", "check_curve", "different", "load_module", "load_optimiser", "module_arrays",
+__all__ = ["Standing", "StateError", "check_curve", "differences", "load_module", "load_optimiser", "module_arrays",
            "optimiser_arrays", "read", "taken", "write"]  # fmt: skip
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -166,9 +166,9 @@ def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[
     optimiser.load_state_dict({"state": remembered, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
-def different(begun: Any, now: Any, key: str) -> list[str]:
+def differences(begun: Any, now: Any, key: str) -> list[str]:
     """Return where a run was begun with something else than it is resumed with, in words; `key` says what it is."""
     if isinstance(begun, dict) and isinstance(now, dict):
         keys = [*now, *(name for name in begun if name not in now)]
-        return [text for name in keys for text in different(begun.get(name), now.get(name), f"{key}.{name}")]
+        return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]
     return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]
