@@ -77,14 +77,20 @@ def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame,
     assert player.wrong == []
 
 
+def judged_at_length(browser: Any, server: Server, seed: int) -> Player:
+    """Somebody who has seen what the network thinks of a game, and has begun to ask who searches long."""
+    player = paste(browser, server, played(GAMES[0], seed=seed).to_json())
+    player.page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    player.page.select_option("#judge", "net+search:400")
+    player.page.wait_for_selector("#start:not([hidden])")
+    player.page.click("#start")
+    player.page.wait_for_selector("#progress:not([hidden])")
+    return player
+
+
 def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any) -> None:
-    player = paste(browser, server, played(GAMES[0], seed=9).to_json())
+    player = judged_at_length(browser, server, seed=9)
     page = player.page
-    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    page.select_option("#judge", "net+search:400")
-    page.wait_for_selector("#start:not([hidden])")
-    page.click("#start")
-    page.wait_for_selector("#progress:not([hidden])")
     assert page.inner_text("#start") == "Stop"
     page.click("#start")
     page.wait_for_selector("#progress", state="hidden")
@@ -99,13 +105,8 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
 
 def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Server, browser: Any) -> None:
     """The server has stopped a judge, and another one is looked at before the page hears of it."""
-    player = paste(browser, server, played(GAMES[0], seed=10).to_json())
+    player = judged_at_length(browser, server, seed=10)
     page = player.page
-    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    page.select_option("#judge", "net+search:400")
-    page.wait_for_selector("#start:not([hidden])")
-    page.click("#start")
-    page.wait_for_selector("#progress:not([hidden])")
     late: list[tuple[Any, Any]] = []
     page.route("**/judgement*", lambda route: stop(route) if route.request.method == "DELETE" else route.continue_())
 

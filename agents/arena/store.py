@@ -28,12 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena.chunk import ChunkGames, Spent
+from agents.arena.chunk import ChunkGames, Spent, files_of
 from agents.arena.designs import as_sets
 from agents.arena.files import GAMES, ChunkFiles
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
-from agents.registry import files_digest
 from helsinki_env.data import brief, read_json
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
@@ -310,9 +309,8 @@ def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
 
 def _networks(plan: Plan) -> dict[str, str]:
     """The digests of the files that a plan's players are read from, as they are now; mostly networks."""
-    players = sorted({name: table.config for table in plan.tables for name in table.players}.items())
-    found = {player: files_digest(player, config) for player, config in players}
-    return {player: digest[:16] for player, digest in found.items() if digest is not None}
+    found = {player: digest for table in plan.tables for player, digest in files_of(table).items()}
+    return {player: digest[:16] for player, digest in sorted(found.items())}
 
 
 def _check_extends(path: Path, there: Plan, plan: Plan) -> None:

@@ -16,7 +16,6 @@ from functools import partial
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
-from agents.registry import player_files
 
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
 
@@ -108,11 +107,6 @@ def _begun(processes: int) -> _Workers:
     return _Workers(processes)
 
 
-def _has_files(plan: Plan) -> bool:
-    """Return whether players are read from files, which every tournament reads anew: they may be others by then."""
-    return any(player_files(player, table.config) for table in plan.tables for player in table.players)
-
-
 def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
     """Play chunks in processes of their own, which end then, or wait for more (`workers_kept`).
 
@@ -161,7 +155,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     finally:
         if not done:
             workers.kill()
-        elif (kept := _WAITING.get()) is not None and not _has_files(plan):
+        elif (kept := _WAITING.get()) is not None and not any(files):  # files may be others by the next tournament
             kept.append(workers)
         else:
             workers.end()

@@ -38,6 +38,7 @@ export class Judge {
     select.addEventListener("change", () => {
       // Until it is known what the one who was chosen does, there is nothing to be begun or stopped.
       this.#running = false;
+      start.textContent = "Judge";
       start.hidden = true;
       bar.hidden = true;
       byId("state").textContent = "";

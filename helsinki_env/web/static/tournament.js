@@ -99,8 +99,8 @@ function showChart() {
 function showLatest(games) {
   const list = byId("latest");
   byId("games").hidden = games.length === 0;
-  // Who is about to choose one must find it where it was.
   const latest = JSON.stringify(games);
+  // Who is about to choose one must find it where it was.
   if (latest === listed || list.contains(document.activeElement) || list.matches(":hover")) return;
   listed = latest;
   list.replaceChildren(
