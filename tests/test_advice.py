@@ -137,12 +137,8 @@ def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> 
         assert until(line, lambda new: new["type"] == "opinion" and new["deeper"] == 0)["number"] == view["number"]
 
 
-async def _unsent(_: Any) -> None:
-    pass
-
-
 def _asked(table: Table, deeper: int = 0) -> Question:
-    page = Page(_unsent, (table.game.seat,))
+    page = Page(lambda _: None, (table.game.seat,))
     return question_at(table, page, {"number": table.number, "deeper": deeper}, {})
 
 
@@ -197,7 +193,7 @@ async def _said(*questions: Question) -> list[dict[str, Any]]:
     """Return what an adviser answers that is asked questions at once, until it has answered."""
     thinkers, said, answered = Thinkers(), list[dict[str, Any]](), asyncio.Event()
 
-    async def send(message: dict[str, Any]) -> None:
+    def send(message: dict[str, Any]) -> None:
         said.append(message)
         answered.set()
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helsinki_env.engine.hidden import redeal
+from helsinki_env.web.line import MOST_UNSENT
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
@@ -155,6 +159,30 @@ def test_players_alone_are_watched(server: Server) -> None:
         assert stopped["thinking"] is None
         line.send(json.dumps({"type": "go"}))
         assert until(line, lambda new: new["type"] == "table" and new["number"] > number)
+
+
+def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Server) -> None:
+    made = server.make("greedy", "random", seed=4)
+    with socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port)) as narrow:
+        narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
+        with (
+            seated(server, made["table"], sock=narrow, max_queue=1, ping_interval=None) as (deaf, _),
+            seated(server, made["table"]) as (line, view),
+        ):
+            line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+            # Sooner than a line is given up that answers no ping: 40 seconds.
+            view = until(line, lambda new: new["type"] == "table" and new["done"], 30)
+            for _ in range(MOST_UNSENT):
+                line.send(json.dumps({"type": "go"}))
+                assert until(line, lambda _: True, 30)["number"] == view["number"]
+            taken = []
+            narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**20)
+            with suppress(ConnectionClosed):
+                while True:
+                    taken.append(deaf.recv(60))
+            assert len(taken) < MOST_UNSENT, "its line is closed before all was sent"
+        with seated(server, made["table"]) as (_, again):
+            assert again["number"] == view["number"]
 
 
 def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(server: Server) -> None:

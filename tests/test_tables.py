@@ -13,6 +13,7 @@ import pytest
 from agents.base import decide
 from agents.registry import make_player
 from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.web.finished import Finished
 from helsinki_env.web.rooms import Page, Room
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
@@ -210,15 +211,12 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         store.add(one)
         sent: list[dict[str, Any]] = []
 
-        async def send(view: dict[str, Any]) -> None:
-            sent.append(view)
-
-        room, page = Room(one, store, Thinkers()), Page(send, (0, 1))
+        room, page = Room(one, store, Thinkers()), Page(sent.append, (0, 1))
         room.pages.add(page)
         while room.table.undoable() is None:
             page.looking = room.table.game.seat
             action = int(room.table.game.legal_actions()[0])
-            await room.asked(page, {"type": "decide", "number": room.table.number, "action": action})
+            room.asked(page, {"type": "decide", "number": room.table.number, "action": action})
         page.looking = room.table.game.seat
         before, number = room.table.game.clone(), room.table.number
         undone = {"type": "undo", "number": number, "to": number - 1}
@@ -226,10 +224,57 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         store.rows.execute("PRAGMA query_only = ON")
         for message in (undone, decided):
             with pytest.raises(StoreError, match="cannot be written"):
-                await room.asked(page, message)
+                room.asked(page, message)
             assert (room.table.game, room.table.number) == (before, number)
         store.rows.execute("PRAGMA query_only = OFF")
-        await room.asked(page, undone)
+        room.asked(page, undone)
         assert room.table.number == store.load("t1").number == number - 1
 
     asyncio.run(ask())
+
+
+@BOTH
+def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path) -> None:
+    async def ask() -> None:
+        store, one, thinkers = Store(tmp_path), table(game, HUMAN, "heuristic"), Thinkers()
+        play(one, 30)
+        while one.thinker is None:
+            play(one, 1)
+        store.add(one)
+        room, views = Room(one, store, thinkers), list[dict[str, Any]]()
+        page = Page(views.append, (0,))
+        room.pages.add(page)
+        room.go_on()
+        before, number, to = one.game.clone(), one.number, one.may_take_back()[-1]
+        store.rows.execute("PRAGMA query_only = ON")
+        with pytest.raises(StoreError, match="nothing is taken back"):
+            room.asked(page, {"type": "takeback", "number": number, "to": to})
+        with pytest.raises(TableError, match="cannot be taken back"):
+            room.asked(page, {"type": "takeback", "number": number, "to": number})
+        assert (room.table.game, room.table.number) == (before, number)
+        assert room.view(page)["thinking"] is not None
+        store.rows.execute("PRAGMA query_only = OFF")
+        while room.table.thinker is not None:
+            await asyncio.sleep(0.01)
+        assert room.table.number > number, "it went on as if nothing had been asked"
+        room.asked(page, {"type": "takeback", "number": room.table.number, "to": to})
+        assert room.table.number == store.load("t1").number == to
+        await room.close()
+        thinkers.close()
+
+    asyncio.run(ask())
+
+
+def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Path) -> None:
+    store, over = Store(tmp_path), table("helsinki", HUMAN, "greedy")
+    play(over, 1000, "random")
+    store.add(over)
+    finished = Finished(store)
+    assert asyncio.run(finished.among(store.all())) == {"t1"}
+    longer = table("helsinki", HUMAN, "greedy")
+    play(longer, over.number)
+    assert not longer.game.done, "such a game takes longer"
+    store.go_back("t1", 0, over.decisions)
+    for decision in longer.decisions:
+        store.write("t1", decision)
+    assert asyncio.run(finished.among(store.all())) == set()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -123,11 +122,11 @@ class Adviser:
     """Asks for a page, one question at a time; what it does not want to know any more is not told.
 
     Args:
-        send: sends the page a message.
+        send: tells the page something.
         thinkers: who asks players.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], Awaitable[None]], thinkers: Thinkers) -> None:
+    def __init__(self, send: Callable[[dict[str, Any]], None], thinkers: Thinkers) -> None:
         self._send, self._thinkers = send, thinkers
         self._wanted: Question | None = None
         self._asked: Question | None = None
@@ -158,8 +157,7 @@ class Adviser:
                 answer = await self._answer(asked)
                 if self._wanted is asked:
                     self._wanted = None
-                    with suppress(Exception):  # the page has gone
-                        await self._send(answer)
+                    self._send(answer)
         finally:
             if self._task is asyncio.current_task():
                 self._task = self._asked = None

@@ -24,17 +24,18 @@ class Finished:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._over: dict[str, tuple[int, bool]] = {}
+        self._over: dict[str, tuple[tuple[int, float], bool]] = {}
 
     async def among(self, kept: Sequence[Kept]) -> set[str]:
         """Return the names of those tables, of the newest few hundred, whose games are over."""
         over = set()
         for one in kept[:_MOST]:
-            number, done = self._over.get(one.name, (-1, False))
-            if number != one.decisions:
+            state = one.decisions, one.last
+            known, done = self._over.get(one.name, (None, False))
+            if known != state:
                 await asyncio.sleep(0)  # others have their turn between two tables
                 done = self._is_over(one.name)
-                self._over[one.name] = one.decisions, done
+                self._over[one.name] = state, done
             if done:
                 over.add(one.name)
         return over

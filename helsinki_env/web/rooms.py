@@ -7,8 +7,7 @@ import hmac
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 from helsinki_env.web.advice import Adviser, question_at
@@ -28,11 +27,11 @@ class Page:
     """A browser that looks at a table.
 
     Args:
-        send: sends it a message.
+        send: tells it something; whoever does so does not wait for it.
         mine: the seats that it plays.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], Awaitable[None]], mine: tuple[int, ...]) -> None:
+    def __init__(self, send: Callable[[dict[str, Any]], None], mine: tuple[int, ...]) -> None:
         self.send, self.mine = send, mine
         #: The seat that was last let see its cards; several people at one device take turns.
         self.looking: int | None = mine[0] if len(mine) == 1 else None
@@ -114,28 +113,27 @@ class Room:
         for adviser in self._advisers.values():
             adviser.forget()
 
-    async def tell(self) -> None:
+    def tell(self) -> None:
         """Send every page what it shows now."""
-        for page in list(self.pages):
-            with suppress(Exception):  # it has gone; whoever reads from it notices
-                await page.send(self.view(page))
+        for page in self.pages:
+            page.send(self.view(page))
 
     # what pages ask
 
-    async def asked(self, page: Page, message: dict[str, Any]) -> None:
+    def asked(self, page: Page, message: dict[str, Any]) -> None:
         """Do what a page asks.
 
         Raises:
             TableError: if that cannot be done now; nothing has changed.
             StoreError: if it cannot be written; nothing has changed.
         """
-        await getattr(self, f"_on_{message['type']}")(page, message)
+        getattr(self, f"_on_{message['type']}")(page, message)
 
-    async def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
         self._turn_of(page)
         self._decide(message["number"], message["action"])
-        await self.go_on()
+        self.go_on()
 
     def _turn_of(self, page: Page) -> None:
         """Raise TableError if it is not a page's turn to decide."""
@@ -161,72 +159,73 @@ class Room:
         self._message = ""
         return decision
 
-    async def _on_undo(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_undo(self, page: Page, message: dict[str, Any]) -> None:
         self._turn_of(page)
         self.table.undo(message["number"], message["to"])
         self._went_back(message["to"], ())
-        await self.go_on()
+        self.go_on()
 
-    async def _on_takeback(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_takeback(self, page: Page, message: dict[str, Any]) -> None:
         if page.mine != self.table.humans:
             raise TableError("only who plays alone against players may take back")
         gone = self.table.take_back(message["number"], message["to"])
-        await self._stop()
         self._went_back(message["to"], gone)
-        await self.go_on()
+        self._stop()
+        self.go_on()
 
     def _went_back(self, to: int, gone: Any) -> None:
         try:
             self._store.go_back(self.table.name, to, gone)
         except sqlite3.Error as problem:
-            self.table = self._store.load(self.table.name)  # as it was
+            paused, self.table = self.table.paused, self._store.load(self.table.name)  # as it was
+            self.table.paused = paused
             raise StoreError(f"{self._store.path}: cannot be written, so nothing is taken back: {problem}") from None
         finally:
             self._changed()
         self._message = ""
 
-    async def _on_look(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_look(self, page: Page, message: dict[str, Any]) -> None:
         if message["seat"] not in page.mine:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.looking = message["seat"]
-        await self._on_cancel(page, message)
-        await page.send(self.view(page))
+        self._on_cancel(page, message)
+        page.send(self.view(page))
 
-    async def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
         if message["number"] < self.table.number:
             return  # the table has moved on meanwhile: whoever still wants to know asks anew
         words = {one["id"]: one["words"] for one in self._choices()}
         question = question_at(self.table, page, message, words)
         self._advisers.setdefault(page, Adviser(page.send, self._thinkers)).ask(question)
 
-    async def _on_cancel(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_cancel(self, page: Page, message: dict[str, Any]) -> None:
         if page in self._advisers:
             self._advisers[page].forget()
 
-    async def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
         if self.table.thinker is not None:
             self.table.paused = True
-            await self._stop()
-        await self.tell()
+            self._stop()
+        self.tell()
 
-    async def _on_go(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_go(self, page: Page, message: dict[str, Any]) -> None:
         self.table.paused = False
-        await self.go_on()
+        self.go_on()
 
-    async def _on_pace(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_pace(self, page: Page, message: dict[str, Any]) -> None:
         self.pace = min(message["milliseconds"], 10_000) / 1000
 
-    async def _on_sit(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_sit(self, page: Page, message: dict[str, Any]) -> None:
         raise TableError("sit: you sit at the table already")
 
     # players
 
-    async def go_on(self) -> None:
+    def go_on(self) -> None:
         """Let a player think if it is its turn, and tell all pages."""
         if self._task is None and self.table.thinker is not None and not self.table.paused and self.pages:
             self._began = time.monotonic()
             self._task = asyncio.create_task(self._think())
-        await self.tell()
+        self.tell()
 
     async def _think(self) -> None:
         try:
@@ -238,7 +237,7 @@ class Room:
                     await asyncio.sleep(left)
                 self._decide(number, action)
                 self._began = time.monotonic()
-                await self.tell()
+                self.tell()
         except (PlayerFailedError, TableError, StoreError) as problem:
             self.table.paused = True
             self._message = f"The player cannot go on: {problem}"
@@ -246,15 +245,14 @@ class Room:
         finally:
             if self._task is asyncio.current_task():  # nobody has stopped it and started another one since
                 self._task = None
-        await self.tell()
+        self.tell()
 
-    async def _stop(self) -> None:
-        """Stop the player that thinks."""
+    def _stop(self) -> asyncio.Task[None] | None:
+        """Stop the player that thinks, and return what ends soon; it decides nothing any more."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        return task
 
     def left(self, page: Page) -> None:
         """Forget a page that has gone."""
@@ -266,7 +264,8 @@ class Room:
         """Stop what goes on."""
         for adviser in self._advisers.values():
             adviser.forget()
-        await self._stop()
+        if (task := self._stop()) is not None:
+            await asyncio.wait({task})
 
 
 class Rooms:

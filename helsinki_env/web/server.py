@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ from helsinki_env.extras import needs
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.beginnings import Begun, begun_from
 from helsinki_env.web.finished import Finished
-from helsinki_env.web.guard import MOST_BYTES, Guard
+from helsinki_env.web.guard import Guard
 from helsinki_env.web.judging import Judges
 from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.line import Line
 from helsinki_env.web.records import Records
-from helsinki_env.web.requests import Beginning, NewTable, message_of
+from helsinki_env.web.requests import Beginning, NewTable
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.setups import chosen_options, offered_options
 from helsinki_env.web.store import Kept, Store, StoreError
@@ -257,22 +259,19 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
     @app.websocket("/ws/tables/{name}")
     async def at_table(socket: WebSocket, name: str) -> None:
         await socket.accept()
+        line = Line(socket)
         page, room = None, None
         try:
-            first = await asyncio.wait_for(_heard(socket), _SIT_WITHIN)
+            first = await asyncio.wait_for(line.heard(), _SIT_WITHIN)
             if first["type"] != "sit":
                 raise TableError("sit: a page must first say who it is")
             if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
                 raise TableError("token: none or a wrong one; open the address that was printed when the server began")
             room = rooms.open(name)
-            page = Page(socket.send_json, room.seats_of(first["key"]))
+            page = Page(line.send, room.seats_of(first["key"]))
             room.pages.add(page)
-            await room.go_on()
-            while True:
-                try:
-                    await room.asked(page, await _heard(socket))
-                except (TableError, StoreError) as problem:
-                    await socket.send_json({"type": "error", "message": str(problem)})
+            room.go_on()
+            await line.serve(partial(room.asked, page))
         except TableError as problem:
             await socket.send_json({"type": "refused", "message": str(problem)})
             await socket.close(4400, "refused")
@@ -283,20 +282,3 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
         finally:
             if room is not None:
                 await rooms.leave(room, page)
-
-
-async def _heard(socket: WebSocket) -> dict[str, Any]:
-    """Return the next message of a page.
-
-    Raises:
-        TableError: if it is none that a page may send.
-    """
-    received = await socket.receive()
-    if received["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(received.get("code", 1000))
-    text = received.get("text")
-    if text is None:
-        raise TableError("message: found binary data, expected text")
-    if len(text) > MOST_BYTES:
-        raise TableError(f"message: found {len(text):,} letters, expected at most {MOST_BYTES:,}")
-    return message_of(text)

@@ -73,7 +73,7 @@ class StoreError(ValueError):
 
 
 class Kept(NamedTuple):
-    """What the list of tables says of one."""
+    """What the list of tables says of one; `made` and `last`, its latest decision, are in seconds since 1970."""
 
     name: str
     title: str
@@ -81,6 +81,7 @@ class Kept(NamedTuple):
     game: str
     chairs: tuple[Chair, ...]
     decisions: int
+    last: float
 
 
 def data_folder() -> Path:
@@ -177,13 +178,14 @@ class Store:
     def all(self) -> list[Kept]:
         """Return what is kept, the newest first."""
         rows = self.rows.execute(
-            "SELECT name, title, made, config, chairs, "
-            "(SELECT count(*) FROM decisions WHERE decisions.name = tables.name) FROM tables ORDER BY made DESC"
+            "SELECT tables.name, title, made, config, chairs, count(at), coalesce(max(at), made) "
+            "FROM tables LEFT JOIN decisions ON decisions.name = tables.name GROUP BY tables.name ORDER BY made DESC"
         ).fetchall()
         found = []
-        for name, title, made, config, chairs, count in rows:
+        for name, title, made, config, chairs, *decisions in rows:
             game = json.loads(config).get("game", "")
-            found.append(Kept(name, title, made, game, tuple(Chair(*chair) for chair in json.loads(chairs)), count))
+            seats = tuple(Chair(*chair) for chair in json.loads(chairs))
+            found.append(Kept(name, title, made, game, seats, *decisions))
         return found
 
     def load(self, name: str) -> Table:
