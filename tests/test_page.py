@@ -110,6 +110,27 @@ def test_a_player_is_stopped_by_a_press_during_which_it_decides(server: Server, 
     assert player.wrong == []
 
 
+def test_what_was_decided_is_taken_back_while_players_decide(server: Server, browser: Any) -> None:
+    players, rng = ("human", "greedy", "greedy", "greedy"), random.Random(5)
+    player = sit(browser, server, *players, game="helsinki", pace="400")
+    while True:
+        view = player.turn()
+        decide_by_key(player, rng)
+        if not player.view["decisions"]:
+            break
+    first = player.view["takeback"][0]
+    back = "#log button >> nth=-1"
+    player.page.focus(back)
+    player.wait(lambda now: now["number"] > view["number"] + 1)
+    player.press("Enter")
+    player.page.wait_for_selector("#armed:not([hidden])")
+    asked = player.view["number"]
+    player.wait(lambda now: now["number"] > asked)
+    player.page.click("#armed button >> text=Yes")
+    player.wait(lambda now: now["number"] == first)
+    assert player.wrong == []
+
+
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_what_others_have_built_is_marked_until_the_own_decision(
     game: TestedGame, server: Server, browser: Any
@@ -204,6 +225,18 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     player.page.goto(server.address)
     player.page.wait_for_selector(f"#tables a[href='/tables/{view['table']}']")
     assert player.wrong == []
+
+
+def test_a_double_click_makes_one_table(server: Server, browser: Any) -> None:
+    before = len(server.ask("GET", "/api/tables")[1])
+    page = browser.new_context().new_page()
+    page.goto(server.address)
+    page.select_option("#chairs select >> nth=1", "human")
+    page.check("[name=sharing][value=links]")
+    page.dblclick("text=Begin")
+    page.wait_for_selector("#links a, #links input")
+    page.wait_for_load_state("networkidle")
+    assert len(server.ask("GET", "/api/tables")[1]) == before + 1
 
 
 @pytest.mark.parametrize("width", [390, 1024, 2560])

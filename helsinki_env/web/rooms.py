@@ -192,8 +192,8 @@ class Room:
         page.send(self.view(page))
 
     def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
-        if message["number"] < self.table.number:
-            return  # the table has moved on meanwhile: whoever still wants to know asks anew
+        if message["number"] != self.table.number:
+            return  # the table has moved on or gone back meanwhile: whoever still wants to know asks anew
         words = {one["id"]: one["words"] for one in self._choices()}
         question = question_at(self.table, page, message, words)
         self._advisers.setdefault(page, Adviser(page.send, self._thinkers)).ask(question)

@@ -17,6 +17,8 @@ export class Advice {
   #view = null;
   /** The number of decisions taken when it was last asked. */
   #asked = -1;
+  /** For how many trials; 0: for what it thinks without any. */
+  #deeper = 0;
 
   /**
    * @param {HTMLInputElement} wanted  whether anything is asked
@@ -63,6 +65,7 @@ export class Advice {
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
     if (message.type === "unjudged") return this.#say(message.message);
+    if (message.deeper !== this.#deeper) return; // it has been asked for more meanwhile
     const focused = this.place.contains(document.activeElement);
     const offer = this.#offer();
     this.place.replaceChildren(
@@ -80,6 +83,7 @@ export class Advice {
   #ask(deeper) {
     if (!this.#view) return;
     this.#asked = this.#view.number;
+    this.#deeper = deeper;
     this.send({ type: "judge", number: this.#view.number, deeper });
     if (deeper === 0) this.#say("One moment …");
   }

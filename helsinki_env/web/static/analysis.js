@@ -1,7 +1,7 @@
 /** The page on which games and positions are brought to be taken apart, and found again. */
 
 import { Refused, ask, send } from "./access.js";
-import { button, byId, make } from "./dom.js";
+import { button, byId, make, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
@@ -71,7 +71,7 @@ function showGames(content, { count, games }) {
     const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
     const about = `${game}, ${one.decisions} decisions${one.scores ? "" : ", not played to its end"}`;
-    const choose = button("Open", () => keep(content, one.number).catch(complain));
+    const choose = button("Open", once(() => keep(content, one.number).catch(complain)));
     choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
     return make("li", {}, words, choose);
@@ -139,11 +139,12 @@ async function showKept() {
   const kept = await ask("GET", "/api/records");
   const items = kept.map(({ record, title, made, decisions }) => {
     const about = decisions === null ? "a position" : `${decisions} decisions`;
-    const remove = button("Remove", async () => {
+    const forget = async () => {
       if (!confirm(`Forget "${title}"?`)) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
-      showKept();
-    });
+      await showKept().catch(complain);
+    };
+    const remove = button("Remove", once(forget));
     remove.setAttribute("aria-label", `Remove ${title}`);
     const date = new Date(1000 * made).toLocaleString();
     const link = make("a", { href: `/analysis/${record}` }, title);
@@ -152,10 +153,7 @@ async function showKept() {
   byId("kept").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  open();
-});
+whenSent(form, open);
 text.addEventListener("input", () => {
   brought += 1;
   large = null;

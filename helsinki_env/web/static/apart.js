@@ -1,7 +1,7 @@
 /** From a table to the page on which its game is taken apart. */
 
 import { ask } from "./access.js";
-import { button } from "./dom.js";
+import { button, once } from "./dom.js";
 
 /**
  * Make the button that leads there.
@@ -16,5 +16,5 @@ export function takeApart(table, complain, text, label = text) {
     const { record } = await ask("POST", "/api/records", { table });
     location.assign(`/analysis/${record}`);
   };
-  return button(text, () => leads().catch((problem) => complain(problem.message)), { "aria-label": label });
+  return button(text, once(() => leads().catch((problem) => complain(problem.message))), { "aria-label": label });
 }

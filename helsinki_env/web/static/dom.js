@@ -36,13 +36,72 @@ export function makeSvg(tag, attributes = {}) {
  * Make a button that does something.
  *
  * @param {string} text
- * @param {() => void} does
+ * @param {(event: Event) => void} does
  * @param {Record<string, string | boolean | null>} [attributes]
  */
 export function button(text, does, attributes = {}) {
   const element = make("button", { type: "button", ...attributes }, text);
   element.addEventListener("click", does);
   return element;
+}
+
+/**
+ * Return what does something when it is clicked or sent, once: neither for the second click of a double one, nor again
+ * before it has ended.
+ *
+ * @param {() => Promise<unknown>} does  may not fail: whoever wrote it says what is wrong
+ * @returns {(event: Event) => Promise<void>}
+ */
+export function once(does) {
+  let going = false;
+  return async (event) => {
+    if (going || isSecondClick(event)) return;
+    going = true;
+    await does().finally(() => (going = false));
+  };
+}
+
+/** @param {Event} event */
+const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
+
+/**
+ * Do something when a form is sent, `once`.
+ *
+ * @param {HTMLFormElement} form
+ * @param {() => Promise<unknown>} does
+ */
+export function whenSent(form, does) {
+  const send = once(does);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(event);
+  });
+  form.addEventListener("click", (event) => {
+    const { target } = event;
+    if (isSecondClick(event) && target instanceof HTMLButtonElement && target.type === "submit") event.preventDefault();
+  });
+}
+
+/**
+ * Show items in a list. One that was there already stays: what is exchanged under a finger hears nothing of the press.
+ *
+ * @param {HTMLElement} list
+ * @param {{key: string, item: () => HTMLElement}[]} items  in order, with what tells each of them from all others
+ */
+export function showItems(list, items) {
+  const wanted = new Set(items.map((one) => one.key));
+  const there = new Map();
+  for (const item of /** @type {HTMLElement[]} */ (Array.from(list.children))) {
+    if (wanted.has(item.dataset.key ?? "")) there.set(item.dataset.key, item);
+    else item.remove();
+  }
+  let next = list.firstElementChild;
+  for (const { key, item } of items) {
+    const shown = there.get(key) ?? item();
+    shown.dataset.key = key;
+    if (shown === next) next = shown.nextElementSibling;
+    else list.insertBefore(shown, next);
+  }
 }
 
 /**

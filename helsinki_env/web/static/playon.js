@@ -2,12 +2,14 @@
 
 import { ask } from "./access.js";
 import { Chairs, showLinks } from "./chairs.js";
-import { byId } from "./dom.js";
+import { byId, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
 const dialog = /** @type {HTMLDialogElement} */ (byId("seats"));
 const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
+/** The game, and after how many of its decisions it goes on. */
+let from = { record: "", decisions: 0 };
 
 /** @param {unknown} problem */
 function refuse(problem) {
@@ -41,19 +43,16 @@ export async function playOn(record, game, players, decisions, seat) {
   refuse(null);
   byId("new").hidden = false;
   byId("links").hidden = true;
-  byId("new").onsubmit = (event) => {
-    event.preventDefault();
-    begin({ record, decisions }).catch(refuse);
-  };
+  from = { record, decisions };
   dialog.showModal();
 }
 
-/** @param {{record: string, decisions: number}} from */
-async function begin(from) {
+async function begin() {
   const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
   if (!links.length) return location.assign(`/tables/${table}`);
   byId("new").hidden = true;
   showLinks(byId("links"), links);
 }
 
+whenSent(/** @type {HTMLFormElement} */ (byId("new")), () => begin().catch(refuse));
 byId("cancel").addEventListener("click", () => dialog.close());

@@ -1,6 +1,6 @@
 /** What stands beside the picture: who plays, what was decided in this turn, and the log. */
 
-import { button, make } from "./dom.js";
+import { button, make, showItems } from "./dom.js";
 
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").Taken} Taken */
@@ -38,15 +38,17 @@ export function showSeats(list, view) {
  * @param {(to: number) => void} undo
  */
 export function showTurn(list, view, undo) {
-  list.replaceChildren(
-    ...view.turn.map((one) => {
-      const free = view.undo !== null && one.number >= view.undo;
+  const items = view.turn.map((one) => {
+    const free = view.undo !== null && one.number >= view.undo;
+    const item = () => {
       const inside = free
         ? button(one.words, () => undo(one.number), { title: `Go back to before "${one.words}"` })
         : make("span", { title: "Something hidden has been seen since: this stands" }, one.words);
       return make("li", { class: free ? "free" : null }, inside);
-    }),
-  );
+    };
+    return { key: JSON.stringify([one, free]), item };
+  });
+  showItems(list, items);
   list.hidden = view.turn.length === 0;
 }
 
@@ -66,11 +68,11 @@ export function showLog(list, view, takeBack) {
     else turns.push([one]);
   }
   const own = new Set(view.takeback);
-  list.replaceChildren(
-    ...turns.reverse().map((turn) => {
-      const chair = view.seats[turn[0].seat];
-      const first = turn.find((one) => own.has(one.number));
-      const item = make(
+  const items = turns.reverse().map((turn) => {
+    const chair = view.seats[turn[0].seat];
+    const first = turn.find((one) => own.has(one.number));
+    const item = () => {
+      const entry = make(
         "li",
         {},
         make("span", { class: `token seat-${turn[0].seat}`, "aria-hidden": "true" }, String(turn[0].seat)),
@@ -78,11 +80,13 @@ export function showLog(list, view, takeBack) {
       );
       if (first) {
         const name = `Take back: play on from before ${chair.name} ${first.words}`;
-        item.append(button("Take back", () => takeBack(first), { class: "small", "aria-label": name }));
+        entry.append(button("Take back", () => takeBack(first), { class: "small", "aria-label": name }));
       }
-      return item;
-    }),
-  );
+      return entry;
+    };
+    return { key: JSON.stringify([turn, first?.number]), item };
+  });
+  showItems(list, items);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { ask } from "./access.js";
 import { takeApart } from "./apart.js";
 import { Chairs, showLinks } from "./chairs.js";
-import { button, byId, make } from "./dom.js";
+import { button, byId, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -48,15 +48,14 @@ function order() {
   return { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
 }
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
+whenSent(form, async () => {
   complain("");
   try {
     const wanted = order();
     const { table, links } = await ask("POST", "/api/tables", wanted);
     if (!links.length) return location.assign(`/tables/${table}`);
     showLinks(byId("links"), links);
-    showTables();
+    await showTables();
   } catch (problem) {
     complain(problem);
   }
@@ -72,11 +71,12 @@ async function showTables() {
     const title = games.find((known) => known.name === one.game)?.title ?? one.game;
     const name = one.title || `${title}: ${who}`;
     const about = `${title}, ${one.over ? "over after " : ""}${one.decisions} decisions, ${new Date(1000 * one.made).toLocaleString()}`;
-    const remove = button("Remove", async () => {
+    const forget = async () => {
       if (!confirm(`Forget the table "${name}"?`)) return;
       await ask("DELETE", `/api/tables/${one.table}`).catch(complain);
-      showTables();
-    });
+      await showTables().catch(complain);
+    };
+    const remove = button("Remove", once(forget));
     remove.setAttribute("aria-label", `Remove the table ${name}`);
     const open = one.links ? make("b", { title: "Opened by the links of its seats" }, name) : make("a", { href: `/tables/${one.table}` }, name);
     const apart = one.over ? [takeApart(one.table, complain, "Take apart", `Take apart the game ${name}`)] : [];

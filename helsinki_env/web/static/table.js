@@ -11,6 +11,7 @@ import { news, showLog, showSeats, showTurn } from "./side.js";
 import { Stage } from "./stage.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
+/** @typedef {import("./protocol.js").Taken} Taken */
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").FromServer} FromServer */
 /** @typedef {import("./placing.js").Direction} Direction */
@@ -21,7 +22,11 @@ const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDow
 
 /** @type {View | null} */
 let view = null;
-/** What waits for a yes: the decision it is about, if any, and what a yes does. @type {{about: Decision | null, yes: () => void} | null} */
+/**
+ * What waits for a yes: the decision it is about, if any, what a yes does, and whether it stands when the table is another.
+ *
+ * @type {{about: Decision | null, yes: () => void, stands: (next: View) => boolean} | null}
+ */
 let armed = null;
 /** The number of decisions for which one has been sent already. */
 let sent = -1;
@@ -98,7 +103,7 @@ function show(next) {
     !stale && before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
   stale = false;
   view = same && next.decisions.length ? { ...next, decisions: before.decisions } : next;
-  if (!same) disarm();
+  if (!same && !armed?.stands(next)) disarm();
   if (!same) closeMenu();
   complain("");
   if (next.number !== before?.number) sent = -1;
@@ -115,11 +120,8 @@ function show(next) {
   look();
   showPlacing();
   showSeats(byId("seats"), next);
-  showTurn(byId("turn"), next, (to) => connection.send({ type: "undo", number: next.number, to }));
-  showLog(byId("log"), next, (taken) => {
-    const words = `Play on from before ${next.seats[taken.seat].name} ${taken.words}? All that came after is forgotten.`;
-    arm(null, words, () => connection.send({ type: "takeback", number: next.number, to: taken.number }));
-  });
+  showTurn(byId("turn"), next, undo);
+  showLog(byId("log"), next, askTakeBack);
   byId("undo").hidden = next.undo === null;
   showPlayer(next);
   advice.show(next);
@@ -211,9 +213,10 @@ function decide(decision) {
  * @param {Decision | null} about
  * @param {string} words
  * @param {() => void} does
+ * @param {(next: View) => boolean} [stands]  whether it may still be done when the table is another
  */
-function arm(about, words, does) {
-  armed = { about, yes: does };
+function arm(about, words, does, stands = () => false) {
+  armed = { about, yes: does, stands };
   const box = byId("armed");
   const sure = button("Yes", () => yes(), { class: "main" });
   sure.append(" ", make("kbd", { "aria-hidden": "true" }, "Enter"));
@@ -244,8 +247,19 @@ function disarm() {
   showPlacing();
 }
 
-function undo() {
-  if (view && view.undo !== null) connection.send({ type: "undo", number: view.number, to: view.number - 1 });
+/** @param {number} to  the decision before which it goes back */
+function undo(to) {
+  if (view && view.undo !== null) connection.send({ type: "undo", number: view.number, to });
+}
+
+const undoLast = () => undo((view?.number ?? 0) - 1);
+
+/** @param {Taken} taken */
+function askTakeBack(taken) {
+  if (!view) return;
+  const words = `Play on from before ${view.seats[taken.seat].name} ${taken.words}? All that came after is forgotten.`;
+  const does = () => view && connection.send({ type: "takeback", number: view.number, to: taken.number });
+  arm(null, words, does, (next) => next.log.some((one) => one.number === taken.number && one.words === taken.words));
 }
 
 // the picture
@@ -344,7 +358,7 @@ function pressed(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (key === "Enter" && event.repeat) return event.preventDefault(); // a key held down answers no question
   if (event.ctrlKey || event.metaKey) {
-    if (key === "z") undo();
+    if (key === "z") undoLast();
     return;
   }
   if (key === "Escape") {
@@ -364,7 +378,7 @@ function pressed(event) {
     byId("picture").focus({ preventScroll: true });
     return steer(key === "r" ? "rotate" : key === "f" ? "flip" : ARROWS[key]);
   }
-  if (key === "u") return undo();
+  if (key === "u") return undoLast();
   const meant = choices.of(key);
   if (meant) decide(meant);
 }
@@ -384,7 +398,7 @@ document.addEventListener("pointerdown", (event) => {
   touching = event.pointerType !== "mouse";
   if (!byId("menu").contains(/** @type {Node} */ (event.target))) closeMenu();
 });
-byId("undo").addEventListener("click", undo);
+byId("undo").addEventListener("click", undoLast);
 byId("rotate").addEventListener("click", () => steer("rotate"));
 byId("flip").addEventListener("click", () => steer("flip"));
 byId("here").addEventListener("click", () => placing.candidate && decide(placing.candidate));

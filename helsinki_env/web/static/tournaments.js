@@ -1,7 +1,7 @@
 /** The start page of tournaments: begin one, or go back to one. */
 
 import { ask } from "./access.js";
-import { button, byId, make } from "./dom.js";
+import { button, byId, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { inWords } from "./standings.js";
 
@@ -98,8 +98,7 @@ function order() {
   };
 }
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
+whenSent(form, async () => {
   complain("");
   try {
     const { tournament } = await ask("POST", "/api/tournaments", order());
@@ -116,11 +115,12 @@ async function showTournaments() {
     const closed = one.state === "closed";
     const name = closed ? one.tournament : one.title || one.players.join(", ");
     const about = closed ? one.message : `${one.game}, ${one.seats} at a table, ${inWords(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
-    const remove = button("Remove", async () => {
+    const forget = async () => {
       if (!confirm(`Forget the tournament "${name}" with its games?`)) return;
       await ask("DELETE", `/api/tournaments/${one.tournament}`).catch(complain);
-      showTournaments();
-    });
+      await showTournaments().catch(complain);
+    };
+    const remove = button("Remove", once(forget));
     remove.setAttribute("aria-label", `Remove the tournament ${name}`);
     const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
     return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
