@@ -9,11 +9,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env import copenhagen_v0, helsinki_v0
+from helsinki_env import copenhagen_v0, helsinki_v0, notation
 from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
 from helsinki_env.envs.registration import register
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki import observation
 from helsinki_env.games.helsinki.components import ComponentError, load_components
 from helsinki_env.games.helsinki.config import ConfigError, GameConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes

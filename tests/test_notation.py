@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import helsinki_env
 from helsinki_env import load_components
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, place_argument
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.games.helsinki.reference import action_offsets, decode, encode
+from tests.games import EACH_GAME, TestedGame
 from tests.support.positions import COMPONENTS
 
 
@@ -23,6 +26,24 @@ def test_every_decision_is_read_back_from_its_name(components: str) -> None:
     names = [notation.describe(action, components) for action in range(table.size)]
     assert len(set(names)) == table.size
     assert [notation.parse(name, components) for name in names] == list(range(table.size))
+
+
+@EACH_GAME
+def test_positions_of_every_game_are_written_and_read_under_the_name_that_users_know(game: TestedGame) -> None:
+    for config in game.configs[:2]:  # a position does not say how games are rewarded
+        one = game.spec.game(config, seed=3)
+        rng = np.random.default_rng(5)
+        while not one.done:
+            position = helsinki_env.notation.to_dict(one)
+            assert position["game"] == game.name
+            assert helsinki_env.notation.from_dict(json.loads(json.dumps(position))) == one
+            assert isinstance(helsinki_env.notation.to_dict(one, seat=0)["draw_pile"], int)
+            legal = one.legal_actions()
+            one.step(int(legal[rng.integers(len(legal))]))
+    wrongs: list[Any] = [{**position, "game": "chess"}, {**position, "seats": []}, {}, []]
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match="game: |seats: |expected a mapping"):
+            helsinki_env.notation.from_dict(wrong)
 
 
 @pytest.mark.parametrize("components", COMPONENTS)

@@ -170,7 +170,7 @@ def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Se
             seated(server, made["table"]) as (line, view),
         ):
             line.send(json.dumps({"type": "pace", "milliseconds": 0}))
-            # Sooner than a line is given up that answers no ping: 40 seconds.
+            # Sooner than a line is given up that answers nothing.
             view = until(line, lambda new: new["type"] == "table" and new["done"], 30)
             for _ in range(MOST_UNSENT):
                 line.send(json.dumps({"type": "go"}))
@@ -401,7 +401,6 @@ _WRONG_MESSAGES: list[tuple[Any, str]] = [
     ({"type": "judge", "number": 0}, "deeper"),
     ({"type": "judge", "number": 0, "deeper": 10**9}, "deeper"),
     ({"type": "judge", "number": 0, "deeper": -1}, "deeper"),
-    ({"type": "judge", "number": 1, "deeper": 0}, "number: found 1, expected 0"),
     ({"type": "judge", "number": 0, "deeper": 99}, "deeper: found 99, expected 0 or one of 25"),
     ({"type": "cancel", "number": 0}, "number"),
     ({"type": "sit", "key": "x"}, "sit"),

@@ -253,11 +253,16 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
             room.asked(page, {"type": "takeback", "number": number, "to": number})
         assert (room.table.game, room.table.number) == (before, number)
         assert room.view(page)["thinking"] is not None
+        room.asked(page, {"type": "stop"})
+        with pytest.raises(StoreError, match="nothing is taken back"):
+            room.asked(page, {"type": "takeback", "number": number, "to": to})
+        assert room.view(page)["paused"], "whom somebody has stopped does not go on by that"
+        room.asked(page, {"type": "go"})
         store.rows.execute("PRAGMA query_only = OFF")
-        while room.table.thinker is not None:
+        while room.table.thinker is not None and not room.table.paused:
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
-        room.asked(page, {"type": "takeback", "number": room.table.number, "to": to})
+        room.asked(page, {"type": "takeback", "number": number, "to": to})  # a player has decided since
         assert room.table.number == store.load("t1").number == to
         await room.close()
         thinkers.close()

@@ -12,10 +12,11 @@ from typing import Any
 from helsinki_env.data import Entry
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.extras import MissingExtraError, needs
+from helsinki_env.notation import to_dict
 from helsinki_env.play.film import film
 from helsinki_env.play.page import VIEWER, page
 from helsinki_env.web.judging import JUDGES, Judges
-from helsinki_env.web.records import Records, Study, record_of, to_dict
+from helsinki_env.web.records import Records, Study, record_of
 from helsinki_env.web.rooms import Rooms
 from helsinki_env.web.uploads import UploadError, chosen, games_in, told
 

@@ -7,7 +7,8 @@ import secrets
 from typing import Any, NamedTuple
 
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.web.records import Study, to_dict
+from helsinki_env.notation import to_dict
+from helsinki_env.web.records import Study
 
 __all__ = ["Begun", "begun_from"]
 

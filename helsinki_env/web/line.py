@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from helsinki_env.extras import needs
@@ -19,15 +20,17 @@ with needs("play"):
 __all__ = ["MOST_UNSENT", "Line"]
 
 MOST_UNSENT = 256
-"""Messages that may wait for a page to take them: more than a whole game has."""
+"""Messages that may wait for a page to take them: as many as a game has, some 30 megabytes."""
+_TAKES_WITHIN = 30.0
+"""Seconds that a page may need to take one."""
 
 
 class Line:
     """The line to a page.
 
     Whoever tells a page something does not wait until the page has taken it: a device that has lost its network would
-    hold up everybody at its table. A page that takes nothing for long loses its line; once it can, it comes back by
-    itself and is shown the table as it is then.
+    hold up everybody at its table. A page that takes nothing for long, or falls far behind, loses its line; once it
+    can, it comes back by itself and is shown the table as it is then.
 
     Args:
         socket: the connection, accepted.
@@ -85,8 +88,11 @@ class Line:
                 raise end
 
     async def _send(self) -> None:
-        while True:
-            await self._socket.send_text(await self._unsent.get())
+        with suppress(TimeoutError):
+            while True:
+                message = await self._unsent.get()
+                async with asyncio.timeout(_TAKES_WITHIN):
+                    await self._socket.send_text(message)
 
     async def _hear(self, asked: Callable[[dict[str, Any]], None]) -> None:
         while True:
@@ -94,3 +100,4 @@ class Line:
                 asked(await self.heard())
             except (TableError, StoreError) as problem:
                 self.send({"type": "error", "message": str(problem)})
+            await asyncio.sleep(0)  # others have their turn between two messages

@@ -8,9 +8,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.notation import to_dict
 from helsinki_env.play.record import Record, deal, replay
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Table, TableError
@@ -138,13 +139,6 @@ class Records:
             gone = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not gone.rowcount:
             raise TableError(f"record {name!r:.40}: there is none of that name")
-
-
-def to_dict(game: BoardGame) -> dict[str, Any]:
-    """Return a position as plain data; ValueError if its game has no such form."""
-    if game.spec.to_dict is None:
-        raise ValueError(f"game: {game.spec.name} has no positions as data")
-    return game.spec.to_dict(game)
 
 
 def _title(found: Record | BoardGame) -> str:

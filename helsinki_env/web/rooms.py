@@ -242,6 +242,10 @@ class Room:
             self.table.paused = True
             self._message = f"The player cannot go on: {problem}"
             _log.warning("table %s: %s", self.table.name, problem)
+        except Exception as problem:  # a mistake of ours: people at the table shall not wait for nothing
+            self.table.paused = True
+            self._message = f"The player cannot go on: {type(problem).__name__}: {problem}"
+            _log.exception("table %s", self.table.name)
         finally:
             if self._task is asyncio.current_task():  # nobody has stopped it and started another one since
                 self._task = None

@@ -7,7 +7,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -273,8 +273,9 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
             room.go_on()
             await line.serve(partial(room.asked, page))
         except TableError as problem:
-            await socket.send_json({"type": "refused", "message": str(problem)})
-            await socket.close(4400, "refused")
+            with suppress(WebSocketDisconnect, RuntimeError):  # it may have gone already
+                await socket.send_json({"type": "refused", "message": str(problem)})
+                await socket.close(4400, "refused")
         except TimeoutError:
             await socket.close(4408, "a page must first say who it is")
         except (WebSocketDisconnect, RuntimeError):

@@ -196,10 +196,15 @@ class Table:
     def take_back(self, number: int, to: int) -> list[Decision]:
         """Go back to before an own decision, against players only, and return what is taken back.
 
+        Args:
+            number: how many decisions were seen. Players may have decided since: that is taken back, too.
+            to: the number of the own decision.
+
         Raises:
             TableError: if it is no such decision.
         """
-        self.check_number(number)
+        if not to < number <= self.number:
+            self.check_number(number)
         if to not in self.may_take_back():
             raise TableError(
                 f"to: decision {shown(to)} cannot be taken back: expected one of yours, at a table with no other human"

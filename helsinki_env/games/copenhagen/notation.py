@@ -1,4 +1,4 @@
-"""Decisions as text, both ways.
+"""Decisions as text, both ways; positions as data (`helsinki_env.games.copenhagen.position`).
 
     >>> describe(3), describe(7 + 2), describe(parse("PLACE 2 at 0,4"))
     ('TAKE 3', 'BUILD blue 4', 'PLACE 2 at 0,4')
@@ -18,11 +18,12 @@ from helsinki_env.data import shown
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
+from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.game import Game
 
-__all__ = ["describe", "parse", "tile_name", "why_illegal"]
+__all__ = ["describe", "from_dict", "parse", "tile_name", "to_dict", "why_illegal"]
 
 _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 

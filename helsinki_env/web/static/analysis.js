@@ -1,7 +1,7 @@
 /** The page on which games and positions are brought to be taken apart, and found again. */
 
 import { Refused, ask, send } from "./access.js";
-import { button, byId, make, once, whenSent } from "./dom.js";
+import { button, byId, goTo, make, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
@@ -59,7 +59,7 @@ async function open() {
  */
 async function keep(content, number) {
   const { record } = await (await send("POST", `/api/records?game=${number}`, content)).json();
-  location.assign(`/analysis/${record}`);
+  await goTo(`/analysis/${record}`);
 }
 
 /**

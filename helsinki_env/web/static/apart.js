@@ -1,7 +1,7 @@
 /** From a table to the page on which its game is taken apart. */
 
 import { ask } from "./access.js";
-import { button, once } from "./dom.js";
+import { button, goTo, once } from "./dom.js";
 
 /**
  * Make the button that leads there.
@@ -14,7 +14,7 @@ import { button, once } from "./dom.js";
 export function takeApart(table, complain, text, label = text) {
   const leads = async () => {
     const { record } = await ask("POST", "/api/records", { table });
-    location.assign(`/analysis/${record}`);
+    await goTo(`/analysis/${record}`);
   };
   return button(text, once(() => leads().catch((problem) => complain(problem.message))), { "aria-label": label });
 }

@@ -54,6 +54,7 @@ export function button(text, does, attributes = {}) {
  */
 export function once(does) {
   let going = false;
+  addEventListener("pageshow", () => (going = false)); // somebody comes back to a page that was left
   return async (event) => {
     if (going || isSecondClick(event)) return;
     going = true;
@@ -65,16 +66,26 @@ export function once(does) {
 const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
 /**
- * Do something when a form is sent, `once`.
+ * Go to another page. It does not end: what leads there, `once`, is not done again meanwhile.
+ *
+ * @param {string} address
+ * @returns {Promise<never>}
+ */
+export function goTo(address) {
+  location.assign(address);
+  return new Promise(() => {});
+}
+
+/**
+ * Do something when a form is sent, and not again for the second click of a double one.
  *
  * @param {HTMLFormElement} form
- * @param {() => Promise<unknown>} does
+ * @param {(event: Event) => unknown} does
  */
 export function whenSent(form, does) {
-  const send = once(does);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    send(event);
+    does(event);
   });
   form.addEventListener("click", (event) => {
     const { target } = event;

@@ -2,7 +2,7 @@
 
 import { ask } from "./access.js";
 import { Chairs, showLinks } from "./chairs.js";
-import { byId, whenSent } from "./dom.js";
+import { byId, goTo, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -49,10 +49,10 @@ export async function playOn(record, game, players, decisions, seat) {
 
 async function begin() {
   const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
-  if (!links.length) return location.assign(`/tables/${table}`);
+  if (!links.length) await goTo(`/tables/${table}`);
   byId("new").hidden = true;
   showLinks(byId("links"), links);
 }
 
-whenSent(/** @type {HTMLFormElement} */ (byId("new")), () => begin().catch(refuse));
+whenSent(/** @type {HTMLFormElement} */ (byId("new")), once(() => begin().catch(refuse)));
 byId("cancel").addEventListener("click", () => dialog.close());

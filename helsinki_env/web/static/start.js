@@ -3,7 +3,7 @@
 import { ask } from "./access.js";
 import { takeApart } from "./apart.js";
 import { Chairs, showLinks } from "./chairs.js";
-import { button, byId, make, once, whenSent } from "./dom.js";
+import { button, byId, goTo, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -48,18 +48,20 @@ function order() {
   return { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
 }
 
-whenSent(form, async () => {
+async function begin() {
   complain("");
   try {
     const wanted = order();
     const { table, links } = await ask("POST", "/api/tables", wanted);
-    if (!links.length) return location.assign(`/tables/${table}`);
+    if (!links.length) await goTo(`/tables/${table}`);
     showLinks(byId("links"), links);
     await showTables();
   } catch (problem) {
     complain(problem);
   }
-});
+}
+
+whenSent(form, once(begin));
 
 // tables
 

@@ -198,6 +198,7 @@ function decide(decision) {
   closeMenu();
   if (!view || sent === view.number) return;
   if (armed?.about === decision) return yes();
+  disarm();
   const number = view.number;
   const send = () => {
     if (connection.send({ type: "decide", number, action: decision.id })) sent = number;
@@ -249,6 +250,7 @@ function disarm() {
 
 /** @param {number} to  the decision before which it goes back */
 function undo(to) {
+  disarm();
   if (view && view.undo !== null) connection.send({ type: "undo", number: view.number, to });
 }
 
@@ -259,7 +261,9 @@ function askTakeBack(taken) {
   if (!view) return;
   const words = `Play on from before ${view.seats[taken.seat].name} ${taken.words}? All that came after is forgotten.`;
   const does = () => view && connection.send({ type: "takeback", number: view.number, to: taken.number });
-  arm(null, words, does, (next) => next.log.some((one) => one.number === taken.number && one.words === taken.words));
+  const isThere = (/** @type {Taken} */ one) => one.number === taken.number && one.words === taken.words;
+  // At the own turn it is asked anew: there Enter and clicks mean something else.
+  arm(null, words, does, (next) => !next.decisions.length && next.log.some(isThere));
 }
 
 // the picture

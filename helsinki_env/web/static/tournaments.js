@@ -1,7 +1,7 @@
 /** The start page of tournaments: begin one, or go back to one. */
 
 import { ask } from "./access.js";
-import { button, byId, make, once, whenSent } from "./dom.js";
+import { button, byId, goTo, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { inWords } from "./standings.js";
 
@@ -98,15 +98,17 @@ function order() {
   };
 }
 
-whenSent(form, async () => {
+async function begin() {
   complain("");
   try {
     const { tournament } = await ask("POST", "/api/tournaments", order());
-    location.assign(`/tournaments/${tournament}`);
+    await goTo(`/tournaments/${tournament}`);
   } catch (problem) {
     complain(problem);
   }
-});
+}
+
+whenSent(form, once(begin));
 
 async function showTournaments() {
   /** @type {Progress[]} */
