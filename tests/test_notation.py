@@ -42,7 +42,7 @@ def test_positions_of_every_game_are_written_and_read_under_the_name_that_users_
             one.step(int(legal[rng.integers(len(legal))]))
     wrongs: list[Any] = [{**position, "game": "chess"}, {**position, "seats": []}, {}, []]
     for wrong in wrongs:
-        with pytest.raises(ValueError, match="game: |seats: |expected a mapping"):
+        with pytest.raises(ValueError, match=r"game: |seats: |expected a mapping"):
             helsinki_env.notation.from_dict(wrong)
 
 
