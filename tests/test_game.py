@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, IllegalActionError, Phase
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.games.copenhagen.game import Game as Copenhagen
 from helsinki_env.games.helsinki import notation, observation
 from tests.support import positions
 
@@ -147,11 +148,13 @@ def test_built_positions_are_restored_byte_for_byte(number: int, theme: str) -> 
         assert notation.from_dict(notation.to_dict(game)).state.tobytes() == game.state.tobytes()
 
 
-def test_games_are_equal_if_state_and_settings_are() -> None:
+def test_games_are_equal_if_state_and_setup_are() -> None:
     game = Game(seed=3)
     assert game == Game(seed=3)
     assert game != Game(seed=4)
-    assert game != Game(GameConfig(reward="margin"), seed=3)
+    assert game == Game(GameConfig(reward="margin"), seed=3)
+    assert game != Game(GameConfig(dry_roads=True), seed=3)
+    assert game != Copenhagen(seed=3)
     assert game != "a game"
     with pytest.raises(TypeError, match="unhashable"):
         hash(game)

@@ -265,9 +265,14 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "random word": (put("chance.word", "0x12"), "chance.word", "'0x12'", "16 hexadecimal digits"),
     "random word of a wrong type": (put("chance.word", 12), "chance.word", "12", "16 hexadecimal digits"),
     "no hexadecimal digits": (put("chance.word", "0x" + 16 * "g"), "chance.word", "'0xggg", "16 hexadecimal digits"),
-    "a card in place of another": (move_card, "all cards of type", "", "of them in piles, display and hands"),
-    "more of a card than there are": (twins, "all cards of type 9", "", "1 of them in piles"),
-    "a card missing": (lambda p: p["draw_pile"].pop(), "all cards of type", "", "in piles, display and hands"),
+    "a card in place of another": (move_card, "draw_pile, discard_pile, display, seats.hand", "", " in all of them"),
+    "more of a card than there are": (
+        twins,
+        "draw_pile, discard_pile, display, seats.hand",
+        "",
+        "1 of type 9 in all of them",
+    ),
+    "a card missing": (lambda p: p["draw_pile"].pop(), "draw_pile, discard_pile, display", "", " in all of them"),
     "pending of a wrong type": (put("pending", []), "pending", "[]", "a mapping"),
     "pending key of another phase": (
         put("pending", {"to_pay": 1}),

@@ -204,10 +204,12 @@ class BoardGame:
         return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
-        """Whether configuration and state are the same, byte for byte."""
+        """Whether what is played and the state are the same, byte for byte, however games are rewarded."""
         if not isinstance(other, BoardGame):
             return NotImplemented
-        return self.config == other.config and self._states.tobytes() == other._states.tobytes()
+        if type(self.config) is not type(other.config) or self._states.tobytes() != other._states.tobytes():
+            return False
+        return bool(self.config.changed(reward=other.config.reward) == other.config)
 
     __hash__ = None  # type: ignore[assignment]  # a game changes
 

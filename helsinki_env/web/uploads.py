@@ -17,7 +17,7 @@ __all__ = ["Games", "UploadError", "chosen", "games_in", "is_position", "read_po
 
 _PARQUET = b"PAR1"
 #: The key with which messages of records and positions begin, and the place that those of the JSON reader end with.
-_KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*): ")
+_KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*)(?:, [^:]*)?: ")
 _JSON_PLACE = re.compile(r"\(line (\d+), column (\d+)\)")
 
 

@@ -179,9 +179,9 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (paying, {"pending.paid": [0] * 5}, "pending.paid: found .* at least one card"),
     (placing, {"pending.using": []}, r"pending.using: found \[\]"),
     # cards
-    (main, {"seats.0.hand.0": 2}, "all blue cards: found 15, expected 14"),
+    (main, {"seats.0.hand.0": 2}, "draw_pile, .* and seats.hand: found 15, expected 14 blue"),
     (main, {"seats.0.known.1": 3}, r"seats\[0\].known: found"),
-    (main, {"display.0": None}, "all blue cards: found 13"),
+    (main, {"display.0": None}, "draw_pile, .*: found 13, expected 14 blue cards"),
     # the End of Game card
     (lambda: position(pile=[0, 1]), {}, "draw_pile: found .* End of Game card"),
     (lambda: position(pile=[END_CARD, *[0] * 9, 1]), {}, "draw_pile: .* among the last 10"),

@@ -72,6 +72,9 @@ def _names(abilities: int) -> list[int]:
 # what the box holds (rules, section 1)
 
 
+_ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
+
+
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
     """Every card is somewhere: pile, discards, display, hands. Hidden cards are known at most as often as held."""
     pile = p.pile[: p.pile_size]
@@ -80,7 +83,7 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
         found = pile.count(colour) + p.display.count(colour) + p.discard[colour] + held
         expected = components.cards[p.players - 2]
         if found != expected:
-            fail(f"all {name} cards", found, f"{expected} of them in piles, display and hands")
+            fail(_ALL_CARDS, found, f"{expected} {name} cards in all of them")
     for seat, (hand, known) in enumerate(zip(p.hand, p.known, strict=True)):
         if any(seen > held for seen, held in zip(known, hand, strict=True)):
             fail(f"seats[{seat}].known", known, f"no more of any colour than in hand: {hand}")

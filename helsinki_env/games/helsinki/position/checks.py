@@ -60,6 +60,9 @@ def _or_none(numbers: list[int]) -> list[int | None]:
 # what the box holds (rules page, section 1)
 
 
+_ALL_CARDS = "draw_pile, discard_pile, display, seats.hand, pending.card and pending.paid"
+
+
 def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
     """Every card of the deck is somewhere: pile, discards, display, hands, in front of the player who builds."""
     found = list(p.discard)
@@ -74,10 +77,10 @@ def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
     for card, expected in enumerate(deck):
         spare = removed and components.card_number(card) == components.any_removed2_number
         if not expected - bool(spare) <= found[card] <= expected:
-            fail(f"all cards of type {card}", found[card], f"{expected} of them in piles, display and hands")
+            fail(_ALL_CARDS, found[card], f"{expected} of type {card} in all of them")
     if sum(found) != sum(deck) - removed:
         one = f"one card {components.any_removed2_number} is removed unseen"
-        fail("all cards", sum(found), f"{sum(deck) - removed} cards: {one}")
+        fail(_ALL_CARDS, sum(found), f"{sum(deck) - removed} cards in all of them: {one}")
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
