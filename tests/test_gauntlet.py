@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -407,6 +407,19 @@ def test_a_run_that_is_not_finished_has_no_certificate(gauntlet: Gauntlet, pins:
         certificate(gauntlet, pins, "random", "quick", tmp_path)
 
 
+def test_how_much_can_be_changed_and_be_missed(rated: Path, gauntlet: Gauntlet) -> None:
+    claim = read_claim(rated, gauntlet, Pins.of(gauntlet))
+    every = len(claim.plan.chunks)
+    for drawn in range(1, every + 1):
+        draws = list(combinations(range(every), drawn))
+        for level in (0.5, 0.95):
+            most = round(every * claim.misses(drawn, level))
+            missed = [np.mean([min(draw) >= changed for draw in draws]) for changed in range(every + 1)]
+            assert missed[most] > 1 - level
+            assert all(share <= 1 - level for share in missed[most + 1 :])
+    assert claim.misses(every) == 0
+
+
 # the command
 
 
@@ -420,7 +433,9 @@ def test_the_command_rates_and_verifies(
     assert "| `heuristic` | " in shown
     assert read(out / "certificate.json")["certified"] == read(rated)["certified"], "whoever plays it, and how"
     assert main([*words, "--verify", str(rated), "--games", "12", "--seed", "1", "--processes", "2"]) == 0
-    assert "of 21 games played again with --seed 1: the same" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "of 21 games played again with --seed 1: the same" in told
+    assert "of them were changed (95 % certain)" in told
 
     def other_games(certified: dict[str, Any]) -> None:
         for chunk in certified["chunks"]:

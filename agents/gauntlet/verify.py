@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,20 @@ class Claim:
         while order and self.plan.games_of(found) < games:
             found.append(self.plan.chunks[order.pop()])
         return sorted(found)
+
+    def misses(self, chunks: int, level: float = 0.95) -> float:
+        """Return what part of the chunks somebody can change at most and have it missed more often than 1 - `level`.
+
+        Args:
+            chunks: how many are drawn and played again. Somebody changes whole ones, which are drawn as seldom.
+            level: with what probability a change is found.
+        """
+        every = len(self.plan.chunks)
+
+        def missed(changed: int) -> float:
+            return prod((every - changed - drawn) / (every - drawn) for drawn in range(chunks))
+
+        return max(changed for changed in range(every + 1) if missed(changed) > 1 - level) / every
 
     def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
         """Play some chunks again and compare.

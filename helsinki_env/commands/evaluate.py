@@ -251,9 +251,11 @@ def _verify(
     with kept(lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {again()}"), waiting:
         claim.play(chunks, processes or processors(), waiting.advance)
     other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
+    every = claim.plan.games
     console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
     for line in (
         f"{path}: {claim.player}{other} has {rating}: all figures follow from the places",
-        f"{count:,} of {claim.plan.games:,} games played again with --seed {seed}: the same",
+        f"{count:,} of {every:,} games played again with --seed {seed}: the same",
+        f"at most {claim.misses(len(chunks)):.1%} of them were changed (95 % certain); --games {every} plays all again",
     ):
         console.print(line, highlight=False, soft_wrap=True)
