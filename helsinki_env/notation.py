@@ -21,7 +21,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
         seat: None for the whole position; else a copy with only what this seat may see.
 
     Raises:
-        ValueError: if positions of this game cannot be written.
+        ValueError: if there is no such seat, or positions of this game cannot be written.
     """
     if game.spec.to_dict is None:
         raise ValueError(f"game: found {shown(game.spec.name)}, whose positions cannot be written")

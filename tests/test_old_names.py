@@ -26,7 +26,7 @@ OLD = Path(__file__).parent / "old"
         ("components", "games.helsinki.components", ["COLOURS", "ACTIONS", "Components", "load_components"]),
         ("config", "games.helsinki.config", ["REWARDS", "ConfigError", "GameConfig"]),
         ("game", "games.helsinki.game", ["Game", "IllegalActionError", "Phase"]),
-        ("notation", "games.helsinki.notation", ["describe", "parse", "to_dict", "from_dict", "card_name"]),
+        ("notation", "games.helsinki.notation", ["describe", "parse", "card_name"]),
         ("observation", "games.helsinki.observation", ["layout", "split"]),
         ("position", "games.helsinki.position", ["PositionError", "check", "from_dict", "to_dict"]),
         ("reference", "games.helsinki.reference", ["ReferenceGame"]),

@@ -255,6 +255,10 @@ def test_what_is_wrong_with_a_position_is_said_at_its_key(game: TestedGame, serv
             assert found == marked
     missing = {key: value for key, value in good.items() if key != "phase"}
     assert refused(json.dumps(missing)) == ("position: phase: found nothing, expected this key: it is missing", "{")
+    short = {**good, "draw_pile": good["draw_pile"][1:]}
+    message, found = refused(json.dumps(short))
+    assert "draw_pile, discard_pile, display" in message
+    assert found == json.dumps({"draw_pile": short["draw_pile"]})[1:-1]
     message, _ = refused(json.dumps(good)[:-1])
     assert "cannot be read as JSON" in message
     seen = played(game)

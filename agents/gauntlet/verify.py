@@ -61,18 +61,22 @@ class Claim:
         return sorted(found)
 
     def misses(self, chunks: int, level: float = 0.95) -> float:
-        """Return what part of the chunks somebody can change at most and have it missed more often than 1 - `level`.
+        """Return what part of the games somebody can have changed and be missed more often than 1 - `level`.
+
+        Whoever cheats changes whole chunks, the largest: one with a single changed game is drawn as often.
 
         Args:
-            chunks: how many are drawn and played again. Somebody changes whole ones, which are drawn as seldom.
+            chunks: how many are drawn, by a seed that nobody could know, and played again.
             level: with what probability a change is found.
         """
         every = len(self.plan.chunks)
+        sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
         def missed(changed: int) -> float:
             return prod((every - changed - drawn) / (every - drawn) for drawn in range(chunks))
 
-        return max(changed for changed in range(every + 1) if missed(changed) > 1 - level) / every
+        most = max(changed for changed in range(every + 1) if missed(changed) > 1 - level)
+        return sum(sizes[:most]) / self.plan.games
 
     def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
         """Play some chunks again and compare.

@@ -245,6 +245,12 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (lambda: emptied(3, 4, 5), {}, "display: found .* seat 0, who acted last, owns no additional_card"),
     (lambda: emptied(1, 5), {"seats.0.used": []}, "display: found .* next to each other, or any_cards used"),
     (
+        lambda: emptied(3, 4, 5),
+        {"seats.0.abilities": [0, 1], "seats.0.hand": [1, 0, 0, 0, 2], "discard_pile": [12, 12, 13, 13, 12]},
+        "display: found .* or additional_card used",
+    ),
+    (coat, {"pending.using": [4]}, r"pending.using: found .* some of the abilities owned: \[0\]"),
+    (
         lambda: emptied(4, 5),
         {"seats.0.hand": [1, 0, 0, 0, 0], "seats.0.known": [0] * 5, "discard_pile": [12, 12, 13, 12, 14]},
         r"seats\[0\].hand: found .* at least 2 cards",
@@ -280,7 +286,12 @@ def test_every_key_must_be_there(key: str) -> None:
     [
         (
             (3, 4, 5),
-            {"seats.0.abilities": [0, 1], "seats.0.hand": [1, 0, 0, 0, 2], "discard_pile": [12, 12, 13, 13, 12]},
+            {
+                "seats.0.abilities": [0, 1],
+                "seats.0.used": [1],
+                "seats.0.hand": [1, 0, 0, 0, 2],
+                "discard_pile": [12, 12, 13, 13, 12],
+            },
         ),
         ((1, 5), {}),
         ((4, 5), {"seats.0.used": []}),

@@ -54,7 +54,6 @@ export function button(text, does, attributes = {}) {
  */
 export function once(does) {
   let going = false;
-  addEventListener("pageshow", () => (going = false)); // somebody comes back to a page that was left
   return async (event) => {
     if (going || isSecondClick(event)) return;
     going = true;
@@ -65,15 +64,18 @@ export function once(does) {
 /** @param {Event} event */
 const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
+/** Milliseconds in which another page is there, or somebody has stopped waiting for it. */
+const LEAVES_WITHIN = 3000;
+
 /**
- * Go to another page. It does not end: what leads there, `once`, is not done again meanwhile.
+ * Go to another page. What leads there, `once`, is not done again meanwhile.
  *
  * @param {string} address
- * @returns {Promise<never>}
+ * @returns {Promise<void>}
  */
 export function goTo(address) {
   location.assign(address);
-  return new Promise(() => {});
+  return new Promise((stayed) => setTimeout(stayed, LEAVES_WITHIN));
 }
 
 /**

@@ -49,7 +49,7 @@ export async function playOn(record, game, players, decisions, seat) {
 
 async function begin() {
   const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
-  if (!links.length) await goTo(`/tables/${table}`);
+  if (!links.length) return await goTo(`/tables/${table}`);
   byId("new").hidden = true;
   showLinks(byId("links"), links);
 }

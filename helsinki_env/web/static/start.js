@@ -53,7 +53,7 @@ async function begin() {
   try {
     const wanted = order();
     const { table, links } = await ask("POST", "/api/tables", wanted);
-    if (!links.length) await goTo(`/tables/${table}`);
+    if (!links.length) return await goTo(`/tables/${table}`);
     showLinks(byId("links"), links);
     await showTables();
   } catch (problem) {

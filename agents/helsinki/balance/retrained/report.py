@@ -50,9 +50,6 @@ def _drawn(data: Data) -> Data:
         for seed in seeds:
             own = {one["action"]: one for one in data["meetings"] if (one["seed"], one["players"]) == (seed, n)}
             entries.append({"player": f"retrained, seed {seed}", "players": n, "actions": [own[a] for a in asked]})
-        worths = {one["action"]: one["worth"] for one in data["verdicts"] if one["players"] == n}
-        together = [{"action": a, **worths[a]} for a in asked]
-        entries.append({"player": "strength set off, mean", "players": n, "actions": together})
     return {"study": {"band": data["asked"]["band"]}, "actions": asked, "screen": entries}
 
 
@@ -68,9 +65,8 @@ def _page(data: Data) -> Iterator[str]:
     yield (
         "*How much more (right) or less (left) an action is worth than the average one. By habit: a network that has "
         "learnt with all actions, denied them by design in all seats. Retrained: a seat that is denied the action and "
-        "has learnt without it, among others that have it. Strength set off: by habit, less what was regained beyond "
-        "what one network is stronger than the other, the mean over the seeds. Lines: intervals that hold for all at "
-        "once in each of the three. Grey: the band.*"
+        "has learnt without it, among others that have it. Lines: intervals that hold for all at once, by habit and "
+        "retrained in turn. Grey: the band.*"
     )
     yield ""
     yield _verdicts(data)
@@ -78,10 +74,11 @@ def _page(data: Data) -> Iterator[str]:
     yield "## What a seat wins without the action"
     yield ""
     yield (
-        "Of a hundred games, with 95 % intervals, each by itself; the same decks for all. By habit: a network that has "
-        "learnt with all actions is denied it; retrained: one that has learnt without it is denied it; regained: the "
-        "difference. At home: the one that has learnt without it, where it is covered for all: what it wins there "
-        "beyond its fair share is no matter of the action. Set off: less that."
+        "Of a hundred games, with 95 % intervals, each by itself, which tell how much depends on the decks and not how "
+        "much networks differ that learnt alike; the same decks for all. By habit: a network that has learnt with all "
+        "actions is denied it; retrained: one that has learnt without it is denied it; regained: the difference. At "
+        "home: the one that has learnt without it, where it is covered for all, against those that learnt with it: "
+        "what it wins there beyond its fair share is its strength, or that it has built its play on doing without."
     )
     yield ""
     yield _meetings(data)
@@ -113,15 +110,9 @@ def _page(data: Data) -> Iterator[str]:
 
 def _verdicts(data: Data) -> str:
     rows = [
-        [
-            *(label(one["action"]), one["players"], one["claim"]),
-            *(one[way] for way in ("habit", "retrained", "set_off")),
-            _between(one["worth"], "deviation"),
-        ]
-        for one in data["verdicts"]
+        [label(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]] for one in data["verdicts"]
     ]
-    head = ["action", "players", "it was said to be", "by habit", "retrained", "strength set off", "worth then"]
-    return table(head, _cells(rows), left=6)
+    return table(["action", "players", "it was said to be", "by habit", "retrained"], _cells(rows), left=5)
 
 
 def _meetings(data: Data) -> str:
@@ -130,13 +121,9 @@ def _meetings(data: Data) -> str:
         shares = [f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in (one["won"][way] for way in WAYS)]
         rows.append([
             label(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0], shares[1],
-            _between(one, "regained"), shares[2], _between(one["set_off"], "regained"), _between(one, "deviation"),
-            _between(one["set_off"], "deviation"),
+            _between(one, "regained"), shares[2], _between(one, "deviation"),
         ])  # fmt: skip
-    head = [
-        "action", "players", "seed", "decks", WAYS[0], WAYS[1], "regained", WAYS[2], "regained, set off",
-        "worth beyond the average", "worth, set off",
-    ]  # fmt: skip
+    head = ["action", "players", "seed", "decks", WAYS[0], WAYS[1], "regained", WAYS[2], "worth beyond the average"]
     return table(head, _cells(rows))
 
 

@@ -3,13 +3,13 @@
 What is judged is the deviation, as in a study: what having an action is worth, less the mean worth of all fifteen. By
 *habit* it is what the screen says of a network that has learnt with all actions. *Retrained* it is what a seat wins
 less than its fair share that is denied the action and has learnt without it, among others that have it, less the mean
-worth that the screen of the same seed found. Networks that learnt in the same way differ in strength, and that goes
-into it: what the one without wins *at home*, where nobody has the action, tells by how much. With **strength set off**
-it is the deviation by habit less what was regained beyond that, all of it from the same decks (a difference of
-differences). A claim **stands** if for every seed the interval lies wholly beyond the band on the side that is claimed;
-it **falls** if for every seed none of it does; else it is **undecided**. With strength set off, when seeds differ by
-little but chance, the mean over the seeds is judged. Intervals hold for all actions, seeds and numbers of players at
-once, in each of the three.
+worth that the screen of the same seed found. A claim **stands** if for every seed the interval lies wholly beyond the
+band on the side that is claimed; it **falls** if for every seed none of it does; else it is **undecided**. Intervals
+hold for all actions, seeds and numbers of players at once, by habit and retrained in turn.
+
+Networks that learnt in the same way are not equally strong, by more than a verdict allows for. So what is *regained*
+by learning without an action is told as the mean over actions, too, with an interval over seeds: each counts as one,
+since its networks met one another.
 """
 
 from __future__ import annotations
@@ -48,16 +48,15 @@ def results(retrained: Retrained) -> dict[str, Any]:
         without = retrained.player(Learner(seed, action)) if way == "at home" else None
         shares[action, seed, n, way] = of_seat(table, action, without)
     meetings = _meetings(config, effects, shares)
-    together = _together(config, meetings)
     verdicts = [
         {
             "action": action,
             "players": n,
             "claim": claim,
             "habit": _says(config, claim, [_of(entry, action) for entry in screen if entry["players"] == n]),
-            "retrained": _says(config, claim, _met(meetings, action, n)),
-            "set_off": _says(config, claim, [together[action, n]]),
-            "worth": together[action, n],
+            "retrained": _says(
+                config, claim, [one for one in meetings if (one["action"], one["players"]) == (action, n)]
+            ),
         }
         for action, claim in config.claims.items()
         for n in config.players
@@ -124,10 +123,6 @@ def _of(entry: Mapping[str, Any], action: str) -> Mapping[str, Any]:
     return next(one for one in entry["actions"] if one["action"] == action)
 
 
-def _met(meetings: Sequence[Mapping[str, Any]], action: str, n: int) -> list[Mapping[str, Any]]:
-    return [one for one in meetings if (one["action"], one["players"]) == (action, n)]
-
-
 def _meetings(
     config: RetrainedConfig,
     effects: Mapping[tuple[int, int], Effects],
@@ -144,12 +139,9 @@ def _meetings(
                 power, all_powers = 100 * (1 / n - without.mean()), effects[seed, n]
                 mean = np.full(len(ACTIONS), 1 / len(ACTIONS))
                 errors.append(
-                    float(np.hypot(100 * without.std(ddof=1) / np.sqrt(len(without)), _error(mean, all_powers)))
+                    float(np.sqrt(1e4 * without.var(ddof=1) / len(without) + mean @ all_powers.covariance @ mean))
                 )
                 regained, half = _mean(100 * (without - habit))
-                stronger = 100 * (by_way["at home"] - 1 / n)
-                beyond, half_beyond = _mean(100 * (without - habit) - stronger)
-                from_mean = np.eye(len(ACTIONS))[ACTIONS.index(action)] - mean
                 told.append(
                     {
                         "action": action,
@@ -162,47 +154,13 @@ def _meetings(
                         "regained_high": regained + half,
                         "power": float(power),
                         "deviation": float(power - all_powers.power.mean()),
-                        "set_off": {
-                            "stronger": float(stronger.mean()),
-                            "regained": beyond,
-                            "regained_low": beyond - half_beyond,
-                            "regained_high": beyond + half_beyond,
-                            "deviation": float(from_mean @ all_powers.power - beyond),
-                            "error": float(
-                                np.hypot(half_beyond / student_quantile(len(without)), _error(from_mean, all_powers))
-                            ),
-                        },
                     }
                 )
-    _add_intervals(told, errors, config.level)
-    set_off = [one["set_off"] for one in told]
-    _add_intervals(set_off, [one["error"] for one in set_off], config.level)
-    return told
-
-
-def _together(config: RetrainedConfig, meetings: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return by action and number of players what an action is worth with strength set off, the mean over the seeds."""
-    found = {}
-    for action in config.claims:
-        for n in config.players:
-            of_seeds = [one["set_off"] for one in _met(meetings, action, n)]
-            error = float(np.linalg.norm([one["error"] for one in of_seeds])) / len(of_seeds)
-            found[action, n] = {"deviation": float(np.mean([one["deviation"] for one in of_seeds])), "error": error}
-    _add_intervals(list(found.values()), [one["error"] for one in found.values()], config.level)
-    return found
-
-
-def _error(contrast: Array, effects: Effects) -> float:
-    """Return the standard error of a contrast of what actions are worth."""
-    return float(np.sqrt(contrast @ effects.covariance @ contrast))
-
-
-def _add_intervals(told: Sequence[dict[str, Any]], errors: Sequence[float], level: float) -> None:
-    """Add intervals of deviations that hold for all of them at once."""
-    quantile = simultaneous_quantile(np.diag(np.square(errors)), level)
+    quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
     for one, error in zip(told, errors, strict=True):
         one["deviation_low"] = one["deviation"] - quantile * error
         one["deviation_high"] = one["deviation"] + quantile * error
+    return told
 
 
 def _won(share: Array) -> dict[str, float]:
@@ -211,7 +169,7 @@ def _won(share: Array) -> dict[str, float]:
 
 
 def _mean(values: Array) -> tuple[float, float]:
-    """Return a mean over decks and the half width of its 95 % interval."""
+    """Return a mean over independent values, such as decks, and the half width of its 95 % interval."""
     error = float(values.std(ddof=1)) / np.sqrt(len(values))
     return float(values.mean()), float(student_quantile(len(values)) * error)
 
@@ -258,9 +216,9 @@ def _summary(
     """Return what came of it in sentences."""
     said = []
     for one in verdicts:
-        says = f"{one['habit']} by habit, {one['retrained']} retrained, {one['set_off']} with strength set off"
-        if one["habit"] == one["retrained"] == one["set_off"]:
-            says = f"{one['habit']}, by habit and retrained alike, with and without strength set off"
+        says = f"{one['habit']} by habit, {one['retrained']} retrained"
+        if one["habit"] == one["retrained"]:
+            says = f"{one['habit']}, by habit and retrained alike"
         said.append(f"'{one['action'].replace('_', ' ')}' with {one['players']} players, '{one['claim']}': {says}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
     said.append(
@@ -268,22 +226,24 @@ def _summary(
         f"points on that side, and falls if for all of them none of it does ({100 * config.level:g} % for all "
         "intervals together)."
     )
-    return said + [_all_together(meetings, config.training_seeds, n) for n in config.players if config.seeds > 1]
+    return said + [_on_average(meetings, n) for n in config.players if config.seeds > 1]
 
 
-def _all_together(meetings: Sequence[Mapping[str, Any]], seeds: Sequence[int], n: int) -> str:
-    """Return what learning without actions came to on average: seeds count as one each, as their networks meet."""
-    by_seed = [[one["set_off"] for one in meetings if (one["seed"], one["players"]) == (seed, n)] for seed in seeds]
-    stronger, regained = (
-        _mean(np.array([np.mean([one[key] for one in of_seed]) for of_seed in by_seed]))
-        for key in ("stronger", "regained")
-    )
+def _on_average(meetings: Sequence[Mapping[str, Any]], n: int) -> str:
+    """Return what learning without an action came to, the mean over actions, with an interval over seeds."""
+    by_seed: dict[int, list[Mapping[str, Any]]] = {}
+    for one in meetings:
+        if one["players"] == n:
+            by_seed.setdefault(one["seed"], []).append(one)
+    regained = [np.mean([one["regained"] for one in of_seed]) for of_seed in by_seed.values()]
+    at_home = [np.mean([one["won"]["at home"]["share"] for one in of_seed]) for of_seed in by_seed.values()]
     return (
-        f"With {n} players, all actions together, 95 % intervals over {len(seeds)} seeds: where nobody has the action, "
-        f"who learnt without it wins {_plus_minus(stronger)} of a hundred games more than its fair share; with that "
-        f"set off, it regains {_plus_minus(regained)} where it alone is denied the action."
+        f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
+        f"action wins {_told(regained, '+')} of a hundred games more if it has learnt without it; where nobody has the "
+        f"action, who has learnt so wins {_told(at_home)} of a hundred, {100 / n:.3g} being fair."
     )
 
 
-def _plus_minus(found: tuple[float, float]) -> str:
-    return f"{found[0]:+.1f} ({found[0] - found[1]:+.1f} to {found[0] + found[1]:+.1f})"
+def _told(by_seed: Sequence[float], sign: str = "") -> str:
+    middle, half = _mean(np.array(by_seed))
+    return f"{middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})"

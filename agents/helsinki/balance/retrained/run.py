@@ -5,7 +5,7 @@ A seat does without an action in three ways, on the same decks:
 - by **habit**: a network that has learnt with all actions is denied it, as in a screen; the others have it;
 - **retrained**: one that has learnt without it is denied it in that seat;
 - **at home**: one that has learnt without it meets the others where it is covered for all. Who is weaker here than the
-  others is so for other reasons than the action.
+  others is so for other reasons than the action; who is stronger may be so because it has learnt just this game.
 """
 
 from __future__ import annotations

@@ -212,12 +212,17 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
         fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
     if not 1 <= empty <= 3:
         fail("display", found, "one to three empty slots: the End of Game card came up in their place")
-    if owned & _BOTH:  # it may have built with what it took
+    if owned & _BOTH:  # it may have built with what it took, and flipped abilities back
         return
-    if sum(p.hand[p.seat]) < empty:
-        fail(f"seats[{p.seat}].hand", p.hand[p.seat], f"at least {empty} cards: so many were taken in the last turn")
-    if empty == 2 and not used & (_ANY | _ADDITIONAL) and slots[1] != slots[0] + 1:
-        fail("display", found, "empty slots next to each other, or any_cards used")
+    least = min(empty, components.hand_limit)
+    if sum(p.hand[p.seat]) < least:
+        fail(f"seats[{p.seat}].hand", p.hand[p.seat], f"at least {least} cards: so many were taken in the last turn")
+    if empty == 3 and not used & _ADDITIONAL:
+        fail("display", found, "at most two empty slots, or additional_card used")
+    beside = any(slot + 1 in slots for slot in slots)
+    all_are_left = empty == 3 or not used & _ADDITIONAL  # of three that were taken the first may have been refilled
+    if empty > 1 and all_are_left and not used & _ANY and not beside:
+        fail("display", found, "two empty slots next to each other, or any_cards used")
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:
@@ -240,6 +245,8 @@ def _check_using(p: SimpleNamespace, phase: str) -> None:
         fail("pending.using", found, f"some of {_names(can)} here")
     if must & ~p.using:
         fail("pending.using", found, f"{_names(must)} among them here")
+    if p.using & ~p.owned[p.seat]:
+        fail("pending.using", found, f"some of the abilities owned: {_names(p.owned[p.seat])}")
     if p.using & ~p.used[p.seat] and not _reactivated(p, phase):
         fail(f"seats[{p.seat}].used", _names(p.used[p.seat]), f"pending.using, {found}, among them")
 
@@ -263,7 +270,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
         if empty != expected:
             fail("display", found, f"a card in every slot but {expected}" if expected else "a card in every slot")
         return
-    usable = _ANY | _ADDITIONAL if _reactivated(p, phase) else p.used[p.seat]
+    usable = p.owned[p.seat] if _reactivated(p, phase) else p.used[p.seat]
     if p.using & _ADDITIONAL:
         usable &= ~_ADDITIONAL  # its card is not yet taken
     most = 3 if usable & _ADDITIONAL else 2
