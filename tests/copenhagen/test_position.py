@@ -130,17 +130,6 @@ def over() -> Position:
     return one.to_dict()
 
 
-def emptied(*slots: int) -> Position:
-    """What `over` is, with other empty slots; the cards that lay there are on the discard pile."""
-    data = over()
-    data["display"][5] = 0
-    data["discard_pile"][0] -= 1
-    for slot in slots:
-        data["discard_pile"][data["display"][slot]] += 1
-        data["display"][slot] = None
-    return data
-
-
 def change(data: Position, path: str, value: Any) -> None:
     *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     inner: Any = data
@@ -242,24 +231,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (over, {"pending": {"rewards": 1}}, "pending.rewards: found 1, expected once the game is over none"),
     (over, {"seats.1.points": 13}, r"seats\[1\].points: found 13, expected less than 12: seat 0 acted last"),
     (over, {"seats.0.points": 13}, "draw_pile: found .* the game ended by points"),
-    (lambda: emptied(3, 4, 5), {}, "display: found .* seat 0, who acted last, owns no additional_card"),
-    (lambda: emptied(1, 5), {"seats.0.used": []}, "display: found .* next to each other, or any_cards used"),
-    (
-        lambda: emptied(3, 4, 5),
-        {"seats.0.abilities": [0, 1], "seats.0.hand": [1, 0, 0, 0, 2], "discard_pile": [12, 12, 13, 13, 12]},
-        "display: found .* or additional_card used",
-    ),
     (coat, {"pending.using": [4]}, r"pending.using: found .* some of the abilities owned: \[0\]"),
-    (
-        lambda: emptied(4, 5),
-        {"seats.0.hand": [1, 0, 0, 0, 0], "seats.0.known": [0] * 5, "discard_pile": [12, 12, 13, 12, 14]},
-        r"seats\[0\].hand: found .* at least 2 cards",
-    ),
-    (
-        lambda: emptied(4, 5),
-        {"seats.0.points": 13, "draw_pile": [END_CARD, 3]},
-        "display: found .* owns no both_actions to take cards too",
-    ),
     (main, {"done": True, "phase": "END"}, r"done: found True, expected the End of Game card \(5\) out"),
 ]
 
@@ -279,31 +251,6 @@ def test_every_key_must_be_there(key: str) -> None:
     del data[key]
     with pytest.raises(PositionError, match=f"{key}: found nothing"):
         read(data)
-
-
-@pytest.mark.parametrize(
-    ("slots", "changes"),
-    [
-        (
-            (3, 4, 5),
-            {
-                "seats.0.abilities": [0, 1],
-                "seats.0.used": [1],
-                "seats.0.hand": [1, 0, 0, 0, 2],
-                "discard_pile": [12, 12, 13, 13, 12],
-            },
-        ),
-        ((1, 5), {}),
-        ((4, 5), {"seats.0.used": []}),
-        ((1, 5), {"seats.0.abilities": [0, 1], "seats.0.used": [1]}),
-        ((4, 5), {"seats.0.points": 13, "draw_pile": [END_CARD, 3], "seats.0.abilities": [0, 4]}),
-    ],
-)
-def test_what_a_last_turn_can_leave_is_accepted(slots: tuple[int, ...], changes: dict[str, Any]) -> None:
-    data = emptied(*slots)
-    for path, value in changes.items():
-        change(data, path, value)
-    assert read(data).done
 
 
 def test_end_alone_is_never_asked() -> None:

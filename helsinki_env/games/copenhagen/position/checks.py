@@ -193,18 +193,12 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
     for seat in range(p.players):
         if sum(p.hand[seat]) > components.hand_limit:
             fail(f"seats[{seat}].hand", p.hand[seat], f"at most {components.hand_limit} cards")
-    slots = [slot for slot, card in enumerate(p.display) if card < 0]
-    empty, found = len(slots), _or_none(p.display)
-    owned, used = p.owned[p.seat], p.used[p.seat]
-    if empty == 3 and not owned & _ADDITIONAL:
-        fail("display", found, f"at most two empty slots: seat {p.seat}, who acted last, owns no additional_card")
+    empty, found = p.display.count(-1), _or_none(p.display)
     if p.points[p.seat] >= components.goal:
         if p.players == 2 and not p.end_card:
             fail("draw_pile", "no End of Game card", "the End of Game card (5) in it: the game ended by points")
         if empty not in (0, 2, 3):
             fail("display", found, "a full row, or two or three cards taken in the last turn")
-        if empty and not owned & _BOTH:
-            fail("display", found, f"a full row: seat {p.seat}, who built last, owns no both_actions to take cards too")
         return
     if p.end_card:
         fail("done", True, f"the End of Game card (5) out of the draw pile, or {components.goal} points")
@@ -212,17 +206,6 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
         fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
     if not 1 <= empty <= 3:
         fail("display", found, "one to three empty slots: the End of Game card came up in their place")
-    if owned & _BOTH:  # it may have built with what it took, and flipped abilities back
-        return
-    least = min(empty, components.hand_limit)
-    if sum(p.hand[p.seat]) < least:
-        fail(f"seats[{p.seat}].hand", p.hand[p.seat], f"at least {least} cards: so many were taken in the last turn")
-    if empty == 3 and not used & _ADDITIONAL:
-        fail("display", found, "at most two empty slots, or additional_card used")
-    beside = any(slot + 1 in slots for slot in slots)
-    all_are_left = empty == 3 or not used & _ADDITIONAL  # of three that were taken the first may have been refilled
-    if empty > 1 and all_are_left and not used & _ANY and not beside:
-        fail("display", found, "two empty slots next to each other, or any_cards used")
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:
