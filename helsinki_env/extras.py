@@ -29,8 +29,8 @@ EXTRAS = {
         "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
     ),
     "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
-    "play": Extra("`train`, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
-    "export": Extra("`train`, ONNX, ONNX Runtime", "`helsinki export`"),
+    "play": Extra("`train`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
+    "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
     "arena": Extra(
         "PyArrow, SciPy, Matplotlib",

@@ -12,9 +12,7 @@ import pytest
 
 from helsinki_env import (
     CopenhagenSeatEnv,
-    CopenhagenSeatVectorEnv,
     HelsinkiSeatEnv,
-    HelsinkiSeatVectorEnv,
     copenhagen_v0,
     helsinki_v0,
 )
@@ -37,8 +35,6 @@ class TestedGame:
         name: as in its specification.
         module: its PettingZoo page.
         seat_env: one learning seat.
-        seat_vector_env: many of them.
-        aec_id: for `pettingzoo.make`.
         seat_id: for `gymnasium.make`.
         configs: of every number of players, and of what else there is.
         built: a game that goes on from a position in which rare things are near.
@@ -49,8 +45,6 @@ class TestedGame:
     name: str
     module: ModuleType
     seat_env: type[Any]
-    seat_vector_env: type[Any]
-    aec_id: str
     seat_id: str
     configs: tuple[Any, ...]
     built: Callable[[random.Random], Any]
@@ -77,8 +71,6 @@ GAMES = (
         "helsinki",
         helsinki_v0,
         HelsinkiSeatEnv,
-        HelsinkiSeatVectorEnv,
-        "helsinki/helsinki-v0",
         "helsinki/Seat-v0",
         (GameConfig(2), GameConfig(3, dry_roads=True), GameConfig(4, covered="first_game")),
         _helsinki,
@@ -87,8 +79,6 @@ GAMES = (
         "copenhagen",
         copenhagen_v0,
         CopenhagenSeatEnv,
-        CopenhagenSeatVectorEnv,
-        "helsinki/copenhagen-v0",
         "helsinki/CopenhagenSeat-v0",
         (CopenhagenConfig(2), CopenhagenConfig(3, denied=[[1], [], [4]]), CopenhagenConfig(4, reward="margin")),
         _copenhagen,

@@ -310,7 +310,7 @@ def test_a_state_can_be_brought_back_before_the_first_reset() -> None:
     ("changes", "message"),
     [
         ({"config": 5}, "config: found 5"),
-        ({"config": GameConfig(covered=[3])}, "states: covered: found 0, expected 8 as in `config`"),
+        ({"config": GameConfig(covered=[3])}, "_states: covered: found 0, expected 8 as in `config`"),
         ({"_states": np.zeros(1)}, "_states: found ndarray"),
         ({"_states": None}, "_states: found NoneType"),
         ({"_over": 1}, "_over: found 1"),

@@ -1018,7 +1018,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
         (["--config", "example", "--games", "3", "--dry-roads"], "--config: found --games, --dry-roads too, expected"),
         (["--config", "exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
         (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
-        (["--seats", "5"], "num_players: found 5, expected 2, 3 or 4"),
+        (["--seats", "5"], "--seats: found 5, expected 2, 3 or 4"),
         (["--games", "0"], "games: found 0, expected a whole number from 1 to"),
         (["--processes", "0"], "--processes: found 0, expected a whole number from 1 to"),
         (["--ray", "here", "there"], "--ray: found here there, expected one address or none"),

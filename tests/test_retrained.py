@@ -32,7 +32,6 @@ from helsinki_env.games.helsinki.components import ACTIONS
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
-POINTS = ACTIONS.index("two_points")
 BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance"
 ASKED: dict[str, Any] = {
     "name": "tiny",

@@ -202,7 +202,7 @@ def test_the_smallest_of_equally_good_changes_comes_first() -> None:
     slopes[:6:2] = -6.0  # a step costs three points, in a line
     power = np.full(len(ACTIONS), 10.0)
     power[POINTS] = 16.4
-    model = Model(terms, power, slopes, 1.0)
+    model = Model(terms, power, slopes)
     boards, distance = best_boards(config.free, [model], band=1.0, most=2, count=500)
     assert boards[0] == (1, 1, 3)
     assert distance[0] == 0

@@ -83,7 +83,7 @@ class Lessons:
     """Positions at the ends of turns, and what came of them.
 
     Attributes:
-        seats: int8 (N, P, S). table: int8 (N, G). See `agents.net.inputs.Inputs`.
+        seats: int8 (N, P, S). table: int8 (N, G). See `agents.net.choices.Inputs`.
         wins: each seat's share of the win from the viewer on, float32 (N, 4). scores: its points, float32 (N, 4).
     """
 

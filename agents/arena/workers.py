@@ -119,7 +119,8 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         The chunks with their games, as they are done.
 
     Raises:
-        ChunkError: if a player goes wrong, or a process dies.
+        ChunkError: if a player goes wrong.
+        ArenaError: if a process dies.
     """
     files = [files_of(table) for table in plan.tables]
     workers = _begun(processes)

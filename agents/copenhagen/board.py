@@ -19,7 +19,6 @@ WIN = 40.0
 #: Points that one tile can hardly make more of; only from so many below the goal on, ending the game is looked for.
 _REACH = 10
 _RIGHT = np.int64(int(LEFT) << 4)
-_TOP = np.int64(int(GROUND) << 40)
 
 
 @kernel

@@ -170,7 +170,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
             if mask[place + argument]:
                 piece, corner = a.ORIENTATIONS * kind + argument // a.CELLS, argument % a.CELLS
                 gain = placement_gain(t, p, w, v, kind, piece, corner)
-                least = cost_at(t, g, tile_cells(t, piece, corner)) < size - discount
+                least = cost_at(g, tile_cells(t, piece, corner)) < size - discount
                 values[place + argument] = max(FALLBACK, gain + (touching if least else alone))
     else:
         build_with(t, p, w, v, kind, 0, -1)

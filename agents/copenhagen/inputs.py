@@ -32,7 +32,6 @@ _MOST_OF_COLOUR = 7
 _GOAL = 12
 #: Expected points are told in halves, turns in quarters.
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
-_WHITE = _COLOURS + 1
 
 
 def seat_parts(types: int) -> tuple[Part, ...]:

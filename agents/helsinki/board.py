@@ -120,7 +120,7 @@ def corner_of(p, v, piece, side, lane):
 @kernel
 def _hope(t, p, w, v, piece, corner, cells):
     """What a tile adds at most where it comes to rest: before losses."""
-    row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `observation`
+    row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `cards`
     piece = np.uint64(piece)
     total = _extras(t, w, v, cells)
     for i in range(MOST_ROOFS):

@@ -124,7 +124,7 @@ def _value_main(t, p, w, g, v, mask, values):
             value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
             twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
             if value > NOTHING and twice:
-                value += max(0.0, second_build(t, p, w, g, v, card, token // 2, v.meadow))
+                value += max(0.0, second_build(t, p, w, g, v, card, token // 2))
             values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
@@ -226,7 +226,7 @@ def _value_end(t, p, w, g, v, mask, values):
         values[use + a.TWO_POINTS] = t.strengths[a.TWO_POINTS] - price(t, v, a.TWO_POINTS, w.spend)
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
         number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
-        value = roofs_worth(t, w, v, last_tile(t, g, g.seat) & ~v.standing, number, w.roof * v.later)
+        value = roofs_worth(t, v, last_tile(t, g, g.seat) & ~v.standing, number, w.roof * v.later)
         values[use + a.EXTRA_SUPERSTRUCTURE] = value - price(t, v, a.EXTRA_SUPERSTRUCTURE, w.spend)
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))

@@ -315,9 +315,8 @@ def _choose_end(t, p, w, g, v, mask, price):
             best, chosen = value, use + a.TWO_POINTS
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
         roofs = last_tile(t, g, g.seat) & ~v.standing
-        value = roofs_worth(
-            t, w, v, roofs, min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply)), 0.0
-        )
+        number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
+        value = roofs_worth(t, v, roofs, number, 0.0)
         value -= _more(t, v, a.EXTRA_SUPERSTRUCTURE)
         if value > best:
             best, chosen = value, use + a.EXTRA_SUPERSTRUCTURE

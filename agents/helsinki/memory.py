@@ -123,7 +123,7 @@ VIEW = _record(
         ("held", np.int64, (HELD,)),  # the types in hand
         ("held_count", np.int64),
         ("pairs", np.int64),  # pairs of the display that are held for the time being
-        ("owned", np.int64, (len(COLOURS),)),  # cards by colour; see `cards.build_parts`
+        ("owned", np.int64, (len(COLOURS),)),  # cards by colour
         ("changed", np.int64),  # colours of their cards, as a set
         ("best_of_colour", np.float64, (4, len(COLOURS))),  # what the best plans of other colours are worth, by side
         ("best_known", np.int64, (4,)),  # for which colours, as a set

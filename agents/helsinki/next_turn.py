@@ -60,7 +60,7 @@ def _write_actions(t, w, g, v, seat, begin, out):
                     out[begin + place] = _eighths(max(0.0, wilds_gain(t, w, v, number, one, two)))
     if (v.usable >> a.EXTRA_SUPERSTRUCTURE) & 1 and g.tile_count[seat] > 0:
         number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
-        gain = roofs_worth(t, w, v, last_tile(t, g, seat) & ~v.standing, number, w.roof * v.later)
+        gain = roofs_worth(t, v, last_tile(t, g, seat) & ~v.standing, number, w.roof * v.later)
         out[begin + 2] = _eighths(max(0.0, gain))
     if (v.usable >> a.MOVE_SUPERSTRUCTURE) & 1 and v.standing:
         best, _ = best_roof(t, v, free_roofs(t, g, seat))

@@ -12,7 +12,7 @@ __all__ = ["best_roof", "roofs_worth", "worst_roof"]
 
 
 @kernel
-def roofs_worth(t, w, v, cells, number, each):
+def roofs_worth(t, v, cells, number, each):
     """The worth of the best roofs for so many superstructures, and `each` besides."""
     total = 0.0
     for _ in range(number):

@@ -31,7 +31,7 @@ def turn_value(t, p, w, g, v, space, coats):
     twice = coats >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
     build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING if twice else value)
     if card >= 0 and twice:
-        build += max(0.0, second_build(t, p, w, g, v, card, side, coats))
+        build += max(0.0, second_build(t, p, w, g, v, card, side))
     return max(value, build)
 
 
@@ -52,7 +52,7 @@ def draw_and_build(t, p, w, g, v, space, coats):
 
 
 @kernel
-def second_build(t, p, w, g, v, card, side, coats):
+def second_build(t, p, w, g, v, card, side):
     """What a second build of the same turn adds after that of `card`, roughly: the two may want the same cells."""
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]

@@ -157,7 +157,8 @@ def main() -> None:
     )
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4], help="numbers of players to tune for")
     parser.add_argument("--threads", type=int, default=1, help="candidates that are tried side by side")
-    parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help="the weights to change; default: all")
+    usual = "the weights to change; default: all but those that the guide leaves alone"
+    parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help=usual)
     parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name, help="whose heuristic")
     given = vars(parser.parse_args())
     found = tune(game=spec_named(given.pop("game")).config(), **given)

@@ -269,7 +269,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return which choice each decision prefers, the first of equals, int64 (B,); see `agents.net.inputs.Inputs`."""
+    """Return which choice each decision prefers, the first of equals, int64 (B,); see `agents.net.choices.Inputs`."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 

@@ -47,7 +47,7 @@ def in_step(x: torch.Tensor, value: float = 0) -> torch.Tensor:
 
 
 class Tensors(NamedTuple):
-    """`agents.net.inputs.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to.
+    """`agents.net.choices.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to.
 
     A few positions that no choice leads to follow the others (`in_step`).
     """

@@ -140,7 +140,7 @@ def _one_table(
     """Return the tournament that the options describe."""
     from agents.arena.config import plan_from_dict
 
-    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game)
+    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game, "--seats")
     table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
     return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
 

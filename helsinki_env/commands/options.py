@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args
 import tyro
 
 from helsinki_env.data import Entry, brief
+from helsinki_env.engine.configuration import ConfigError, number_of_players
 from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
 from helsinki_env.files import check_folder, check_writable
 
@@ -86,6 +87,7 @@ def game_config(
     components: str | None,
     default_players: int,
     game: str | None = None,
+    counted_by: str = "--num-players",
 ) -> Any:
     """Return what is played.
 
@@ -97,12 +99,15 @@ def game_config(
         components: a name in configs/components or the path of a YAML file.
         default_players: how many play if neither a number nor a file is given.
         game: its name; None: as the file says, or the usual one.
+        counted_by: what says how many play, for messages.
 
     Raises:
         ConfigError, ComponentError: for values that cannot be played.
+        ValueError: for a game that there is none of, or that is not the file's.
     """
+    players = number_of_players(Entry(default_players if num_players is None else num_players, ConfigError, counted_by))
     kind = (usual_spec() if game is None else spec_named(game)).config
-    chosen = kind(num_players=default_players) if config is None else config_from_yaml(config)
+    chosen = kind(num_players=players) if config is None else config_from_yaml(config)
     if game is not None and not isinstance(chosen, kind):
         raise ValueError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
     changes: dict[str, Any] = {}

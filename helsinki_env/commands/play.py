@@ -67,7 +67,7 @@ def main(
     console, folder = plain_console(), data or data_folder()
     names = [] if players is None else [name.strip() for name in players.split(",")]
     own = tuple(name for name in names if name != HUMAN)
-    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game)
+    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players")
     page = ""
     if names:
         table = _table(names, chosen, seed)

@@ -73,7 +73,8 @@ def main(
 
     names = [name.strip() for name in players.split(",")]
     default_players = len(names) if len(names) > 1 else 2
-    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game)
+    counted_by = "number of --players" if num_players is None else "--num-players"
+    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game, counted_by)
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:

@@ -3,8 +3,9 @@
 `t` is the record of the game's tables (its component file as arrays), `g` the record of one game. The type of `g` says
 whose rules these are (`helsinki_env.engine.rule`); a game states each of them with `belongs_to`.
 
-Two more have a plain form that is made of these, and are stated by games that know a faster one:
-`helsinki_env.engine.loops.write_mask` and `observe`, which leave no entry as it was.
+Four more have a plain form that is made of these, and are stated by games that know a faster one: in
+`helsinki_env.engine.loops`, `write_mask` and `observe`, which leave no entry as it was, `observe_again`, where an
+earlier observation is there, and `observe_part`, where several share the work.
 
 Every record of a game has the fields `chance` (uint64, the random word), `players`, `seat` (to move, or the last to
 have moved), `phase`, `done` and `round_number`, and as many seats as `SEATS`, those beyond `players` blank.

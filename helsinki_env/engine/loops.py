@@ -1,7 +1,7 @@
 """Loops over games of any kind: deal, step, look, count. A plain loop over records each.
 
-Threads take a slice of a batch each (`helsinki_env.envs.threads`), which gives the same games for any number of them
-because every game has its own random word.
+Every game has its own random word, so a batch may be cut into slices and these be played by any number of threads: the
+games are the same.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def checked_states(state: Any, mine: Any) -> States:
     spec.apply_setup(setup, config)
     for name in spec.setup:
         if (states[name] != setup[name]).any():
-            raise ValueError(f"states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
+            raise ValueError(f"_states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
     return states
 
 

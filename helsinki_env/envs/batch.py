@@ -233,7 +233,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         episodes = options.pop("episodes", self.episodes)
         for key in options:
             if key not in self.game_spec.options:
-                known = ", ".join(("reset_mask", "episodes", *self.game_spec.options, *others))
+                known = ", ".join(("reset_mask", "episodes", "setup", *self.game_spec.options, *others))
                 raise ValueError(f"options[{key!r}]: no such option; there are {known}")
         if not isinstance(episodes, self.game_spec.episodes):
             name = self.game_spec.episodes.__name__
@@ -246,14 +246,12 @@ class Batch(VectorEnv[Any, Any, Any]):
         """Deal the chosen games anew and return what `reset` returns."""
         raise NotImplementedError
 
-    def _actions(
-        self, actions: npt.ArrayLike, name: str = "actions", count: int | None = None
-    ) -> npt.NDArray[np.int64]:
-        """Return decisions as int64 (count,); ValueError if they are no such thing."""
+    def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
+        """Return decisions as int64 (B,); ValueError if they are no such thing."""
         if not self._dealt:
             raise ValueError("nothing is dealt yet: call reset() first")
         chosen = as_array(name, actions)
-        shape = (self.num_envs if count is None else count,)
+        shape = (self.num_envs,)
         if chosen.shape != shape or chosen.dtype.kind not in "iu":
             raise ValueError(
                 f"{name}: found {chosen.dtype} of shape {chosen.shape}, expected whole numbers of shape {shape}"

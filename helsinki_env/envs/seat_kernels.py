@@ -44,7 +44,7 @@ RULES = np.dtype(
             ("seat", np.int64),  # the learner's seat, or ROTATE or RANDOM
             ("mode", np.int64),
             ("reward", np.int64),
-            ("penalty", np.float32),  # of an illegal decision; 0: there are none
+            ("penalty", np.float32),  # of an illegal decision
             ("random", np.int64),  # set of opponents that play at random, bit = places after the learner, from 0
         ],
     )

@@ -232,7 +232,9 @@ class GameTorchEnv:
         for name in _KEPT:
             found, own = state[name], getattr(self.memory, name)
             if found.shape != own.shape or found.dtype != own.dtype:
-                raise ValueError(f"{name}: found {tuple(found.shape)}, expected {tuple(own.shape)} of {own.dtype}")
+                raise ValueError(
+                    f"{name}: found {tuple(found.shape)} of {found.dtype}, expected {tuple(own.shape)} of {own.dtype}"
+                )
         for name in _KEPT:
             getattr(self.memory, name).copy_(state[name])
         return self._looked()

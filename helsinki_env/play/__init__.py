@@ -1,1 +1,1 @@
-"""Records: games of any kind as text, read, checked and played again."""
+"""Games of any kind as records, read, checked and played again: as text, as a film of pictures, as a page."""

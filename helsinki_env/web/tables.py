@@ -66,7 +66,7 @@ class Table:
         config: what is played.
         seed: of the deck and of the players' chance.
         chairs: who sits where, one for each seat.
-        decisions: what was decided so far, (seat, action, words) each.
+        told: what was decided so far, (seat, action, words) each.
         start: JSON of the position that it began with; empty: the game that the seed deals.
 
     Attributes:

@@ -141,7 +141,6 @@ def change(data: Position, path: str, value: Any) -> None:
         inner[last] = value
 
 
-ALL_BLUE = [0] * 7
 CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     # of the wrong kind
     (main, {"game": "helsinki"}, "game: found 'helsinki'"),

@@ -28,7 +28,7 @@ def main(preset: Preset, rounds: int, seed: int, device: str, games: int | None)
 
     Args:
         preset: of a plain network.
-        rounds: updates that count; four before them do not, as what is done is recorded in them.
+        rounds: updates that count; some before them do not, as what is compiled or recorded once is so in them.
         seed: of weights and games.
         device: "cpu" or "cuda".
         games: side by side, instead of the preset's.

@@ -51,8 +51,3 @@ def decode(action: int) -> tuple[int, int]:
         raise ValueError(f"action {action} does not exist: ids run from 0 to {SIZE - 1}")
     kind = int(KIND_OF[action])
     return kind, action - OFFSETS[kind]
-
-
-def place_argument(orientation: int, cell: int) -> int:
-    """Argument of PLACE: `45 * orientation + cell`, the lower left corner of the bounding box."""
-    return CELLS * orientation + cell

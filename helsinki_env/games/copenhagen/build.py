@@ -154,7 +154,7 @@ def recolour(g, colour):
 
 
 @kernel
-def cost_at(t, g, cells):
+def cost_at(g, cells):
     """Cost of the tile in progress on these cells."""
     touches = neighbours(np.int64(g.coloured[g.seat, colour_of(g.tile)])) & cells != 0
     return size_of(g.tile) - np.int64(touches) - ((np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1)
@@ -170,7 +170,7 @@ def placed_piece(g, argument):
 def place(t, g, argument):
     """PLACE: without RECOLOUR the cards leave the hand at once, with it one by one in PAY."""
     g.place = argument
-    g.due = cost_at(t, g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
+    g.due = cost_at(g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
     g.phase = PHASE_PAY
     if g.recolour < 0:
         while g.due > 0:

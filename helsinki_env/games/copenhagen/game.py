@@ -27,6 +27,7 @@ from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.deal import SETUP_FIELDS
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.redeal import SCRATCH
 from helsinki_env.games.copenhagen.restore import restore
@@ -114,7 +115,7 @@ COPENHAGEN = GameSpec(
     config=CopenhagenConfig,
     options=("num_players", "denied", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup=("players", "denied"),
+    setup=SETUP_FIELDS,
     new_states=lambda config, count: new_states(count),
     apply_setup=apply_setup,
     config_of=_config_of,

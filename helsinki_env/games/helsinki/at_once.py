@@ -17,7 +17,6 @@ from helsinki_env.games.helsinki.state import GAME, NARROW
 __all__: list[str] = []
 
 _WILD = NARROW - 1
-_TYPES = np.int64((1 << NARROW) - 1)
 _COLOURED = np.int64((1 << _WILD) - 1)
 _COLOURS, _VARIANTS = 5, _WILD // 5
 #: The most cards that a tile needs, and with them the last column of `up_to`.

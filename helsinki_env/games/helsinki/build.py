@@ -177,7 +177,7 @@ def begin_build(t, g, card):
 
 
 @kernel
-def pay(t, g, card):
+def pay(g, card):
     """Section 3, Pay: one more card is played for the tile."""
     show(g, g.seat, card)
     g.paid[g.paid_count] = card

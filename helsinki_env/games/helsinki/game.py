@@ -8,7 +8,7 @@
     >>> game.phase
     <Phase.MOVE: 'MOVE'>
 
-For many games at once use `HelsinkiVectorEnv`, which is some twenty times faster.
+For many games at once use `HelsinkiVectorEnv`, which gives masks and observations of all of them with every step.
 """
 
 from __future__ import annotations

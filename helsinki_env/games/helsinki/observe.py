@@ -81,7 +81,7 @@ def _write_pending(g, out):
 
 
 @kernel
-def _write_table(t, g, viewer, out):
+def _write_table(g, viewer, out):
     _write_actions(out, _COVERED, (np.int64(g.covered),))
     _write_actions(out, _PHASE, (np.int64(1) << np.int64(g.phase),))
     rounds = min(np.int64(127), np.int64(g.round_number))
@@ -155,7 +155,7 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
         seat = seat + 1 if seat + 1 < players else np.int64(0)
     for turn in range(players, SEATS):
         _write_actions(out, _DENIED + 15 * turn, (np.int64(0),))
-    _write_table(t, g, viewer, out)
+    _write_table(g, viewer, out)
 
 
 @kernel

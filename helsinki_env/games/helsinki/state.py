@@ -59,7 +59,7 @@ def game_dtype(types: int) -> np.dtype[Any]:
     - coats uint8 [4]: coats still on the board, bit = index in the component file. meadow [4], token [4].
     - bonus [4]: index of the bonus card taken, bonus_cards: set of those left. limit_lifted [4].
     - unseen [4, 3]: cards that a seat drew from a reshuffled pile without the others seeing them.
-    - players, seat, phase, last_round, done, dry_roads; then the decision in progress (see `notation`).
+    - players, seat, phase, last_round, done, dry_roads; then the decision in progress (see `position`).
     """
     return GAME if types == NARROW else LAYOUTS[1] if types < NARROW else LAYOUTS[2]
 

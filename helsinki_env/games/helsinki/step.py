@@ -1,4 +1,4 @@
-"""The rules of Helsinki as the engine calls them (`helsinki_env.engine.contract`), for both layouts of the record."""
+"""The rules of Helsinki as the engine calls them (`helsinki_env.engine.contract`), for all layouts of the record."""
 
 from __future__ import annotations
 

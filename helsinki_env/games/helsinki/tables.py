@@ -35,7 +35,6 @@ TABLES = np.dtype(
                 ("variants", np.int64),
                 ("hand_limit", np.int64),
                 ("statue", np.int64),  # as a set
-                ("statue_cell", np.int64),
                 ("points_row", np.int64),
                 ("points_column", np.int64),
                 ("points_crossing", np.int64),
@@ -88,7 +87,6 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     t.variants = len(components.variants)
     t.hand_limit = components.hand_limit
     t.statue = 1 << components.statue
-    t.statue_cell = components.statue
     t.coat_cell[:] = components.coats
     t.coat_cells[:] = [1 << cell for cell in components.coats]
     t.coat_sets[:] = [

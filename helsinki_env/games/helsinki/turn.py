@@ -94,7 +94,7 @@ def apply(t, g, action):
     elif kind == a.KIND_BUILD:
         begin_build(t, g, argument)
     elif kind == a.KIND_PAY:
-        pay(t, g, argument)
+        pay(g, argument)
     elif kind == a.KIND_PLACE:
         place(t, g, argument)
     elif kind == a.KIND_ROOF:

@@ -5,7 +5,7 @@ import { button, make } from "./dom.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 
 /** Keys that mean a decision, in this order; letters that mean something else on the page are left out. */
-export const KEYS = [..."123456789abcdeghijklmnopqstvwxyz"];
+const KEYS = [..."123456789abcdeghijklmnopqstvwxyz"];
 
 export class Choices {
   /** @type {Map<string, Decision>} */

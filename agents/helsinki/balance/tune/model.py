@@ -87,13 +87,11 @@ class Model:
         terms: of the model.
         power: of every action where nothing has changed, in points of the share of wins of a hundred, float64 (A,).
         slopes: what each term adds to the power of its action, float64 (M,).
-        spread: standard deviation of slopes that the games speak for.
     """
 
     terms: Terms
     power: Array
     slopes: Array
-    spread: float
 
     def powers(self, boards: Boards) -> Array:
         """Return the power of every action on some boards, float64 (N, A)."""
@@ -148,16 +146,15 @@ class Evidence:
         squares = self._squares - float(self._moment[:free] @ carried[:, -1])
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
         values, turned = np.clip(values, 0.0, None), vectors.T @ moment
-        slopes, spread = _held(values, turned, squares, max(1, self._observations - free))
-        slopes = vectors @ slopes
+        slopes = vectors @ _held(values, turned, squares, max(1, self._observations - free))
         own = (carried[:, -1] - carried[:, :-1] @ slopes)[self.seats - 1 :]
         # Who loses b of its share leaves it to the others, in equal parts: compared with them it loses b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
-        return Model(self.terms, points * own, points * slopes, abs(points) * spread)
+        return Model(self.terms, points * own, points * slopes)
 
 
-def _held(values: Array, turned: Array, squares: float, observations: int) -> tuple[Array, float]:
-    """Return slopes, (M,), and their standard deviation, held as hard as the games say.
+def _held(values: Array, turned: Array, squares: float, observations: int) -> Array:
+    """Return slopes, (M,), held as hard as the games say.
 
     Args:
         values: of the information on the slopes, in directions that do not touch each other, float64 (M,).
@@ -176,4 +173,4 @@ def _held(values: Array, turned: Array, squares: float, observations: int) -> tu
         before, spread = spread, float(slopes @ slopes) / max(known, 1e-6) + 1e-9
         if abs(spread - before) < 1e-4 * before:
             break
-    return slopes, spread**0.5
+    return slopes

@@ -15,7 +15,6 @@ from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
 
-BOARD_WIDTH = 4 * COLUMNS + 1
 BLOCK_WIDTH = 34
 _COMMON = (50, 40)
 _STATES = {"active": "[+]", "used": "[-]", "missing": "[ ]", "denied": "[x]"}
