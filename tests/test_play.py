@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from helsinki_env.cli import main
 from helsinki_env.engine.hidden import redeal
 from helsinki_env.web.line import MOST_UNSENT
 from helsinki_env.web.tables import HUMAN, Chair, Table
@@ -229,6 +230,13 @@ def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -
         assert running.end() == 130
         assert running.process.stderr is not None
         assert "tables are kept in" in running.process.stderr.read()
+
+
+@pytest.mark.parametrize("players", ["human", "human,human,human,human,human"])
+def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--players", players, "--data", str(tmp_path / "tables")]) == 2
+    assert f"number of --players: found {players.count(',') + 1}, expected 2, 3 or 4" in capsys.readouterr().err
+    assert not (tmp_path / "tables").exists()
 
 
 # -- what a page may know ------------------------------------------------------------------------------------
