@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from helsinki_env.cli import main
 from helsinki_env.commands.bench import Page
 from helsinki_env.commands.speed import Measurement, run_benchmark
+from helsinki_env.commands.speed_tables import Table
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.terminal import plain_console
 
 pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
 
@@ -107,3 +110,14 @@ def test_games_in_tensors_are_measured(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_device_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--device", "tpu"]) == 2
     assert "device: found 'tpu'" in capsys.readouterr().err
+
+
+def test_numbers_stay_whole_on_a_narrow_terminal() -> None:
+    row = ["vector env: step + mask + observation", "4,096", "1", "3,598,696", "4,530,251", "1.27", "1.22 to 1.41"]
+    head = ("measured", "games", "threads", "8746bf1", "this code", "times as fast", "95 % interval")
+    shown = StringIO()
+    plain_console(width=80, file=shown).print(Table("against 8746bf1", head, [row]).shown())
+    lines = shown.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    words = " ".join(lines).split()
+    assert {"vector", "observation", "4,096", "3,598,696", "4,530,251", "1.27", "1.22", "1.41"} <= set(words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as Shown
 
 from helsinki_env import markdown
@@ -39,10 +40,11 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
     def shown(self) -> Shown:
-        """Return it for a terminal."""
-        table = Shown(title=self.title)
-        for i, name in enumerate(self.head):
-            table.add_column(name, justify="right" if i else "left", overflow="fold")
+        """Return it for a terminal, however narrow: what was measured is folded, numbers are not."""
+        table = Shown(title=self.title, box=SIMPLE_HEAD, padding=0)
+        for i, column in enumerate(zip(self.head, *self.rows, strict=True)):
+            widest = max(len(word) for cell in column for word in cell.split() or [""])
+            table.add_column(column[0], justify="right" if i else "left", min_width=widest if i else 1, overflow="fold")
         for row in self.rows:
             table.add_row(*row)
         return table
