@@ -88,6 +88,16 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     assert signal.getsignal(signal.SIGTERM) is handler, "which Ray takes over"
 
 
+def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray by itself joins the one that the environment names, or the latest that was started on the machine."""
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
+    assert not cluster._imported(None).is_initialized()
+    [(chunk, games)] = on_ray(plan, plan.chunks, processes=1)
+    assert chunk == plan.chunks[0]
+    assert len(games.played.scores) == 2
+
+
 @pytest.fixture(scope="module")
 def _connected() -> Iterator[None]:
     """Be connected to a cluster already, as somebody may be who calls us."""

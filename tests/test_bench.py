@@ -12,7 +12,7 @@ import pytest
 from helsinki_env.cli import main
 from helsinki_env.commands.bench import Page
 from helsinki_env.commands.speed import Measurement, run_benchmark
-from helsinki_env.commands.speed_tables import Table
+from helsinki_env.commands.speed_tables import compared
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.terminal import plain_console
 
@@ -112,12 +112,15 @@ def test_a_device_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) 
     assert "device: found 'tpu'" in capsys.readouterr().err
 
 
-def test_numbers_stay_whole_on_a_narrow_terminal() -> None:
-    row = ["vector env: step + mask + observation", "4,096", "1", "3,598,696", "4,530,251", "1.27", "1.22 to 1.41"]
-    head = ("measured", "games", "threads", "8746bf1", "this code", "times as fast", "95 % interval")
+@pytest.mark.parametrize("width", [76, 80, 120])
+def test_numbers_stay_whole_on_narrow_terminals(width: int) -> None:
+    row = {"name": "vector env: step + mask + observation", "game": "helsinki", "games": 4096, "threads": 1}
+    rates = {"then_median": 36_271_453.0, "now_median": 44_530_251.0}
+    ratios = {"median": 21.08, "lowest": 19.25, "highest": 21.57, "interval_95": [20.29, 21.56]}
+    result = {"against": {"revision": "8746bf1"}, "pairs": 8, "rows": [{**row, **rates, **ratios}]}
     shown = StringIO()
-    plain_console(width=80, file=shown).print(Table("against 8746bf1", head, [row]).shown())
+    compared(result, "helsinki").show(plain_console(width=width, file=shown))
     lines = shown.getvalue().splitlines()
-    assert all(len(line) <= 80 for line in lines)
     words = " ".join(lines).split()
-    assert {"vector", "observation", "4,096", "3,598,696", "4,530,251", "1.27", "1.22", "1.41"} <= set(words)
+    assert {"vector", "observation", "4,096", "36,271,453", "44,530,251", "21.08", "19.25", "21.56"} <= set(words)
+    assert all(len(line) <= width for line in lines)

@@ -124,6 +124,7 @@ def test_version(capsys: Output) -> None:
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
         (["simulate", "--num-players", "5", "--players", "random"], "--num-players: found 5, expected 2, 3 or 4"),
         (["simulate", "--players", "random,random,random,random,random"], "number of --players: found 5, expected 2"),
+        (["simulate", "--config", "first_game", "--players", "random,random,random"], "--players: found 3 (random,"),
         (["simulate", "--covered", "fly"], "covered[0]: found 'fly', expected an action: one of move_1_to_6"),
         (["simulate", "--config", "none"], "helsinki simulate: game: found 'none', which is no file; expected"),
         (["simulate", "--components", "none"], "helsinki simulate: components: found 'none'"),

@@ -120,7 +120,8 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     handler = signal.getsignal(signal.SIGTERM)
     try:
         if address is None:
-            ray.init(num_cpus=processes, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+            # Without this word Ray would join whatever cluster there is on this machine, or that RAY_ADDRESS names.
+            ray.init("local", num_cpus=processes, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
         else:
             ray.init(address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as problem:

@@ -166,11 +166,11 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
     def show() -> dict[str, Any]:
         data = comparison.data()
         for game in dict.fromkeys(row["game"] for row in data["rows"]):
-            console.print(compared(data, game).shown())
+            compared(data, game).show(console)
         for sentence in lacking(data):
             console.print(sentence, soft_wrap=True)
         if data["within"]:
-            console.print(within(data).shown())
+            within(data).show(console)
         return data
 
     def keep() -> str:
@@ -213,7 +213,7 @@ def _measure(
 
     with console.status("measuring ..."):
         result = run_benchmark(batches, threads, seconds, players, report, config)
-    console.print(measured(result, game_text(config)).shown())
+    measured(result, game_text(config)).show(console)
     console.print(yardstick_text(result), machine_text(result["machine"]))
     return result
 

@@ -103,9 +103,11 @@ def game_config(
 
     Raises:
         ConfigError, ComponentError: for values that cannot be played.
-        ValueError: for a game that there is none of, or that is not the file's.
+        ValueError: for an unknown `game`, or one that is not the file's.
     """
-    players = number_of_players(Entry(default_players if num_players is None else num_players, ConfigError, counted_by))
+    players = default_players if num_players is None else num_players
+    if config is None or num_players is not None:
+        number_of_players(Entry(players, ConfigError, counted_by))
     kind = (usual_spec() if game is None else spec_named(game)).config
     chosen = kind(num_players=players) if config is None else config_from_yaml(config)
     if game is not None and not isinstance(chosen, kind):

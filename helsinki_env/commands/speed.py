@@ -1,9 +1,9 @@
 """How fast the environment is on this machine: decisions per second, and as a ratio to a yardstick of the same run.
 
 Machines are shared, throttled and noisy, so a bare figure says little about the code. The yardstick is a compiled loop
-that writes 1 KB of observation and a mask for each step and does nothing else: about what any environment of this size
-must do at least. Every figure is the median of repeated measurements, and play is uniformly random and legal; but for
-the players that think, whose figures come last: they play their own games.
+that writes 1 KB of observation and a mask for each step and does nothing else: about as much as any environment of this
+size must write, the same for every game. Every figure is the median of repeated measurements, and play is uniformly
+random and legal; but for the players that think, whose figures come last: they play their own games.
 """
 
 from __future__ import annotations

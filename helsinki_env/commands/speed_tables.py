@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table as Shown
 
 from helsinki_env import markdown
@@ -39,15 +40,19 @@ class Table(NamedTuple):
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def shown(self) -> Shown:
-        """Return it for a terminal, however narrow: what was measured is folded, numbers are not."""
-        table = Shown(title=self.title, box=SIMPLE_HEAD, padding=0)
-        for i, column in enumerate(zip(self.head, *self.rows, strict=True)):
-            widest = max(len(word) for cell in column for word in cell.split() or [""])
-            table.add_column(column[0], justify="right" if i else "left", min_width=widest if i else 1, overflow="fold")
+    def show(self, console: Console) -> None:
+        """Print it. On narrow terminals cells are folded between words, on very narrow ones wherever they must be."""
+        table = Shown(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+        columns = list(zip(self.head, *self.rows, strict=True))
+        least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
+        room = console.width - sum(least) - (len(columns) - 1)
+        for i, (column, width) in enumerate(zip(columns, least, strict=True)):
+            more = min(max(room, 0), max(map(len, column)) - width)
+            table.add_column(column[0], justify="right" if i else "left", width=width + more, overflow="fold")
+            room -= more
         for row in self.rows:
             table.add_row(*row)
-        return table
+        console.print(table)
 
     def markdown(self) -> str:
         """Return it for a page."""
