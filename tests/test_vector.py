@@ -629,6 +629,21 @@ def test_what_is_accepted_can_be_played_to_the_end() -> None:
     assert play_mutated(300 if JIT else 9, seed=1) > (30 if JIT else 0)
 
 
+def test_a_reshuffled_pile_that_holds_more_than_is_said_of_it_is_played_to_the_end() -> None:
+    env = HelsinkiVectorEnv(1, autoreset_mode="Disabled")
+    for seed in range(20 if JIT else 2):
+        env.reset(seed=seed)
+        state = env.get_state()
+        state["states"]["reshuffled"][:, 0] = 1
+        state["states"]["unseen"][:, :2] = 0  # what is drawn from now on all see
+        found, word, ended = env.set_state(state)[0], player_words(1, seed), False
+        while not ended:
+            found, _, over, *_ = env.step(choose(found, word))
+            ended = bool(over[0])
+            assert (env.states["reshuffled"] >= 0).all()
+            env.set_state(env.get_state())
+
+
 @pytest.mark.nightly
 def test_what_is_accepted_can_be_played_to_the_end_at_length() -> None:
     assert play_mutated(60_000 if JIT else 300, seed=2) > (6_000 if JIT else 10)

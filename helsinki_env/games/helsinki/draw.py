@@ -88,6 +88,13 @@ def draw_unseen(t, g, seat):
                 g.unseen[seat, slot] = card
                 return
         g.known[seat, card] += 1
+        _seen_to_leave(g, card)
+
+
+@kernel
+def _seen_to_leave(g, card):
+    """All have seen a card leave the pile; a record from elsewhere may hold fewer of a reshuffled one than it has."""
+    if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 
 
@@ -96,8 +103,8 @@ def refill(t, g, slot):
     """Put the next card of the draw pile into a display slot, for all to see."""
     card = take_from_pile(t, g)
     g.display[slot] = card
-    if card >= 0 and g.reshuffled[card] > 0:
-        g.reshuffled[card] -= 1
+    if card >= 0:
+        _seen_to_leave(g, card)
 
 
 @kernel

@@ -745,7 +745,7 @@ class ReferenceGame:
                     self.unseen_draws[number].append(card)
                 else:
                     self.seats[number].known[card] += 1
-                    self.reshuffled[card] -= 1
+                    self.reshuffled[card] = max(0, self.reshuffled[card] - 1)
 
     def _discard_card(self, card: int) -> None:
         self._show(card)
