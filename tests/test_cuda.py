@@ -124,7 +124,7 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
 @needs_extra
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the compiler")
 @pytest.mark.thorough
-@pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 def test_kernels_of_a_card_need_no_stack(game: str) -> None:
     from tests.support.cards import Asked, compiled_for_hopper
 

@@ -37,7 +37,7 @@ BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance"
 ASKED: dict[str, Any] = {
     "name": "tiny",
     "seed": 4,
-    "seeds": 1,
+    "seeds": 2,
     "claims": {"two_points": "too strong"},
     "screen": {2: 300},
     "meetings": {2: 300},
@@ -79,7 +79,7 @@ def tables_of(made: Path, part: str) -> dict[str, Table]:
 
 @pytest.mark.thorough
 def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict[str, Any]) -> None:
-    names = ["with-all-4", "without-two_points-4"]
+    names = [f"{kind}-{seed}" for seed in (4, 5) for kind in ("with-all", "without-two_points")]
     assert [one["name"] for one in data["networks"]] == names
     assert sorted(path.name for path in (made / "networks").iterdir()) == sorted(names)
     for one in data["networks"]:
@@ -89,13 +89,13 @@ def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict
             (ACTIONS.index(one["without"]),) if one["without"] else ()
         )
         assert one["standings"][0]["games"] == 16
-    assert len({one["digest"] for one in data["networks"]}) == 2
+    assert len({one["digest"] for one in data["networks"]}) == 4
 
 
 @pytest.mark.thorough
 def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, data: dict[str, Any]) -> None:
     tables = tables_of(made, "meetings")
-    assert len(data["meetings"]) == 1
+    assert len(data["meetings"]) == 2
     for one in data["meetings"]:
         action, seed = one["action"], one["seed"]
         bit = 1 << ACTIONS.index(action)
@@ -170,13 +170,21 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
     page = (made / "report" / "retrained.md").read_text()
     for sentence in data["summary"]:
         assert f"- {sentence}" in page
-    assert len(data["summary"]) == 2
+    assert len(data["summary"]) == 3
+    regained = [one["regained"] for one in data["meetings"]]  # of one action, one of each seed
+    at_home = [one["won"]["at home"]["share"] for one in data["meetings"]]
+    for values, sign, place in ((regained, "+", "denied an action wins"), (at_home, "", "learnt so wins")):
+        middle, half = (
+            np.mean(values),
+            12.706 * abs(values[0] - values[1]) / 2,
+        )  # Student's t with one degree of freedom
+        assert f"{place} {middle:{sign}.1f} ({middle - half:{sign}.1f} to" in data["summary"][2]
     assert page.count("| learnt |") == 1
-    assert page.count("without two points") == 1
+    assert page.count("without two points") == 2
     for name in ("retrained-forest", "habit-forest"):
         picture = (made / "report" / "images" / f"{name}.svg").read_text()
         assert picture.startswith("<?xml")
-        assert ("retrained, seed 4" in picture) == (name == "retrained-forest")
+        assert ("retrained, seed 5" in picture) == (name == "retrained-forest")
     for path, content in report_files(data).items():
         assert (made / "report" / path).read_bytes() == content
 
@@ -188,12 +196,12 @@ def test_a_run_that_is_killed_goes_on_to_the_same(made: Path, tmp_path: Path) ->
     networks = tmp_path / "run" / "networks"
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 240
-        while not list(networks.glob("*/state.safetensors")):
+        while len(list(networks.glob("*/state.safetensors"))) < 2:
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)
-    assert len(list(networks.glob("*/summary.json"))) < 2
+    assert len(list(networks.glob("*/summary.json"))) < 4
     assert main([*command[3:]]) == 0
     shutil.rmtree(tmp_path / "run" / "meetings")
     assert main([*command[3:]]) == 0
