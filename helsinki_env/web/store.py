@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
@@ -68,7 +69,7 @@ CREATE TABLE tournament_games (
 )
 
 
-class StoreError(ValueError):
+class StoreError(UserError):
     """A database that is none of these, or cannot be read or written; the message names the file."""
 
 
