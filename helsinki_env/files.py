@@ -24,6 +24,7 @@ __all__ = [
     "NoLocksError",
     "check_folder",
     "check_writable",
+    "has_locks",
     "held",
     "is_file",
     "remove_leftovers",
@@ -205,6 +206,20 @@ def try_lock(file: int, byte: int | None = None) -> bool:
 def unlock(file: int, byte: int) -> None:
     """Unlock a byte of a file, see `try_lock`."""
     fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+
+
+def has_locks(folder: Path) -> bool:
+    """Return whether the file system of a folder has locks; if not, a line on the error stream says so.
+
+    Raises:
+        OSError: if no file can be made in the folder.
+    """
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            return try_lock(file.fileno(), 0)
+        except NoLocksError:
+            _say_unlocked(folder)
+            return False
 
 
 @contextmanager

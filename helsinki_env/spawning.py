@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 __all__ = ["check_main", "why_ended"]
 
-_REMEDY = 'start them under `if __name__ == "__main__":` in a script that is a file'
+_REMEDY = 'put what starts them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
@@ -24,10 +24,11 @@ def check_main(error: type[ValueError]) -> None:
         error: if the script comes from standard input, or this process is a worker that runs a script without guard.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise error(f"found worker processes that a script without a main guard starts; {_REMEDY}")
+        raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
     script = _script()
     if script is not None and not os.path.isfile(script):
-        raise error(f"found worker processes that a script without a file starts ({script}); {_REMEDY}")
+        name = os.path.basename(script)
+        raise error(f"worker processes cannot run the script {name} again: save it to a file, and {_REMEDY}")
 
 
 def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
@@ -35,14 +36,14 @@ def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: b
 
     Args:
         processes: all of them; they have ended.
-        began: whether they had done some work.
+        began: whether any of them had run the main script.
     """
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
-        script = _script()
-        return f"a worker process could not start, see its error above; {_REMEDY}" + (f" ({script})" if script else "")
+        script = _script() or "that started it"
+        return f"a worker process could not run the script {script} again, see its error above: {_REMEDY}"
     if -getattr(signal, "SIGKILL", 9) in codes:
-        return "a worker process was killed, out of memory perhaps (try fewer --processes)"
+        return "a worker process was killed, out of memory perhaps: try fewer processes"
     found = next((code for code in sorted(codes, reverse=True) if code not in (0, -signal.SIGTERM)), None)
     return "a worker process ended" if found is None else f"a worker process ended with the exit status {found}"
 

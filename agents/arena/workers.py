@@ -13,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from multiprocessing.synchronize import Event
 from typing import Any
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
@@ -55,7 +56,8 @@ class _Workers:
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
         context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
-        self.pool = ProcessPoolExecutor(processes, context, initializer=begin)
+        self._began = context.Event()
+        self.pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(self._began,))
 
     def submit(self, *asked: Any) -> Future[ChunkGames]:
         """Hand a chunk out."""
@@ -64,10 +66,10 @@ class _Workers:
         self._started |= set(multiprocessing.active_children()) - self._others
         return future
 
-    def why_ended(self, began: bool) -> str:
+    def why_ended(self) -> str:
         """Return why the pool is broken; see `helsinki_env.spawning.why_ended`."""
         self.pool.shutdown(wait=True)
-        return why_ended(self._started, began)
+        return why_ended(self._started, self._began.is_set())
 
     def end(self) -> None:
         """Let them end when they have played what was handed out."""
@@ -137,7 +139,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     workers = _begun(processes)
     waiting = iter(chunks)
     running: dict[Future[ChunkGames], Chunk] = {}
-    began = done = False
+    done = False
     try:
         while True:
             for chunk in waiting:
@@ -156,12 +158,11 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
                     raise
                 except Exception as problem:
                     raise ChunkError.of(plan, chunk, problem) from problem
-                began = True
                 yield chunk, games
         done = True
     except BrokenProcessPool:
         raise ArenaError(
-            f"{workers.why_ended(began)}. Finished work units are saved: run the same command again to resume"
+            f"{workers.why_ended()}. Finished work units are saved: run the same command again to resume"
         ) from None
     finally:
         if not done:
@@ -183,6 +184,12 @@ def _deaf() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(began: Event) -> None:
+    """Set a new process up, and say that it has started."""
+    began.set()
+    begin()
 
 
 def begin() -> None:

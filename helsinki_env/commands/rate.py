@@ -135,7 +135,12 @@ def _played(path: Path) -> Sequence[Games]:
     from agents.arena.load import load_run
     from agents.arena.recorded import recorded_tables
 
-    return recorded_tables(read_records(path), game_text) if path.is_file() else load_run(path)
+    if not path.is_file():
+        return load_run(path)
+    tables = recorded_tables(read_records(path), game_text)
+    if not tables:
+        raise UserError(f"{path}: found no games, expected some: helsinki simulate --out writes such files")
+    return tables
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
