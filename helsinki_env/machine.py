@@ -40,13 +40,13 @@ def _quotas(root: Path) -> Iterator[float]:
     """
     groups = {}
     for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP, without controllers in version 2
-        _, controllers, group = line.split(":", 2)
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
         groups |= dict.fromkeys(controllers.split(","), group)
     for line in _lines(root / "proc/self/mountinfo"):  # ID PARENT DEVICE ROOT MOUNT ... - TYPE SOURCE OPTIONS
         before, _, after = line.partition(" - ")
         kind, _, options = (after.split() + [""] * 3)[:3]
         controller = {"cgroup2": "", "cgroup": "cpu"}.get(kind)
-        if controller not in groups or controller not in ("", *options.split(",")):
+        if len(before.split()) < 5 or controller not in groups or controller not in ("", *options.split(",")):
             continue
         shown, mount = before.split()[3:5]
         # Seen from a container, the mounted part can lie above the group, or be the group itself.

@@ -10,14 +10,29 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 __all__ = ["plain_console", "prepare_output", "written_in"]
 
-#: Columns that every help text and table has: what wraps text into fewer may never end.
+#: Columns that every help text has: what wraps text into fewer may never end.
 _LEAST, _MOST = 40, 10_000
+#: Columns that every table has: in fewer it would lose some of its own.
+_TABLE = 80
 #: Letters of drawings and what takes their place, one for one, where an encoding lacks them.
 _PLAIN = str.maketrans("─━═╌╴╶╸╺│┃║·•–—…×→▲▼►◄●◆◇□█▓▒░“”‘’", "--------|||.*--.x>^v><o#*_####\"\"''") | {ord("±"): "+-"}
 _ERRORS = "helsinki-plain"
+
+
+class _PlainConsole(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, and let the terminal wrap the lines of a table that is wider than it."""
+        before = self._width
+        if self.width < _TABLE and any(isinstance(one, Table) for one in objects):
+            self._width = _TABLE
+        try:
+            super().print(*objects, **options)
+        finally:
+            self._width = before
 
 
 def plain_console(**options: Any) -> Console:
@@ -28,7 +43,7 @@ def plain_console(**options: Any) -> Console:
     Args:
         options: of Rich's `Console`.
     """
-    return Console(markup=False, emoji=False, **options)
+    return _PlainConsole(markup=False, emoji=False, **options)
 
 
 def prepare_output() -> None:
