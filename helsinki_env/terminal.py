@@ -20,7 +20,7 @@ _LEAST, _MOST = 40, 10_000
 _TABLE = 80
 #: Letters of drawings and what takes their place, one for one, where an encoding lacks them.
 _PLAIN = str.maketrans("─━═╌╴╶╸╺│┃║·•–—…×→▲▼►◄●◆◇□█▓▒░“”‘’", "--------|||.*--.x>^v><o#*_####\"\"''") | {ord("±"): "+-"}
-_ERRORS = "helsinki-plain"
+_ERRORS = "plain-letters"
 
 
 class _PlainConsole(Console):
