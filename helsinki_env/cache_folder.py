@@ -12,12 +12,12 @@ import tempfile
 from helsinki_env.machine import home_folder, user_folder
 from helsinki_env.notices import notice
 
-__all__ = ["is_safe", "open_folder"]
+__all__ = ["cache_folder", "is_safe"]
 
 _VARIABLE = "HELSINKI_CACHE_DIR"
 
 
-def open_folder(name: str) -> str:
+def cache_folder(name: str) -> str:
     """Return the folder `name` of the cache folder.
 
     If others may write to the cache folder, the folder `name` is in a private folder there. If nothing can be kept

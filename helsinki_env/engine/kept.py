@@ -34,7 +34,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from helsinki_env import cache_folder
+from helsinki_env.cache_folder import cache_folder, is_safe
 from helsinki_env.files import try_lock, unlock
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -65,8 +65,8 @@ def source_digest(*flags: object) -> str:
 
 
 def open_folder(name: str) -> str:
-    """Return the folder `name` of the compiled code, see `helsinki_env.cache_folder.open_folder`."""
-    folder = cache_folder.open_folder(name)
+    """Return the folder `name` of the compiled code, see `helsinki_env.cache_folder`."""
+    folder = cache_folder(name)
     _note_use(folder)
     return folder
 
@@ -288,7 +288,7 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
     def _read(self, path: str, signature: Any, target_context: Any) -> CompileResult | None:
         try:
             with open(path, "rb") as file:
-                if not cache_folder.is_safe(os.fstat(file.fileno())):
+                if not is_safe(os.fstat(file.fileno())):
                     return None
                 digest, data = file.read(32), file.read()
         except OSError:
