@@ -9,36 +9,22 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helsinki_env.notices import notice
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from helsinki_env.locks import NoLocksError, say_unlocked, try_lock
 
 __all__ = [
-    "NoLocksError",
     "check_folder",
     "check_writable",
-    "has_locks",
     "held",
     "is_file",
     "remove_leftovers",
     "replaced_by",
     "replacing",
-    "try_lock",
-    "unlock",
     "write_json",
 ]
 
-#: Another process holds the lock.
-_HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
-#: What file systems without locks answer; some of them do not know the question.
-_WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL}
 #: No space, no quota, file too large, and a disk that is broken.
 _OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
 
@@ -172,56 +158,6 @@ def write_json(path: Path, content: Any) -> None:
         file.write(json.dumps(content, indent=1).encode() + b"\n")
 
 
-class NoLocksError(OSError):
-    """The file system, or the operating system, has no locks."""
-
-
-def try_lock(file: int, byte: int | None = None) -> bool:
-    """Lock an open file without waiting; return whether it is locked now, rather than by somebody else.
-
-    Args:
-        file: its descriptor.
-        byte: lock only this byte, for the whole process.
-
-    Raises:
-        NoLocksError: if there are no locks.
-        OSError: if the file cannot be locked for another reason.
-    """
-    if fcntl is None:
-        raise NoLocksError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    try:
-        if byte is None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-    except OSError as problem:
-        if problem.errno in _HELD:
-            return False
-        if problem.errno in _WITHOUT_LOCKS:
-            raise NoLocksError(problem.errno, problem.strerror) from None
-        raise
-    return True
-
-
-def unlock(file: int, byte: int) -> None:
-    """Unlock a byte of a file, see `try_lock`."""
-    fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
-
-
-def has_locks(folder: Path) -> bool:
-    """Return whether the file system of a folder has locks; if not, a line on the error stream says so.
-
-    Raises:
-        OSError: if no file can be made in the folder.
-    """
-    with tempfile.TemporaryFile(dir=folder) as file:
-        try:
-            return try_lock(file.fileno(), 0)
-        except NoLocksError:
-            _say_unlocked(folder)
-            return False
-
-
 @contextmanager
 def held(path: Path, busy: Exception) -> Iterator[None]:
     """Hold a lock file while the block runs; the system releases it when the process ends, however it ends.
@@ -235,7 +171,7 @@ def held(path: Path, busy: Exception) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if fcntl is not None:
+        if os.name == "posix":  # an open file cannot be removed elsewhere
             stack.enter_context(_locked(path, busy))
             stack.callback(path.unlink, missing_ok=True)
         yield
@@ -252,14 +188,9 @@ def _locked(path: Path, busy: Exception) -> BinaryIO:
                 if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     return file
         except NoLocksError:
-            _say_unlocked(path.parent)
+            say_unlocked(path.parent)
             return file
         except BaseException:
             file.close()
             raise
         file.close()
-
-
-@cache
-def _say_unlocked(folder: Path) -> None:
-    notice(f"{folder}: the file system has no locks: let no other process write there at the same time")

@@ -23,6 +23,7 @@ FLOORS = (
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
+        "helsinki_env.locks",
         "helsinki_env.machine",
         "helsinki_env.markdown",
         "helsinki_env.notices",

@@ -35,7 +35,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from helsinki_env.cache_folder import cache_folder, is_safe
-from helsinki_env.files import try_lock, unlock
+from helsinki_env.locks import try_lock, unlock
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS = _PACKAGE.parent / "agents"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.files import has_locks
+from helsinki_env.locks import has_locks
 from helsinki_env.machine import user_folder
 from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
