@@ -1030,3 +1030,60 @@ def test_what_is_asked_wrongly(
     assert main(["arena", "--out", str(tmp_path / "run"), *words]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+# scripts that start processes
+
+SCRIPT = """
+import sys
+from agents.arena.config import plan_from_dict
+from agents.arena.run import run_arena
+from agents.arena.workers import in_processes
+
+def play():
+    plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})
+    if sys.argv[1] == "run":
+        run_arena(plan, sys.argv[2], form="jsonl", processes=2)
+    else:
+        list(in_processes(plan, plan.chunks, 1))
+    print("played")
+
+"""
+
+
+def run_script(text: str, how: str, tmp_path: Path, stdin: bool = False) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    command = [sys.executable, "-" if stdin else str(path), how, str(tmp_path / "run")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command, input=text if stdin else None, env=environment, capture_output=True, text=True, timeout=600
+    )
+
+
+@pytest.mark.parametrize("how", ["run", pytest.param("in_processes", marks=pytest.mark.thorough)])
+def test_a_script_without_a_main_guard_is_told_of_it(how: str, tmp_path: Path) -> None:
+    """Worker processes run the script again, and would start processes of their own."""
+    done = run_script(SCRIPT + "play()\n", how, tmp_path)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "a worker process could not run the script" in last
+    assert 'put what starts them under `if __name__ == "__main__":`' in last
+    assert "memory" not in done.stderr
+
+
+def test_a_script_from_standard_input_is_told_of_it(tmp_path: Path) -> None:
+    guarded = SCRIPT + "if __name__ == '__main__': play()\n"
+    done = run_script(guarded, "run", tmp_path, stdin=True)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "cannot run the script <stdin> again: save it to a file" in last
+    assert 'if __name__ == "__main__":' in last
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.thorough
+def test_a_script_with_a_main_guard_plays(tmp_path: Path) -> None:
+    for how in ("run", "in_processes"):
+        done = run_script(SCRIPT + "if __name__ == '__main__': play()\n", how, tmp_path)
+        assert (done.returncode, done.stdout) == (0, "played\n"), done.stderr

@@ -14,6 +14,8 @@ import pytest
 
 from helsinki_env import cli
 from helsinki_env.cli import COMMANDS, main
+from helsinki_env.data import UserError
+from helsinki_env.extras import MissingExtraError
 from helsinki_env.play.record import read_records, write_records
 from helsinki_env.terminal import plain_console
 
@@ -465,3 +467,99 @@ def test_replay_notices_a_wrong_result(games: Path, tmp_path: Path, capsys: Outp
     write_records(path, [replace(record, scores=(99, 98))])
     assert main(["replay", str(path)]) == 2
     assert "scores: found (99, 98), expected" in capsys.readouterr().err
+
+
+# files that an editor has saved, and files without games
+
+
+def test_a_byte_order_mark_stops_no_command(tmp_path: Path, capsys: Output) -> None:
+    path, mark = tmp_path / "games.jsonl", b"\xef\xbb\xbf"
+    words = ["simulate", "--players", "random,greedy", "--games", "4", "--out", str(path)]
+    assert main(words) == 0
+    path.write_bytes(mark + path.read_bytes())
+    assert main(["replay", str(path), "--game", "1", "--each", "game"]) == 0
+    assert main([*words, "--resume", "--games", "8"]) == 0
+    assert len(list(read_records(path))) == 8
+    run = tmp_path / "run"
+    words = ["arena", "--players", "random,greedy", "--games", "4", "--format", "jsonl", "--processes", "1"]
+    assert main([*words, "--out", str(run)]) == 0
+    for name in ("run.json", "times.json", "games.jsonl"):
+        (run / name).write_bytes(mark + (run / name).read_bytes())
+    for note in (run / "chunks").glob("*.json"):
+        note.write_bytes(mark + note.read_bytes())
+    capsys.readouterr()
+    assert main([*words, "--out", str(run)]) == 0
+    assert "4 of them from before" in capsys.readouterr().out
+    (tmp_path / "game.yaml").write_bytes(mark + b"num_players: 3\n")
+    assert main(["simulate", "--players", "random", "--games", "3", "--config", str(tmp_path / "game.yaml")]) == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["rate FILE", "rate FILE --better random,greedy", "replay FILE", "simulate --resume --out FILE"]
+)
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_a_file_without_games_is_told(content: bytes, words: str, tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(content)
+    assert main(words.replace("FILE", str(path)).split()) == 2
+    shown = capsys.readouterr().err
+    assert str(path) in shown
+    assert shown.count("\n") == 1
+
+
+def test_a_single_player_is_not_rated(tmp_path: Path, capsys: Output) -> None:
+    words = ["arena", "--players", "greedy", "--games", "8", "--processes", "1", "--out", str(tmp_path)]
+    assert main(words) == 0
+    capsys.readouterr()
+    for more in ([], ["--out", str(tmp_path / "report")]):
+        assert main(["rate", str(tmp_path), *more]) == 2
+        shown = capsys.readouterr().err
+        assert "found no game between different players (found: greedy), expected some" in shown
+        assert shown.count("\n") == 1
+
+
+# faults
+
+
+@pytest.mark.parametrize("error", [ValueError, UnicodeError, KeyError, TypeError, ImportError, ZeroDivisionError])
+def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    def fails(name: str, words: list[str]) -> int:
+        raise error("of the program")
+
+    monkeypatch.setattr(cli, "_run", fails)
+    assert main(["rate", "a run"]) == 1
+    shown = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in shown
+    assert "of the program" in shown
+    assert shown.splitlines()[-1].startswith("helsinki rate: this is a fault of helsinki-env 0.")
+    assert "Please report it" in shown
+    assert shown.endswith("helsinki rate 'a run'\n")
+    monkeypatch.setenv("HELSINKI_DEBUG", "1")
+    with pytest.raises(error):
+        main(["rate", "a run"])
+
+
+@pytest.mark.parametrize("error", [UserError, MissingExtraError, OSError])
+def test_what_users_can_mend_is_one_line(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    def fails(name: str, words: list[str]) -> int:
+        raise error("of the user")
+
+    monkeypatch.setattr(cli, "_run", fails)
+    assert main(["rate", "a run"]) == 2
+    assert capsys.readouterr().err == "helsinki rate: of the user\n"
+
+
+def test_errors_of_the_project_are_errors_of_users() -> None:
+    """One that derives from ValueError alone, or is a plain one in a command, would be shown as a fault."""
+    root = Path(cli.__file__).resolve().parents[1]
+    for folder in ("helsinki_env", "agents", "training"):
+        for path in (root / folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            own = set(re.findall(r"^class (\w+)\(ValueError\)", text, re.MULTILINE))
+            assert own <= {"UserError"}, path
+            if "commands" in path.parts:
+                assert "raise ValueError(" not in text, path

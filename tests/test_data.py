@@ -270,3 +270,12 @@ def test_suggestions_do_not_take_long_either() -> None:
     assert one_of(["win", "rank"], "w" * 10**6) == "one of win, rank"
     assert one_of([str(i) for i in range(60_000)], "x").endswith("18, 19 and 59980 more")
     assert len(one_of(["w" * 5000, "x" * 5000], "x")) < 1100
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    """Editors of Windows put one before what they save."""
+    path = tmp_path / "file"
+    path.write_bytes(b"\xef\xbb\xbf" + b'{"a": 1}\n')
+    assert read_json(path, WrongError).value == read_yaml(path, WrongError).value == {"a": 1}
+    assert parse_json('\ufeff{"a": 1}', WrongError).value == {"a": 1}
+    assert parse_yaml("\ufeffa: 1\n", WrongError).value == {"a": 1}

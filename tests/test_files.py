@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -198,3 +201,112 @@ def test_two_writers_of_one_file_do_not_lose_each_others_games(tmp_path: Path, a
     write_records(link, [record(2)], append=True)
     assert [game.seed for game in read_records(path)] == [1, 2]
     assert sorted(tmp_path.iterdir()) == [path, link]
+
+
+#: A system whose file systems have no locks of either kind, or only none of `flock`.
+NO_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+int flock(int file, int how) { errno = CODE; return -1; }
+#if EVERY
+static int ask(const char *name, int file, int what, void *value) {
+    if (what == F_SETLK || what == F_SETLKW || what == F_GETLK) { errno = CODE; return -1; }
+    return ((int (*)(int, int, void *))dlsym(RTLD_NEXT, name))(file, what, value);
+}
+#define ASK(name) int name(int file, int what, ...) { \\
+    va_list more; va_start(more, what); void *value = va_arg(more, void *); va_end(more); \\
+    return ask(#name, file, what, value); }
+ASK(fcntl)
+ASK(fcntl64)
+#endif
+"""
+
+
+@pytest.fixture(params=["flock", "every"])
+def without_locks(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], dict[str, str]]:
+    """Gives the environment of a process whose file system answers with an error to all that ask for locks."""
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("there is no C compiler, or no LD_PRELOAD")
+    source = tmp_path / "no_locks.c"
+    source.write_text(NO_LOCKS)
+
+    def environment(code: int) -> dict[str, str]:
+        library = tmp_path / f"no_locks_{code}.so"
+        options = [f"-DCODE={code}", f"-DEVERY={int(request.param == 'every')}", "-shared", "-fPIC"]
+        subprocess.run([compiler, *options, "-o", library, source, "-ldl"], check=True)
+        return os.environ | {"LD_PRELOAD": str(library), "PYTHONPATH": str(Path(__file__).parents[1])}
+
+    return environment
+
+
+CODES = [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL]
+
+
+@posix
+@pytest.mark.parametrize("code", CODES, ids=errno.errorcode.get)
+def test_file_systems_without_locks(code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
+    asked = (
+        "import sys; from pathlib import Path; from helsinki_env.files import held, replacing\n"
+        "path = Path(sys.argv[1])\n"
+        "for _ in range(2):\n"
+        "    with held(path / 'lock', RuntimeError('busy')), replacing(path / 'file') as file: file.write(b'new')\n"
+    )
+    folder = tmp_path / "folder"
+    done = subprocess.run(
+        [sys.executable, "-c", asked, folder], env=without_locks(code), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        f"helsinki-env: {folder}: the file system has no locks: let no other process write there at the same time\n"
+    )
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+@posix
+@pytest.mark.thorough
+@pytest.mark.parametrize("code", CODES[:2], ids=errno.errorcode.get)
+def test_commands_save_where_there_are_no_locks(
+    code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
+) -> None:
+    environment, program = without_locks(code), [sys.executable, "-m", "helsinki_env.cli"]
+    for words in (
+        f"simulate --players random --games 2 --out {tmp_path}/games.jsonl",
+        f"arena --players random,greedy --games 4 --processes 1 --format jsonl --out {tmp_path}/arena",
+    ):
+        done = subprocess.run([*program, *words.split()], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    for path, count in (("games.jsonl", 2), ("arena/games.jsonl", 4)):
+        assert len(list(read_records(tmp_path / path))) == count
+
+
+@posix
+@pytest.mark.parametrize("code", CODES[:3], ids=errno.errorcode.get)
+def test_tables_are_kept_where_there_are_no_locks(
+    code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
+) -> None:
+    """Whether the database was made there or elsewhere, and whoever else of the process has it open."""
+    pytest.importorskip("fastapi")
+    asked = (
+        "import sys; from pathlib import Path; from helsinki_env import GameConfig\n"
+        "from helsinki_env.web.store import Store; from helsinki_env.web.tables import Chair, Table\n"
+        "chairs = (Chair('human', 'A'), Chair('human', 'B'))\n"
+        "one, two = Store(Path(sys.argv[1])), Store(Path(sys.argv[1]))\n"
+        "two.add(Table(sys.argv[2], '', GameConfig(), 1, chairs)); two.close()\n"
+        "print(*sorted(table.name for table in one.all())); one.close()\n"
+    )
+    expected: list[str] = []
+    for name, environment in (
+        ("a", os.environ | {}),
+        ("b", without_locks(code)),
+        ("c", without_locks(code)),
+        ("d", {}),
+    ):
+        expected.append(name)
+        command = [sys.executable, "-c", asked, tmp_path / "tables", name]
+        done = subprocess.run(command, env=environment or None, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == expected

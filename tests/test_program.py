@@ -23,6 +23,7 @@ from agents.match import play_match
 from agents.mishaps import CountedPlayer, Mishaps
 from agents.play import Played, play_games
 from agents.program.player import ProgramPlayer, told
+from agents.program.process import Process
 from agents.registry import PlayerError, is_code, make_player, player_files
 from helsinki_env.cli import main
 from helsinki_env.engine.game import IllegalActionError
@@ -413,3 +414,24 @@ def test_illegal_decisions_are_replaced_where_they_are_counted_and_fatal_elsewhe
     fine = CountedPlayer(Last())
     np.testing.assert_array_equal(played(fine, config, 1).decisions[0], played(Last(), config, 1).decisions[0])
     assert fine.mishaps == Mishaps()
+
+
+def test_more_than_1024_open_files_stop_no_program(bot: str) -> None:
+    """The numbers of its pipes are larger than `select` knows."""
+    import resource
+
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < 1200:
+        pytest.skip("so many files cannot be opened here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, 1200), most))
+    opened: list[int] = []
+    try:
+        while not opened or opened[-1] < 1100:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+        program = Process([*shlex.split(bot), "plays"])
+        assert program.answer('{"type": "hello"}', 60.0) == '{"ready": true}'
+        program.close()
+    finally:
+        for number in opened:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))

@@ -353,3 +353,15 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordError, match="cannot be written"):
         write_records(tmp_path / "file" / "games.jsonl", [])
+
+
+def test_a_byte_order_mark_is_no_part_of_a_record(tmp_path: Path) -> None:
+    """Before the first, and before others where such files were joined."""
+    path, mark = tmp_path / "games.jsonl", b"\xef\xbb\xbf"
+    line = played().to_json().encode() + b"\n"
+    path.write_bytes(mark + line + line + mark + line)
+    assert len(list(read_records(path))) == 3
+    assert write_records(path, [played()], append=True) == 1
+    assert len(list(read_records(path))) == 4
+    path.write_bytes(mark)
+    assert list(read_records(path)) == []
