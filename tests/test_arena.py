@@ -1055,7 +1055,7 @@ def run_script(text: str, how: str, tmp_path: Path, stdin: bool = False) -> subp
     path = tmp_path / "script.py"
     path.write_text(text)
     command = [sys.executable, "-" if stdin else str(path), how, str(tmp_path / "run")]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     return subprocess.run(
         command, input=text if stdin else None, env=environment, capture_output=True, text=True, timeout=600
     )
