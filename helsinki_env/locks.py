@@ -5,18 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from helsinki_env.notices import notice
 
-try:
+with suppress(ModuleNotFoundError):  # Windows
     import fcntl
-except ModuleNotFoundError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["NoLocksError", "has_locks", "say_unlocked", "try_lock", "unlock"]
 
+_POSIX = os.name == "posix"
 #: Another process holds the lock.
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
 #: What file systems without locks answer; some of them do not know the question.
@@ -38,7 +38,7 @@ def try_lock(file: int, byte: int | None = None) -> bool:
         NoLocksError: if there are no locks.
         OSError: if the file cannot be locked for another reason.
     """
-    if fcntl is None:
+    if not _POSIX:
         raise NoLocksError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     try:
         if byte is None:
@@ -65,9 +65,9 @@ def has_locks(folder: Path) -> bool:
     Raises:
         OSError: if no file can be made in the folder.
     """
+    if not _POSIX:  # such systems have locks of another kind
+        return True
     with tempfile.TemporaryFile(dir=folder) as file:
-        if fcntl is None:  # such systems have locks of another kind
-            return True
         try:
             return try_lock(file.fileno(), 0)
         except NoLocksError:

@@ -10,10 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-try:
+with suppress(ModuleNotFoundError):  # Windows
     import pwd
-except ModuleNotFoundError:  # Windows
-    pwd = None  # type: ignore[assignment]
 
 __all__ = ["home_folder", "processors", "user_folder"]
 
@@ -38,7 +36,7 @@ def _quotas(root: Path) -> Iterator[float]:
     Args:
         root: the folder that holds proc/ and the mount points of the cgroups.
     """
-    groups = {}
+    groups: dict[str, str] = {}
     for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP, without controllers in version 2
         _, controllers, group = [*line.split(":", 2), "", ""][:3]
         groups |= dict.fromkeys(controllers.split(","), group)
@@ -79,11 +77,11 @@ def _lines(path: Path) -> list[str]:
 def home_folder() -> Path | None:
     """Return the home folder of the user; None if nothing names one by an absolute path."""
     homes = [os.environ.get("HOME", "")]
-    if pwd is None:
-        homes = [os.path.expanduser("~")]
-    else:
+    if os.name == "posix":
         with suppress(KeyError):  # a process may run for a user without an account
             homes.append(pwd.getpwuid(os.getuid()).pw_dir)
+    else:
+        homes = [os.path.expanduser("~")]
     return next((Path(home) for home in homes if os.path.isabs(home)), None)
 
 

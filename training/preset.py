@@ -236,7 +236,7 @@ class Preset:
             for i, table in enumerate(self.tables):
                 at = f"tables[{i}]."
                 table.episodes(game)
-        except ValueError as problem:
+        except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
         self._check_players()
         if self.against:
@@ -264,7 +264,7 @@ class Preset:
             for name in names:
                 try:
                     make_player(name, game)
-                except ValueError as problem:
+                except UserError as problem:
                     raise PresetError(f"{path}: {problem}") from None
         if self.learner == PLAIN and self.opponents:
             raise PresetError(

@@ -118,7 +118,7 @@ class Training:
         torch.manual_seed(seed)
         try:
             self.learner = learner_of(preset, Place(self.folder, seed, self.device, self.fast, self.group))
-        except ValueError as problem:
+        except UserError as problem:
             raise RunError(str(problem)) from None
         self.network = self.learner.network
         met = sorted({preset.against, *preset.opponents, *preset.evaluation.opponents} - {""})

@@ -224,7 +224,7 @@ def _about(option: str) -> Iterator[None]:
     """Name the option in whatever is said of what it asks for."""
     try:
         yield
-    except ValueError as problem:
+    except UserError as problem:
         raise UserError(f"{option}: {problem}") from None
 
 

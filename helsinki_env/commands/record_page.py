@@ -68,7 +68,7 @@ def _judgement(record: Record, judge: str | None) -> Judgement | None:
     if judge is None:
         try:
             make_player(DEFAULT_JUDGE, record.config)
-        except (MissingExtraError, ValueError) as problem:
+        except (MissingExtraError, UserError) as problem:
             print(f"helsinki replay: the page shows no judgement: {problem}", file=sys.stderr)
             return None
     with Waiting(len(record.decisions), "decisions") as waiting:

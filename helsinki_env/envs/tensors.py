@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import MOST_GAMES, player_words
@@ -249,9 +250,9 @@ def _device(device: object) -> torch.device:
     with contextlib.suppress(RuntimeError, TypeError):
         found = torch.device(device)  # type: ignore[call-overload]  # whatever it is, PyTorch says whether it is one
     if found.type not in ("cpu", "cuda"):
-        raise ValueError(f"device: found {device!r}, expected cuda, one card such as cuda:1, or cpu")
+        raise UserError(f"device: found {device!r}, expected cuda, one card such as cuda:1, or cpu")
     if found.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device: found cuda, but PyTorch finds no graphics card here; cpu works everywhere")
+        raise UserError("device: found cuda, but PyTorch finds no graphics card here; cpu works everywhere")
     if str(found) == "cuda":
         found = torch.device("cuda", torch.cuda.current_device())
     return found

@@ -246,7 +246,7 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
         barred = planned.barred.covered, planned.barred.denied
         try:
             course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
-        except ValueError as problem:
+        except UserError as problem:
             raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
         played[chunk.table].append(course)
     return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
