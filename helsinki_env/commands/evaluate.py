@@ -142,6 +142,7 @@ def _rate(
 ) -> None:
     from agents.gauntlet.certificate import COUNTED, certificate
     from agents.gauntlet.report import certificate_row, interval
+    from agents.gauntlet.results import expected_ahead
     from agents.mishaps import Mishaps
     from agents.registry import files_digest
 
@@ -162,7 +163,8 @@ def _rate(
         with _about("--write"):
             wrote += [page.write_rated(pins, found), page.path]
     console = plain_console()
-    for table in _tables(found["certified"], interval):
+    expected = expected_ahead(plan, pins, [table["rating"] for table in found["certified"]["tables"]])
+    for table in _tables(found["certified"], interval, expected):
         console.print(table)
     measured, rating = found["measured"], found["certified"]["rating"]
     replaced = Mishaps.among(measured).words or "none"
@@ -175,23 +177,35 @@ def _rate(
         console.print(line, highlight=False, soft_wrap=True)
 
 
-def _tables(certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str]) -> list[Table]:
-    """Return what is shown of the results: each table of the gauntlet, and each opponent."""
+#: With fewer deals, intervals say nothing: two deals give "0.0% to 99.1%".
+_DEALS_FOR_INTERVAL = 8
+
+
+def _tables(
+    certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str], expected: Mapping[str, float]
+) -> list[Table]:
+    """Return what is printed of the results: each table of the gauntlet, and each opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
-    rated = Table(title=f"{title}: {certified['rating']['games']:,} games")
-    for name in ("table", "games", "rating", "95 % interval", "games won"):
+    enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
+    few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: choose a longer --stage"
+    rated = Table(title=f"{title}: {certified['rating']['games']:,} games", caption=few)
+    for name in ("table", "games", "rating", "95% interval", "games won"):
         rated.add_column(name, justify="left" if name == "table" else "right", no_wrap=name != "table")
     for one in certified["tables"]:
-        won = one["won"]
-        cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one))
-        rated.add_row(one["table"], *cells, f"{won['share']:.1%} ({won['low']:.1%} to {won['high']:.1%})")
+        cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
+        rated.add_row(one["table"], *cells, _share(one["won"], enough))
     met = Table(title=f"How often {certified['player']} finished ahead of its opponents")
-    for name in ("opponent", "meetings", "ahead", "95 % interval"):
+    for name in ("opponent", "meetings", "ahead", "expected from its rating"):
         met.add_column(name, justify="left" if name == "opponent" else "right")
     for one in certified["opponents"]:
-        between = f"{one['low']:.1%} to {one['high']:.1%}"
-        met.add_row(one["opponent"], f"{one['meetings']:,}", f"{one['share']:.1%}", between)
+        met.add_row(one["opponent"], f"{one['meetings']:,}", _share(one, enough), f"{expected[one['opponent']]:.1%}")
     return [rated, met]
+
+
+def _share(found: Mapping[str, float], enough: bool) -> str:
+    """Return a share as text, with its interval if there are deals enough."""
+    share = f"{found['share']:.1%}"
+    return f"{share} ({found['low']:.1%} to {found['high']:.1%})" if enough else share
 
 
 def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
