@@ -2,6 +2,7 @@
 
     python -m benchmarks.effect_estimators                        # 200 simulated studies of every kind: half an hour
     python -m benchmarks.effect_estimators runs/balance/screen    # the games of a tournament in which seats were denied
+    python -m benchmarks.effect_estimators runs/planted --planted # of configs/arena/planted.yaml: the truth is known
 
 The estimators, all in games of a hundred that a seat wins more if it has an action:
 
@@ -27,9 +28,11 @@ from agents.balance.margins import contrasts, least_squares
 from agents.helsinki.balance.screen import study_of
 from agents.rating.plackett_luce import orders_of_finish
 from agents.standing import win_shares
+from helsinki_env.games.helsinki.components import ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 
 Array = npt.NDArray[np.float64]
+_APART = 10**6  # tables deal their own cards: their blocks get numbers of their own
 Estimator = Callable[[Study], tuple[Array, Array]]
 """Return effects, float64 (A,), and their covariance, float64 (A, A)."""
 
@@ -134,9 +137,47 @@ def compare(folder: Path) -> None:
             print(f"{table.name}, {len(table):,} games, {name}: {slope:.3f}, {chi:.1f}", flush=True)
 
 
+def planted(folder: Path, studies: int = 100) -> None:
+    """Print the true effect of the planted handicap, and how often intervals of small studies contain it."""
+    parts = [study_of(table) for table in load_run(folder)]
+    lacks = [study.denied[:, :, ACTIONS.index("two_wild_tiles")] for study in parts]
+    won = [win_shares(study.places) for study in parts]
+    has, without = [
+        np.concatenate([100 * share[lack == kind] for share, lack in zip(won, lacks, strict=True)]) for kind in (0, 1)
+    ]
+    truth = has.mean() - without.mean()
+    print(f"{sum(map(len, lacks)):,} games: {truth:.2f} games of a hundred", flush=True)
+    deals = [part.block + _APART * number for number, part in enumerate(parts)]
+    held: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
+    found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
+    for i in range(studies):
+        # Study number i takes the i-th part of the deals of every table, so each study is the same coin flip.
+        own = [study.block * studies // (study.block.max() + 1) == i for study in parts]
+        study = Study(
+            np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
+            np.concatenate([part.places[chosen] for part, chosen in zip(parts, own, strict=True)]),
+            np.concatenate(
+                [part.block[chosen] + _APART * n for n, (part, chosen) in enumerate(zip(parts, own, strict=True))]
+            ),
+        )
+        for name, estimator in ESTIMATORS.items():
+            effect, covariance = estimator(study)
+            found[name].append(float(effect[0]))
+            held[name].append(bool(abs(effect[0] - truth) < 1.96 * np.sqrt(covariance[0, 0])))
+    for name in ESTIMATORS:
+        mean, within = np.mean(found[name]), sum(held[name])
+        print(f"{name}: mean of {studies} studies {mean:.2f}, intervals hold the truth in {within}", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("folder", type=Path, nargs="?", help="a run whose seats were denied actions; default: simulate")
+    parser.add_argument("--planted", action="store_true", help="the run is that of configs/arena/planted.yaml")
     parser.add_argument("--studies", type=int, default=200, help="simulated studies of every kind")
     asked = parser.parse_args()
-    simulate(asked.studies) if asked.folder is None else compare(asked.folder)
+    if asked.folder is None:
+        simulate(asked.studies)
+    elif asked.planted:
+        planted(asked.folder)
+    else:
+        compare(asked.folder)
