@@ -156,9 +156,7 @@ def planted(folder: Path, studies: int = 100) -> None:
         study = Study(
             np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
             np.concatenate([part.places[chosen] for part, chosen in zip(parts, own, strict=True)]),
-            np.concatenate(
-                [part.block[chosen] + _APART * n for n, (part, chosen) in enumerate(zip(parts, own, strict=True))]
-            ),
+            np.concatenate([blocks[chosen] for blocks, chosen in zip(deals, own, strict=True)]),
         )
         for name, estimator in ESTIMATORS.items():
             effect, covariance = estimator(study)
