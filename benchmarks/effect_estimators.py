@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from agents.arena.load import load_run
-from agents.balance.effects import Study, _features, _marginal, estimate
+from agents.balance.effects import Study, estimate, features_of, marginal_effects
 from agents.balance.margins import contrasts, least_squares
 from agents.helsinki.balance.screen import study_of
 from agents.rating.plackett_luce import orders_of_finish
@@ -60,7 +60,7 @@ def whole(study: Study) -> tuple[Array, Array]:
 def stages(study: Study) -> tuple[Array, Array]:
     """Plackett-Luce with a scale for every stage below the first."""
     seats = study.denied.shape[1]
-    features = _features(study)
+    features = features_of(study)
     game, order, part = orders_of_finish(study.places)
     ordered = np.take_along_axis(features[game], order[:, :, None], axis=1)
     k, scales = features.shape[2], max(seats - 2, 0)
@@ -95,7 +95,7 @@ def stages(study: Study) -> tuple[Array, Array]:
     np.add.at(sums, unit.ravel()[game], scores(x)[1])
     influence = sums @ np.linalg.inv((hessian + hessian.T) / 2)
     covariance = influence.T @ influence * (len(sums) / (len(sums) - 1))
-    power, slope = _marginal(features, x[:k], seats)
+    power, slope = marginal_effects(features, x[:k], seats)
     return 100 * power, 1e4 * slope @ covariance[:k, :k] @ slope.T
 
 

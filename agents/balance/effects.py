@@ -31,7 +31,7 @@ from helsinki_env.extras import needs
 with needs("arena"):
     from scipy import sparse, stats
 
-__all__ = ["Effects", "Study", "estimate", "simultaneous_quantile", "win_chances"]
+__all__ = ["Effects", "Study", "estimate", "features_of", "marginal_effects", "simultaneous_quantile", "win_chances"]
 
 Array = npt.NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class Effects:
         return np.sqrt(np.diag(self.covariance))
 
 
-def _features(study: Study) -> Array:
+def features_of(study: Study) -> Array:
     """Seat effects that add up to zero, then what is denied; float64 (G, S, K)."""
     games, seats, actions = study.denied.shape
     features = np.zeros((games, seats, seats - 1 + actions))
@@ -116,11 +116,11 @@ def estimate(study: Study, depth: int | None = 1) -> Effects:
         RatingError: if there is a single block, or effects cannot be told apart.
     """
     games, seats, actions = study.denied.shape
-    features = _features(study)
+    features = features_of(study)
     rankings = _rankings(study, features, depth)
     virtual = VirtualDraws.of(np.eye(seats - 1 + actions), 1.0)
     found = fit(rankings, virtual)
-    power, slope = _marginal(features, found.theta, seats)
+    power, slope = marginal_effects(features, found.theta, seats)
     nobody = features[:1].copy()
     nobody[:, :, seats - 1 :] = 0.0
     return Effects(
@@ -133,7 +133,7 @@ def estimate(study: Study, depth: int | None = 1) -> Effects:
     )
 
 
-def _marginal(features: Array, theta: Array, seats: int) -> tuple[Array, Array]:
+def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, Array]:
     """Return the average marginal effect of having each action, (A,), and its derivative by theta, (A, K).
 
     For a seat with chance p, denying it an action of power t changes its chance to p e^t / (1 - p + p e^t).
