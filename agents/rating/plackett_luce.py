@@ -84,7 +84,7 @@ class Rankings:
     @property
     def stages(self) -> int:
         """Choices of each pattern that enter the likelihood, at most S - 1."""
-        most = self.features.shape[1] - 1
+        most: int = self.features.shape[1] - 1
         return most if self.depth is None else min(self.depth, most)
 
     @cached_property
