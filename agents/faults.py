@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from helsinki_env.data import UserError
 from helsinki_env.extras import MissingExtraError
 
 __all__ = ["PlayerError", "faults_told"]
@@ -15,7 +16,7 @@ _OURS = Path(__file__).resolve().parents[1]
 _PACKAGES = ("agents", "helsinki_env", "training")
 
 
-class PlayerError(ValueError):
+class PlayerError(UserError):
     """A player that cannot be made or does not decide; the message names it, and says what went wrong."""
 
 

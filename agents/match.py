@@ -27,7 +27,7 @@ from agents.play import Played, Stopped, deck_seeds, play_games
 from agents.registry import make_player
 from agents.standing import Standing, standing
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.envs.threads import Slices
 from helsinki_env.play.record import Record, replay
 
@@ -128,8 +128,8 @@ class Match:
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
         config = config or GameConfig(num_players=len(players))
         if len(players) != config.num_players:
-            raise ValueError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
-        Entry(seed, ValueError, "seed").integer(0)
+            raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
+        Entry(seed, UserError, "seed").integer(0)
         self.config, self.seed = config, seed
         self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
         self.names = _named(self.players)
@@ -149,9 +149,9 @@ class Match:
         ended: Callable[[Results], None] | None = None,
     ) -> Results:
         """Play the match, or what is missing of it, and return its results; see `play_match`."""
-        Entry(games, ValueError, "games").integer(1)
+        Entry(games, UserError, "games").integer(1)
         if batch is not None:
-            Entry(batch, ValueError, "batch").integer(1)
+            Entry(batch, UserError, "batch").integer(1)
         slices = Slices(threads)
         missing = np.arange(self.whole(games))
         parts = [] if before is None else [before]

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Player
-from helsinki_env.data import shown
+from helsinki_env.data import UserError, shown
 from helsinki_env.engine.spec import spec_of
 
 __all__ = ["DEFAULT_JUDGE", "Judge", "Opinion", "by_seat", "opinions"]
@@ -106,7 +106,7 @@ def opinions(
         ValueError: if the player has no opinions, or the arrays are not of decisions in such games.
     """
     if not isinstance(player, Judge):
-        raise ValueError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
+        raise UserError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
     spec, rows = spec_of(config), len(observation)
     for name, found, shape in (
         ("observation", observation.shape, (rows, spec.features(config))),
@@ -114,7 +114,7 @@ def opinions(
         ("words", words.shape, (rows,)),
     ):
         if found != shape:
-            raise ValueError(f"{name}: found shape {found}, expected {shape}")
+            raise UserError(f"{name}: found shape {found}, expected {shape}")
     return player.judge(observation, mask, words, also) if rows else []
 
 

@@ -2,14 +2,19 @@
 
 A module is imported when its command is called, so that ``helsinki --help`` answers at once and only training pays for
 PyTorch. It has a function ``main`` whose arguments become the command's options (tyro reads names, types, defaults and
-docstring). What a user got wrong is an error derived from ValueError: it is shown as one line, without a traceback, and
-the exit status is 2. Set HELSINKI_DEBUG=1 to see the traceback.
+docstring).
+
+Errors that users cause (`helsinki_env.data.UserError`), missing extras and errors of the system are shown as one line,
+without a traceback, and the exit status is 2; HELSINKI_DEBUG=1 shows the traceback. Any other error is a fault of the
+program: its traceback is shown with a hint where to report it, and the exit status is 1.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,14 +22,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import one_of
+from helsinki_env.data import UserError, one_of
+from helsinki_env.extras import MissingExtraError
 from helsinki_env.stopping import Stopping, stoppable
+from helsinki_env.terminal import prepare_output
 
 __all__ = ["COMMANDS", "Command", "main"]
 
 #: The packages beside this one, whose names others use, too, and what each of them says of itself.
 _PACKAGES = ("agents", "training")
 _MARK = "helsinki-env"
+#: How the command line begins where no command is called.
+_ANSWERED = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,9 @@ def _help() -> str:
 
 
 def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
-    """Run a command and return its exit status: 0, 2 for what was asked wrongly, or 130 if Ctrl-C stopped it.
+    """Run a command and return its exit status.
+
+    It is 0, 1 for a fault of the program, 2 for an error of the user or the system, or 130 if Ctrl-C stopped it.
 
     Args:
         arguments: as on the command line, without the name of the program; default: those of this process, which then
@@ -130,15 +141,34 @@ def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | N
         heeds: called once Ctrl-C is heeded here, by whoever saw to it until then.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words[0] in ("-h", "--help", "help"):
-        print(_help(), file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
-    if words[0] == "--version":
+    prepare_output()
+    try:
+        return _answer(words) if words[:1] in _ANSWERED else _command(words, arguments is None, heeds)
+    except BrokenPipeError:  # whoever reads the output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _answer(words: Sequence[str]) -> int:
+    """Print what a call without a command asks for."""
+    if words == ["--version"]:
         import helsinki_env
 
         print(f"helsinki-env {helsinki_env.__version__}")
         return 0
-    name, rest = words[0], words[1:]
+    print(_help(), file=sys.stdout if words else sys.stderr)
+    return 0 if words else 2
+
+
+def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | None) -> int:
+    """Run a command; see `main`.
+
+    Args:
+        words: the command line.
+        leaves: whether the process ends if a signal stops the command.
+        heeds: see `main`.
+    """
+    name, rest = words[0], list(words[1:])
     if name not in COMMANDS:
         return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
     stranger = _stranger()
@@ -155,16 +185,17 @@ def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | N
         # signal whatever we return; another exec makes it forget.
         exec("")
         stopping.say()
-        if arguments is None:
+        if leaves:
             stopping.leave()
         return stopping.status
-    except BrokenPipeError:  # whoever reads the output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (ValueError, ImportError, OSError) as problem:
+    except BrokenPipeError:
+        raise
+    except Exception as problem:
         if os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0"):
             raise
-        return _complain(f"helsinki {name}", str(problem))
+        if isinstance(problem, UserError | MissingExtraError | OSError):
+            return _complain(f"helsinki {name}", str(problem))
+        return _report(words)
 
 
 def _stranger() -> str:
@@ -190,6 +221,20 @@ def _complain(command: str, text: str) -> int:
     return 2
 
 
+def _report(words: Sequence[str]) -> int:
+    """Print the error that is being handled, which no input should cause, and where to report it."""
+    import helsinki_env
+
+    traceback.print_exc()
+    print(
+        f"helsinki {words[0]}: this is a fault of helsinki-env {helsinki_env.__version__}, or of a player or package "
+        f"that the lines above name. Please report it to the project, with these lines and the command: "
+        f"{shlex.join(['helsinki', *words])}",
+        file=sys.stderr,
+    )
+    return 1
+
+
 def _run(name: str, words: list[str]) -> int:
     import tyro
 
@@ -209,4 +254,6 @@ def _run(name: str, words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from helsinki_command import main as program
+
+    sys.exit(program())

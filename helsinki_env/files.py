@@ -12,10 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from helsinki_env.locks import NoLocksError, say_unlocked, try_lock
 
 __all__ = [
     "check_folder",
@@ -163,9 +160,10 @@ def write_json(path: Path, content: Any) -> None:
 
 @contextmanager
 def held(path: Path, busy: Exception) -> Iterator[None]:
-    """Hold a lock file while the block runs; the system lets it go when the process ends, however it ends.
+    """Hold a lock file while the block runs; the system releases it when the process ends, however it ends.
 
-    The file is removed at the end of the block. Where the system has no such locks nothing is held.
+    The file is removed at the end of the block. Where the file system has no locks, nothing is held, and a line on the
+    error stream says so.
 
     Raises:
         busy: if another process holds it.
@@ -173,22 +171,26 @@ def held(path: Path, busy: Exception) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if fcntl is not None:
+        if os.name == "posix":  # an open file cannot be removed elsewhere
             stack.enter_context(_locked(path, busy))
             stack.callback(path.unlink, missing_ok=True)
         yield
 
 
 def _locked(path: Path, busy: Exception) -> BinaryIO:
-    """Return a lock file that is open and held: the one that stands at the path, not one that was just removed."""
+    """Return a lock file that is open and held: the one at the path, not one that was just removed."""
     while True:
         file = path.open("ab")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            if not try_lock(file.fileno()):
+                raise busy
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    return file
+        except NoLocksError:
+            say_unlocked(path.parent)
+            return file
+        except BaseException:
             file.close()
-            raise busy from None
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                return file
+            raise
         file.close()

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from helsinki_env.data import UserError
+
 __all__ = ["all_printable", "code", "link", "marked", "printable", "row", "section", "table", "text"]
 
 #: What means something in running text; an underscore only at the edge of a word, a hash only at the end of a heading.
@@ -97,5 +99,5 @@ def section(page: str, name: str, content: str | None = None) -> str:
     before, found, rest = page.partition(begin)
     inside, closed, after = rest.partition(end)
     if not found or not closed or begin in rest or end in after:
-        raise ValueError(f"expected the lines {begin.strip()!r} and {end.strip()!r}, each once and in this order")
+        raise UserError(f"expected the lines {begin.strip()!r} and {end.strip()!r}, each once and in this order")
     return inside if content is None else f"{before}{begin}{content}{end}{after}"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.machine import processors
 
 # Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
@@ -61,8 +62,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     Two more than there are processors: tests of pages, servers and signals wait a good part of their time.
     """
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(processors + 2, 8) if _asks_for_many(config) else 0
+    return min(processors() + 2, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ is rare, takes up to half an hour on two cores:
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.reference import ReferenceGame
+from helsinki_env.machine import processors
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 
@@ -104,7 +104,7 @@ def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times
     seen: Counter[str] = Counter()
     jobs = [(kind, range(n, n + chunk)) for kind, count in plan.items() for n in range(0, count, chunk)]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
+    with ProcessPoolExecutor(processors(), context) as pool:
         for i, job in enumerate(as_completed([pool.submit(_nightly_batch, *job) for job in jobs]), start=1):
             seen += job.result()
             if i % 50 == 0:

@@ -107,20 +107,53 @@ def a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("trap", [belonging_to_another, written_by_others, linked, a_file])
 def test_machine_code_is_not_read_from_where_others_can_write(
-    wanted: Path, trap: Callable[[Path, pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+    wanted: Path,
+    trap: Callable[[Path, pytest.MonkeyPatch], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     trap(wanted / NAME, monkeypatch)
     folder = Path(kept.open_folder(NAME))
     assert folder.is_relative_to(wanted.parent / "temporary")
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
     assert kept.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
+    assert capsys.readouterr().err.count("compiled code cannot be kept") == 1
 
 
-def test_a_folder_in_which_others_can_exchange_folders_is_none(wanted: Path) -> None:
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o775])
+def test_where_others_may_write_a_private_folder_is_used(
+    mode: int, wanted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As mounted volumes are: what is compiled is kept, and found at the next start."""
+    wanted.mkdir()
+    wanted.chmod(mode)
+    private = wanted / f"private-{os.geteuid()}"
+    for _ in range(2):
+        monkeypatch.setenv("HELSINKI_CACHE_DIR", str(wanted))  # another start
+        folder = Path(kept.open_folder(NAME))
+        assert folder == private / NAME
+        assert folder.stat().st_mode & 0o777 == private.stat().st_mode & 0o777 == 0o700
+        assert capsys.readouterr().err == (
+            f"helsinki-env: others may write to {wanted}, so compiled code is kept in {private}, which is private\n"
+        )
+        assert kept.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
+        assert capsys.readouterr().err == "", "which say nothing"
+
+
+@pytest.mark.parametrize("trap", [belonging_to_another, written_by_others, linked, a_file])
+def test_a_prepared_private_folder_is_not_used(
+    wanted: Path, trap: Callable[[Path, pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted.mkdir()
     wanted.chmod(0o777)
-    assert not Path(kept.open_folder(NAME)).is_relative_to(wanted)
+    trap(wanted / f"private-{os.geteuid()}", monkeypatch)
+    assert Path(kept.open_folder(NAME)).is_relative_to(wanted.parent / "temporary")
+
+
+def test_a_folder_with_the_sticky_bit_is_used(wanted: Path) -> None:
+    wanted.mkdir()
     wanted.chmod(0o1777)  # like the shared temporary folder: nobody can touch what is not his own
+    assert Path(kept.open_folder(NAME)).parent == wanted
 
 
 def test_a_temporary_folder_goes_with_its_process_and_a_prepared_one_is_not_used(tmp_path: Path) -> None:
@@ -306,6 +339,21 @@ def test_a_damaged_file_is_dropped_and_made_anew(
     for hits in (0, 1):
         f = load("theirs.a", elsewhere).f
         assert (f(1), found(f)) == (2, hits)
+
+
+@with_compiler
+def test_a_file_that_others_may_write_is_not_run(elsewhere: Path, load: Callable[[str, Path], Any]) -> None:
+    """Where others may exchange folders, each file is looked at again as it is read."""
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", KERNEL.format(1))
+    f = load("theirs.a", elsewhere).f
+    assert f(1) == 2
+    (file,) = Path(f.stats.cache_path).glob("theirs.a.f-*")
+    file.chmod(0o666)
+    for hits in (0, 1):
+        f = load("theirs.a", elsewhere).f
+        assert (f(1), found(f)) == (2, hits)
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 @with_compiler

@@ -19,10 +19,15 @@ OLD_NAMES = (
 #: From the bottom up: a module may import from its own floor and those below, never from above.
 FLOORS = (
     (
+        "helsinki_env.cache_folder",
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",
+        "helsinki_env.locks",
+        "helsinki_env.machine",
         "helsinki_env.markdown",
+        "helsinki_env.notices",
+        "helsinki_env.spawning",
         "helsinki_env.stopping",
         "helsinki_env.terminal",
         "helsinki_env.yaml_files",

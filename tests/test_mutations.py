@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import random
 import time
 from collections import Counter
@@ -27,6 +26,7 @@ from helsinki_env.games.helsinki import notation, sound
 from helsinki_env.games.helsinki.position import PositionError
 from helsinki_env.games.helsinki.reference import ReferenceGame
 from helsinki_env.games.helsinki.state import PHASES
+from helsinki_env.machine import processors
 from tests.support import mutations
 from tests.support.agreement import Pair
 from tests.support.positions import Position
@@ -132,7 +132,7 @@ def test_a_hundred_thousand_mutations(components: tuple[str, ...]) -> None:
     count, chunk = 100_000, 500
     started = time.monotonic()
     seen: Counter[str] = Counter()
-    with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processors(), multiprocessing.get_context("spawn")) as pool:
         jobs = [
             pool.submit(run_batch, range(n, n + chunk), games=200, components=components, share=1.0)
             for n in range(0, count, chunk)

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 from rich.table import Table
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.extras import needs
-from helsinki_env.terminal import plain_console
+from helsinki_env.machine import processors
+from helsinki_env.terminal import plain_console, prepare_output
 
 if TYPE_CHECKING:
     from agents.net.network import Network
@@ -86,7 +87,7 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
         "MlpPolicy", env, n_steps=c.steps, batch_size=c.batch, n_epochs=c.epochs, gamma=1.0, seed=seed,
         policy_kwargs=arch, device="cpu",
     )  # fmt: skip
-    threads = os.cpu_count() or 1
+    threads = processors()
 
     def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(threads)
@@ -115,8 +116,8 @@ def main(
         device: of a plain network; auto takes a graphics card if PyTorch finds one.
         games: of a plain network, instead of the preset's.
     """
-    Entry(rounds, ValueError, "--rounds").integer(1, 10**6)
-    Entry(seed, ValueError, "--seed").integer(0, 2**31)
+    Entry(rounds, UserError, "--rounds").integer(1, 10**6)
+    Entry(seed, UserError, "--seed").integer(0, 2**31)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
     from agents.net.description import PLAIN
@@ -173,8 +174,9 @@ def main(
 
 
 if __name__ == "__main__":
+    prepare_output()
     with needs("sb3", program=True):
         try:
             tyro.cli(main, prog="python -m training.bench")
-        except ValueError as problem:
+        except UserError as problem:
             sys.exit(f"training.bench: {problem}")

@@ -21,6 +21,7 @@ from agents.play import Barred, deck_seeds, play_games
 from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
 from agents.registry import make_player
 from agents.standing import win_shares
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
 from training.checks import check_numbers, player_counts
 
@@ -52,7 +53,7 @@ class GateConfig:
         """Check every value."""
         check_numbers(self, {"decks": 16, "at_once": 1}, {"at_once": 100_000})
         if not 0 < self.elo <= 1000:
-            raise ValueError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
+            raise UserError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
         if self.players != ():
             object.__setattr__(self, "players", player_counts(self.players))
         object.__setattr__(self, "covered", self.boards.covered)

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_named
 
 __all__ = ["features"]
@@ -20,7 +21,7 @@ def _scale(size: int) -> npt.NDArray[np.float32]:
         found = None if scales is None else scales(size)
         if found is not None:
             return (1.0 / found.astype(np.float64)).astype(np.float32)
-    raise ValueError(f"observation: found {size} entries, as no game has that says how they are scaled")
+    raise UserError(f"observation: found {size} entries, as no game has that says how they are scaled")
 
 
 def features(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:

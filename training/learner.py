@@ -16,6 +16,7 @@ from agents.net.make import check_games, network_path
 from agents.net.network import Network
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
+from helsinki_env.data import UserError
 from helsinki_env.extras import needs
 from training.card.group import Group
 from training.opponents import PAST_SELVES, Pool
@@ -126,7 +127,7 @@ class Judging:
 
     def __init__(self, preset: Preset, place: Place) -> None:
         if place.group.size > 1:
-            raise ValueError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
+            raise UserError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
         game, tables, ppo, seed = preset.game, preset.tables, preset.ppo, place.seed
         self._game, self._fast = game, place.fast
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
@@ -155,7 +156,7 @@ def _begun(preset: Preset) -> Network:
     size, wanted = network.config, preset.network
     may_become = replace(size, turned=size.turned or wanted.turned, ahead=size.ahead or wanted.ahead)
     if wanted != may_become:
-        raise ValueError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
+        raise UserError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
     if network.config == preset.network:
         return network
     # The rules are the same from all sides, and so the weights say the same of positions that are turned. What it was

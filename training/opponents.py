@@ -16,6 +16,7 @@ from agents.net.checkpoint import load_checkpoint
 from agents.net.player import NetPlayer
 from agents.net.pytorch import TorchAssessor
 from agents.registry import make_player
+from helsinki_env.data import UserError
 
 __all__ = ["PAST_SELVES", "Pool"]
 
@@ -61,7 +62,7 @@ class Pool:
         past = [name for name, since in self.past if since < rollout]
         past = past[:1] + past[1:][-(self.most - 1) :] if self.most else []
         if not past and not self.baselines:
-            raise ValueError("opponents: found nobody to meet yet; name a baseline such as heuristic")
+            raise UserError("opponents: found nobody to meet yet; name a baseline such as heuristic")
         generator = np.random.default_rng([self.seed, rollout, 1])
         if self.baselines and (not past or generator.random() < 0.5):
             return self.baselines[int(generator.integers(len(self.baselines)))]

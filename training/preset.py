@@ -12,7 +12,7 @@ from agents.net.description import JUDGE, PLAIN
 from agents.net.network import NetworkConfig
 from agents.net.parts import NoInputsError, inputs_of
 from agents.registry import make_player
-from helsinki_env.data import Entry, read_yaml
+from helsinki_env.data import Entry, UserError, read_yaml
 from helsinki_env.engine.spec import game_names, spec_named, usual_spec
 from helsinki_env.yaml_files import find_yaml, list_yaml
 from training.checks import check_numbers, player_counts
@@ -30,7 +30,7 @@ _MOST = 10_000_000
 _MOST_LISTED = 100
 
 
-class PresetError(ValueError):
+class PresetError(UserError):
     """A preset that cannot be used; the message names file, key, value found and what is expected."""
 
 
@@ -229,7 +229,7 @@ class Preset:
             game = self.game
             inputs_of(game)
             if self.covered and any(self.gate.covered):
-                raise ValueError(
+                raise UserError(
                     f"gate.covered: found {list(self.gate.covered)}, expected none: the same actions are covered at "
                     "all tables"
                 )

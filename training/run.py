@@ -27,7 +27,7 @@ from agents.net.checkpoint import save_checkpoint
 from agents.net.description import environment_of, interface_digests
 from agents.net.pytorch import knows_bfloat16
 from agents.registry import files_digest, make_player
-from helsinki_env.data import Entry, brief
+from helsinki_env.data import Entry, UserError, brief
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.files import held, is_file, remove_leftovers, write_json
@@ -58,7 +58,7 @@ _SAVE_EVERY = 30.0
 _STATE = "state.safetensors"
 
 
-class RunError(ValueError):
+class RunError(UserError):
     """A run that cannot be begun or resumed; the message says why and what to do."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.description import arrays_digest
-from helsinki_env.data import Entry, parse_json, shown
+from helsinki_env.data import Entry, UserError, parse_json, shown
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 
@@ -34,7 +34,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 _REMEDY = "begin anew in another folder (--out)"
 
 
-class StateError(ValueError):
+class StateError(UserError):
     """A saved state that cannot be used; the message names the file and the reason."""
 
 
@@ -114,7 +114,7 @@ class Standing:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        data = Entry(vars(self), ValueError)
+        data = Entry(vars(self), UserError)
         data["part"].choice(("warm", "ppo"))
         data["seconds"].number(0)
         count = len(check_curve(data["curve"]))

@@ -31,11 +31,12 @@ from agents.match import play_match
 from agents.registry import make_player
 from agents.standing import Standing, win_shares
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
+from helsinki_env.terminal import prepare_output
 from training.features import features
 
 with needs("sb3", program=__name__ == "__main__"):
@@ -92,7 +93,7 @@ class GamesVecEnv(VecEnv):
 
     def __init__(self, env: GameSeatVectorEnv) -> None:
         if env.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
-            raise ValueError("env: Stable-Baselines3 needs GameSeatVectorEnv(..., autoreset_mode='SameStep')")
+            raise UserError("env: Stable-Baselines3 needs GameSeatVectorEnv(..., autoreset_mode='SameStep')")
         self.env = env
         self._chosen = np.zeros(env.num_envs, np.int64)
         size = spec_of(env.config).features(env.config)
@@ -107,7 +108,7 @@ class GamesVecEnv(VecEnv):
         """Deal all games anew and return the learners' first observations, float32 (B, F)."""
         options = self._options[0]
         if any(other != options for other in self._options):
-            raise ValueError("set_options: the games are one environment; pass one dict for all")
+            raise UserError("set_options: the games are one environment; pass one dict for all")
         obs, info = self.env.reset(seed=self._seeds[0], options=options)
         self._reset_seeds()
         self._reset_options()
@@ -160,7 +161,7 @@ class GamesVecEnv(VecEnv):
 
     def _all(self, indices: VecEnvIndices, what: str) -> None:
         if len(set(self._get_indices(indices))) != self.num_envs:
-            raise ValueError(f"{what}: the games are one environment; leave indices out")
+            raise UserError(f"{what}: the games are one environment; leave indices out")
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> list[Any]:
         """Call a method of the environment once and return what it returned for each game; masks are each game's."""
@@ -208,7 +209,7 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     if config is None:
         config = GameConfig(**options)
     elif options:
-        raise ValueError(f"config: found {', '.join(options)} too, expected one or the other: it says what is played")
+        raise UserError(f"config: found {', '.join(options)} too, expected one or the other: it says what is played")
     games = GameSeatVectorEnv(num_envs, config, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **seated)
     env = GamesVecEnv(games)
     if seed is not None:
@@ -231,7 +232,7 @@ class SB3Player:
         self.name = name or ("sb3" if isinstance(model, MaskablePPO) else f"sb3:{model}")
         self.model = model if isinstance(model, MaskablePPO) else MaskablePPO.load(model, device="cpu")
         if not isinstance(self.model.observation_space, Box):
-            raise ValueError(f"{self.name}: learned from {self.model.observation_space}, expected make_sb3_env(...)")
+            raise UserError(f"{self.name}: learned from {self.model.observation_space}, expected make_sb3_env(...)")
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
@@ -239,7 +240,7 @@ class SB3Player:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
         expected = self.model.observation_space.shape
         if observation.shape[1:] != expected:
-            raise ValueError(
+            raise UserError(
                 f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
                 "the component file it was trained with"
             )
@@ -303,7 +304,7 @@ def train(
         ValueError: for numbers that are none; see `GameSeatVectorEnv` for the rest.
     """
     for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
-        Entry(value, ValueError, name).integer(least, 2**31)
+        Entry(value, UserError, name).integer(least, 2**31)
     env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
     model.learn(decisions, callback=None if report is None else _Progress(report))
@@ -361,7 +362,8 @@ def main(
 if __name__ == "__main__":
     import tyro
 
+    prepare_output()
     try:
         tyro.cli(main, prog="python -m training.sb3")
-    except ValueError as problem:
+    except UserError as problem:
         sys.exit(f"training.sb3: {problem}")

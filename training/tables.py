@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, shown
+from helsinki_env.data import Entry, UserError, shown
 from helsinki_env.engine.spec import spec_of
 from training.checks import player_counts
 
@@ -35,7 +35,7 @@ class TableConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        Entry(self.share, ValueError, "share").number(0, inside=True)
+        Entry(self.share, UserError, "share").number(0, inside=True)
         for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
@@ -49,13 +49,13 @@ class TableConfig:
         """
         always = getattr(game, "covered", ())
         if always and any(self.covered):
-            raise ValueError(
+            raise UserError(
                 f"covered: found {shown(list(self.covered))}, expected none: the same actions are covered at all tables"
             )
         spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in drawn.items():
             if name not in spec.setup and any(value):
-                raise ValueError(
+                raise UserError(
                     f"{name}: found {shown(list(value))}, but there is no such thing in the game {spec.name}"
                 )
         if always:
@@ -65,7 +65,7 @@ class TableConfig:
                 num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}
             )
         except ValueError as problem:
-            raise ValueError(str(problem).removeprefix("num_")) from None
+            raise UserError(str(problem).removeprefix("num_")) from None
 
 
 def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:

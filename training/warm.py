@@ -22,6 +22,7 @@ from agents.net.inputs import win_share
 from agents.net.network import Assessment, Network, in_step
 from agents.net.parts import Places, carry_out, places, write_position
 from agents.search.desk import Desk, clear, new_desk
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS, redeal, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -75,7 +76,7 @@ class WarmConfig:
         parts = dict.fromkeys(("share", "stray", "last"), 1)
         check_numbers(self, {"games": 1, "batch": 1}, parts | {"games": 1_000_000})
         if self.positions and not self.share:
-            raise ValueError("share: found 0, expected a part of the turns above 0")
+            raise UserError("share: found 0, expected a part of the turns above 0")
 
 
 @dataclass

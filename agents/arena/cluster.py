@@ -20,6 +20,7 @@ from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan
 from agents.arena.workers import AHEAD, ChunkError, Finished, one_thread
 from helsinki_env.extras import needs
+from helsinki_env.machine import processors
 
 __all__ = ["on_ray"]
 
@@ -121,7 +122,13 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     try:
         if address is None:
             # Without this word Ray would join whatever cluster there is on this machine, or that RAY_ADDRESS names.
-            ray.init("local", num_cpus=processes, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+            ray.init(
+                "local",
+                num_cpus=processes or processors(),
+                include_dashboard=False,
+                _node_ip_address="127.0.0.1",
+                **quiet,
+            )
         else:
             ray.init(address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as problem:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.spec import spec_of, usual_spec
 
 __all__ = [
@@ -67,7 +67,7 @@ def as_sets(numbers: npt.NDArray[np.integer]) -> Sets:
     return sets
 
 
-class DesignError(ValueError):
+class DesignError(UserError):
     """A design that is not what it should be."""
 
 

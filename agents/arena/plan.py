@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 import helsinki_env
 from agents.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen, read_designs
-from helsinki_env.data import Entry, digest_of, one_of, sealed
+from helsinki_env.data import Entry, UserError, digest_of, one_of, sealed
 from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_named, spec_of
 
 __all__ = [
@@ -52,7 +52,7 @@ MOST_GAMES = 1_000_000_000
 """Games of a line-up, or of a chunk; nobody waits for more."""
 
 
-class ArenaError(ValueError):
+class ArenaError(UserError):
     """A tournament that cannot be played or read. The message names what was found, what is expected and the remedy."""
 
 

@@ -11,8 +11,10 @@ from typing import Literal
 from agents.arena.cluster import on_ray
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
-from agents.arena.workers import in_processes, processors
+from agents.arena.workers import in_processes
 from agents.registry import make_player
+from helsinki_env.machine import processors
+from helsinki_env.spawning import check_main
 
 __all__ = ["run_arena"]
 
@@ -48,6 +50,8 @@ def run_arena(
         MissingExtraError: if nothing is there that writes Parquet, or there is no Ray.
         OSError: if the folder cannot be written.
     """
+    if not ray:
+        check_main(ArenaError)
     processes = processors() if processes is None and not ray else processes
     if processes is not None and (isinstance(processes, bool) or processes < 1):
         raise ArenaError(f"processes: found {processes!r}, expected a whole number of at least 1")

@@ -13,11 +13,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from multiprocessing.synchronize import Event
+from typing import Any
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from helsinki_env.spawning import check_main, why_ended
 
-__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
+__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "workers_kept"]
 
 Finished = Generator[tuple[Chunk, ChunkGames], None, None]
 """Chunks with their games, in the order in which they are done."""
@@ -37,11 +40,6 @@ class ChunkError(ArenaError):
         )
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def one_thread() -> None:
     """Let each worker compute with one thread: there are as many workers as processors."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -56,8 +54,22 @@ class _Workers:
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self._others = set(multiprocessing.active_children())
+        self._started: set[multiprocessing.process.BaseProcess] = set()
         context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
-        self.pool = ProcessPoolExecutor(processes, context, initializer=begin)
+        self._began = context.Event()
+        self.pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(self._began,))
+
+    def submit(self, *asked: Any) -> Future[ChunkGames]:
+        """Hand a chunk out."""
+        with _deaf():
+            future = self.pool.submit(play_chunk, *asked)
+        self._started |= set(multiprocessing.active_children()) - self._others
+        return future
+
+    def why_ended(self) -> str:
+        """Return why the pool is broken; see `helsinki_env.spawning.why_ended`."""
+        self.pool.shutdown(wait=True)
+        return why_ended(self._started, self._began.is_set())
 
     def end(self) -> None:
         """Let them end when they have played what was handed out."""
@@ -120,8 +132,9 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
 
     Raises:
         ChunkError: if a player goes wrong.
-        ArenaError: if a process dies.
+        ArenaError: if a process dies, or none can be started from this script.
     """
+    check_main(ArenaError)
     files = [files_of(table) for table in plan.tables]
     workers = _begun(processes)
     waiting = iter(chunks)
@@ -131,8 +144,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         while True:
             for chunk in waiting:
                 asked = plan.tables[chunk.table], plan.seed, chunk, files[chunk.table]
-                with _deaf():
-                    running[workers.pool.submit(play_chunk, *asked)] = chunk
+                running[workers.submit(*asked)] = chunk
                 if len(running) >= AHEAD * processes:
                     break
             if not running:
@@ -150,8 +162,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         done = True
     except BrokenProcessPool:
         raise ArenaError(
-            "a process died, out of memory perhaps (try fewer --processes; finished chunks are kept: start again with "
-            "the same arguments to go on)"
+            f"{workers.why_ended()}. Finished work units are saved: run the same command again to resume"
         ) from None
     finally:
         if not done:
@@ -173,6 +184,12 @@ def _deaf() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(began: Event) -> None:
+    """Set a new process up, and say that it has started."""
+    began.set()
+    begin()
 
 
 def begin() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import UserError
+
 __all__ = ["benjamini_hochberg", "holm"]
 
 Array = npt.NDArray[np.float64]
@@ -53,7 +55,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Array:
 def _sorted(p: npt.ArrayLike) -> tuple[Array, npt.NDArray[np.intp]]:
     values = np.asarray(p, np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(f"p: found {values}, expected a list of probabilities")
+        raise UserError(f"p: found {values}, expected a list of probabilities")
     order = np.argsort(values, kind="stable")
     return values[order], order
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from agents.base import Player
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
-from helsinki_env.data import one_of, shown
+from helsinki_env.data import UserError, one_of, shown
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
@@ -30,7 +30,7 @@ class ForcedPlayer:
 
     def __init__(self, action: str, player: Player, config: GameConfig | None = None) -> None:
         if action not in ACTIONS:
-            raise ValueError(f"action: found {action!r}, expected one of {', '.join(ACTIONS)}")
+            raise UserError(f"action: found {action!r}, expected one of {', '.join(ACTIONS)}")
         self.player, self.name = player, f"forced:{action}:{player.name}"
         if hasattr(player, "at_once"):
             self.at_once = player.at_once

@@ -23,11 +23,12 @@ import numpy.typing as npt
 from agents.guide import guide_of
 from agents.heuristic.playouts import play_out_guided
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import game_names, spec_named, spec_of
 from helsinki_env.extras import needs
+from helsinki_env.terminal import prepare_output
 
 __all__ = ["lead", "tune"]
 
@@ -98,10 +99,10 @@ def tune(
         MissingExtraError: if the package `cma` is not installed.
     """
     for name, whole in (("generations", generations), ("decks", decks), ("threads", threads)):
-        Entry(whole, ValueError, name).integer(1)
+        Entry(whole, UserError, name).integer(1)
     for name, number in (("minutes", minutes), ("sigma", sigma)):
-        Entry(number, ValueError, name).number(0, inside=True)
-    Entry(seed, ValueError, "seed").integer(0, 10**9)
+        Entry(number, UserError, name).number(0, inside=True)
+    Entry(seed, UserError, "seed").integer(0, 10**9)
     with needs("tune"):
         import cma
 
@@ -166,8 +167,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    prepare_output()
     with needs("tune", program=True):
         try:
             main()
-        except ValueError as problem:
+        except UserError as problem:
             sys.exit(f"agents.heuristic.tune: {problem}")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from agents.net.parts import inputs_of
 from agents.plain.entries import entries_of
-from helsinki_env.data import Entry, brief, parse_json, shown
+from helsinki_env.data import Entry, UserError, brief, parse_json, shown
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import is_file
 
@@ -34,7 +34,7 @@ JUDGE, PLAIN = "judge", "plain"
 _TYPES = (5, 91)
 
 
-class CheckpointError(ValueError):
+class CheckpointError(UserError):
     """A checkpoint that cannot be used; the message names the file and the reason."""
 
 

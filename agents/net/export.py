@@ -25,6 +25,7 @@ from agents.net.inputs import Writer
 from agents.net.make import network_path
 from agents.net.parts import places
 from agents.net.player import Assessor, preferences
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
@@ -94,7 +95,7 @@ def export_onnx(
     """
     out = Path(out)
     if out.suffix != ".onnx":
-        raise ValueError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
+        raise UserError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
     network, description = load_checkpoint(network_path(str(checkpoint)))
     content = sealed(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
@@ -132,10 +133,10 @@ def export_half(
     """
     out = Path(out)
     if out.suffix != ".safetensors":
-        raise ValueError(f"out: found {out}, expected a file name that ends in .safetensors")
+        raise UserError(f"out: found {out}, expected a file name that ends in .safetensors")
     path = network_path(str(checkpoint))
     if out.resolve() == path.resolve():
-        raise ValueError(f"out: found {out}, expected another file than the checkpoint itself")
+        raise UserError(f"out: found {out}, expected another file than the checkpoint itself")
     network, description = load_checkpoint(path)
     weights = {name: tensor.half() for name, tensor in network.state_dict().items()}
     for name, tensor in weights.items():
@@ -238,7 +239,7 @@ def _compare(
     progress: Callable[[int], None] | None,
 ) -> Agreement:
     if isinstance(positions, bool) or not isinstance(positions, int) or positions < 1:
-        raise ValueError(f"positions: found {positions!r}, expected a whole number of at least 1")
+        raise UserError(f"positions: found {positions!r}, expected a whole number of at least 1")
     config = config_from_dict(description["game"])
     original, writer = TorchAssessor(network), Writer(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0

@@ -18,7 +18,7 @@ from agents.net.description import JUDGE
 from agents.net.parts import inputs_of, places
 from agents.net.player import SURE
 from helsinki_env import GameConfig
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
@@ -112,10 +112,10 @@ class NetworkConfig:
         """Check every value."""
         for item in fields(self):
             if item.name in ("turned", "ahead"):
-                Entry(getattr(self, item.name), ValueError, item.name).flag()
+                Entry(getattr(self, item.name), UserError, item.name).flag()
                 continue
             least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
-            Entry(getattr(self, item.name), ValueError, item.name).integer(least, most)
+            Entry(getattr(self, item.name), UserError, item.name).integer(least, most)
 
 
 class Block(nn.Module):
@@ -156,7 +156,7 @@ class Network(nn.Module):
         self.ids = spec_of(self.game).ids(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
         if c.ahead and told.next_turn_parts is None:
-            raise ValueError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
+            raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
         seat_parts = told.of_seat(self.types, c.ahead)
         seat, table = (
             torch.cat([torch.full((part.size,), 1.0 / part.scale) for part in parts])
@@ -171,7 +171,7 @@ class Network(nn.Module):
         self.register_buffer("group", group, persistent=False)
         if c.turned:
             if told.turning is None:
-                raise ValueError(f"turned: found True, expected False: {spec_of(self.game).name} has no other side")
+                raise UserError(f"turned: found True, expected False: {spec_of(self.game).name} has no other side")
             turning = told.turning(self.types)
             self._standing = slice(turning.begin, turning.begin + len(turning.side))
             self.side: torch.Tensor

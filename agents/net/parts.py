@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import Layout
@@ -39,7 +40,7 @@ write_position = Rule("write_position")
 holds = Rule("holds")
 
 
-class NoInputsError(ValueError):
+class NoInputsError(UserError):
     """A game of which no network can be told."""
 
 

@@ -26,6 +26,7 @@ from agents.opinion import Opinion
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
@@ -139,7 +140,7 @@ class NetSearchPlayer:
         settings: SearchSettings | None = None,
     ) -> None:
         if budget < 1:
-            raise ValueError(f"budget: found {budget}, expected at least 1 trial for each decision")
+            raise UserError(f"budget: found {budget}, expected at least 1 trial for each decision")
         self.budget, self.settings = budget, settings or SearchSettings()
         self.name = name or f"net+search:{budget}"
         self.config = config or GameConfig()

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.net.parts import inputs_of
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import spec_named, spec_of
 
@@ -59,7 +60,7 @@ def _entries_of(game: str, types: int) -> Told:
     scales = spec_of(config).scales
     sizes = None if scales is None else scales(layout.size)
     if sizes is None:
-        raise ValueError(
+        raise UserError(
             f"game {spec_of(config).name}: it does not say what the entries of an observation are divided by"
         )
     seats: list[list[int]] = [[] for _ in range(SEATS)]

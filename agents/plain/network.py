@@ -14,6 +14,7 @@ from agents.net.network import ABSENT, Block, NetworkConfig
 from agents.net.parts import inputs_of
 from agents.plain.entries import Entries, entries_of
 from helsinki_env import GameConfig
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
@@ -93,9 +94,9 @@ class PlainNetwork(nn.Module):
         super().__init__()
         self.game, self.config = game or GameConfig(), config or NetworkConfig()
         if self.config.turned:
-            raise ValueError("turned: found True, expected False: a plain network reads the observation as it is")
+            raise UserError("turned: found True, expected False: a plain network reads the observation as it is")
         if self.config.ahead:
-            raise ValueError("ahead: found True, expected False: a plain network reads nothing but the observation")
+            raise UserError("ahead: found True, expected False: a plain network reads nothing but the observation")
         told, entries, c = inputs_of(self.game), entries_of(self.game), self.config
         self.types = told.types(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle

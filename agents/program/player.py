@@ -22,7 +22,7 @@ from agents.mishaps import Mishaps
 from agents.program.process import EndedError, LateError, Process
 from agents.registry import PlayerError
 from helsinki_env import GameConfig
-from helsinki_env.data import parse_json, shown
+from helsinki_env.data import UserError, parse_json, shown
 from helsinki_env.engine.hidden import deals
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_of
@@ -119,7 +119,7 @@ class ProgramPlayer:
             return Mishaps(late=1) if isinstance(problem, LateError) else Mishaps(failed=1)
         self._in_a_row = 0
         try:
-            action = parse_json(answer, ValueError)["action"].integer(0)
+            action = parse_json(answer, UserError)["action"].integer(0)
         except ValueError:
             return Mishaps(illegal=1)
         return action if action in legal else Mishaps(illegal=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import signal
 import subprocess
 import time
@@ -16,6 +16,8 @@ __all__ = ["EndedError", "LateError", "Process"]
 #: Bytes of an answer; whoever writes more without an end of line is ended.
 _MOST_ANSWER = 2**16
 _PIECE = 2**16
+#: `select` knows no file descriptor above 1,023, and the default selector takes one itself.
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 #: Seconds that a program has to end by itself once nothing more comes.
 _LEAVING = 1.0
 
@@ -73,7 +75,7 @@ class Process:
                 return found.decode(errors="replace")
             if len(self._received) > _MOST_ANSWER:
                 raise EndedError(f"it wrote over {_MOST_ANSWER:,} bytes without the end of a line")
-            self._wait([self._out], [], until)
+            self._wait(self._out, selectors.EVENT_READ, until)
             self._read()
 
     def close(self) -> None:
@@ -87,7 +89,7 @@ class Process:
     def _skip(self) -> None:
         """Forget what was written unasked."""
         for _ in range(16):
-            if not select.select([self._out], [], [], 0)[0]:
+            if not _is_ready(self._out, selectors.EVENT_READ, 0):
                 break
             self._read()
         self._received = b""
@@ -104,7 +106,7 @@ class Process:
     def _write(self, content: bytes, until: float) -> None:
         number = self._process.stdin.fileno()  # type: ignore[union-attr]  # a pipe
         while content:
-            self._wait([], [number], until)
+            self._wait(number, selectors.EVENT_WRITE, until)
             try:
                 content = content[os.write(number, content) :]
             except BlockingIOError:
@@ -112,9 +114,9 @@ class Process:
             except BrokenPipeError:
                 raise self._ended() from None
 
-    def _wait(self, reading: list[int], writing: list[int], until: float) -> None:
+    def _wait(self, pipe: int, event: int, until: float) -> None:
         left = until - time.monotonic()
-        if left <= 0 or not any(select.select(reading, writing, [], left)):
+        if left <= 0 or not _is_ready(pipe, event, left):
             raise LateError("nothing came")
 
     def _ended(self) -> EndedError:
@@ -124,6 +126,13 @@ class Process:
         except subprocess.TimeoutExpired:
             return EndedError("it closed its standard input or output")
         return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
+
+
+def _is_ready(pipe: int, event: int, seconds: float) -> bool:
+    """Wait until a pipe can be read or written without waiting, and return whether it can."""
+    with _Selector() as selector:
+        selector.register(pipe, event)
+        return bool(selector.select(seconds))
 
 
 def _watchman(group: int) -> subprocess.Popen[bytes]:

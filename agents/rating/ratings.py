@@ -139,6 +139,11 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
     if resamples < 100:
         raise RatingError(f"resamples: found {resamples}, expected at least 100 for percentiles; usual are 1000")
     players = games.players
+    if (games.seating == games.seating[:, :1]).all():
+        raise RatingError(
+            f"{games.name}: found no game between different players (found: {', '.join(players)}), expected some: "
+            "a rating compares players that meet"
+        )
     against = pairs(len(players), games.seating, games.places, games.deck)
     zero = _reference(players, against, reference)
     model, covariates = _model(games, zero)

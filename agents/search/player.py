@@ -18,6 +18,7 @@ from agents.search.flat import flat_batch, try_alone
 from agents.search.settings import Settings
 from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.hidden import restore
 
@@ -49,7 +50,7 @@ class _Searcher:
         weights: Any = None,
     ) -> None:
         if budget < 1:
-            raise ValueError(f"budget: found {budget}, expected at least 1 game to be tried for each decision")
+            raise UserError(f"budget: found {budget}, expected at least 1 game to be tried for each decision")
         self.name = f"{self._kind}:{budget}"
         self.budget = budget
         self.config = config or GameConfig()

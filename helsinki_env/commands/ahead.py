@@ -12,7 +12,6 @@ makes one part and prints the name of each kernel as it is compiled.
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from helsinki_env.engine.rule import Rule
 from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
+from helsinki_env.machine import processors
 from helsinki_env.terminal import plain_console
 
 __all__ = ["PARTS", "Part", "in_words", "make_ahead", "of_game", "parts_of"]
@@ -231,7 +231,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     done: set[str] = set()
     running: dict[str, subprocess.Popen[str]] = {}
     lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
-    most = processes or _processors() + 1
+    most = processes or processors() + 1
     try:
         with Waiting(len(total), "kernels") as shown:
             while waiting or running:
@@ -255,11 +255,6 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
             process.kill()
             process.wait()
     return lacking
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _marker(part: str) -> Path:

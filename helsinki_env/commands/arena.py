@@ -15,7 +15,7 @@ from helsinki_env.commands import options
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.part import address_of
 from helsinki_env.commands.waiting import Waiting
-from helsinki_env.data import read_json
+from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
@@ -95,7 +95,7 @@ def main(
         plan = _one_table(changes, **asked)
     elif asked:
         also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
-        raise ValueError(f"--config: found {also} too, expected one or the other: the file says what is played")
+        raise UserError(f"--config: found {also} too, expected one or the other: the file says what is played")
     else:
         plan = plan_from_yaml(config, changes)
     options.out_folder(out)
@@ -115,7 +115,7 @@ def main(
         )
     for table in _tables(out):
         console.print(table)
-    for line in replaced_in(read_json(out / "times.json", ValueError).value):
+    for line in replaced_in(read_json(out / "times.json", UserError).value):
         console.print(line, highlight=False, soft_wrap=True)
     before = f", {waiting.before:,} of them from before" if waiting.before else ""
     seconds = time.monotonic() - started
@@ -150,7 +150,7 @@ def _tables(out: Path) -> Iterator[Table]:
     from agents.arena.load import load_run
     from agents.standing import standing
 
-    entries = read_json(out / "times.json", ValueError).entries("times of players")
+    entries = read_json(out / "times.json", UserError).entries("times of players")
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out):
         table = Table(title=f"{games.name} ({len(games):,} games)")

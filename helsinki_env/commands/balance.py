@@ -15,6 +15,7 @@ from helsinki_env.commands.balance_retrain import retrain
 from helsinki_env.commands.balance_tune import tune
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.part import address_of, check_players, playing_parts
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing, write_json
@@ -147,7 +148,7 @@ def denied(
 
     page = out or run / "denied.md"
     if page.suffix != ".md":
-        raise ValueError(f"--out: found {page}, expected a file name that ends in .md")
+        raise UserError(f"--out: found {page}, expected a file name that ends in .md")
     out_file(page)
     plan = RunFolder.open(run).plan
     words = ["helsinki", "balance", "denied", str(run), *(["--out", str(out)] if out else []), "--title", title]

@@ -14,7 +14,7 @@ from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
 from helsinki_env.commands.options import out_folder
 from helsinki_env.commands.part import address_of, playing_parts
 from helsinki_env.commands.train import learn
-from helsinki_env.data import read_json
+from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import is_file, replacing
@@ -58,18 +58,18 @@ def retrain(
     asked = _retrained("config").RetrainedConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset)
     if preset.learner != JUDGE or preset.rules != usual_spec().name:
-        raise ValueError(
+        raise UserError(
             f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
             f"expected one that trains a {JUDGE} network for {usual_spec().name}"
         )
     if preset.start or preset.against or preset.covered or preset.components != "default":
-        raise ValueError(
+        raise UserError(
             f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
             "board of the box, with all actions: without start, against and covered"
         )
     taught = {count for table in preset.tables for count in table.players}
     if missing := set(asked.players) - taught:
-        raise ValueError(
+        raise UserError(
             f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
             f"which the preset {asked.preset} teaches"
         )
@@ -91,7 +91,7 @@ def retrain(
             return  # and by the same preset, or it could not have been resumed
         console.print(f"training {learner.name}", highlight=False)
         if not learn(training, console, again)["finished"]:
-            raise ValueError(
+            raise UserError(
                 f"{folder}: after {preset.minutes:g} minutes the training was not done, and networks that learnt for "
                 f"another time cannot be compared: give more minutes in the preset {asked.preset}, and go on"
             )

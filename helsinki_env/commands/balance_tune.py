@@ -13,6 +13,7 @@ import tyro
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_folder
 from helsinki_env.commands.part import address_of, check_players, playing_parts
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
@@ -65,7 +66,7 @@ def tune(
     address_of(ray)
     if found is not None:
         if judge is None or any(x is not None for x in (config, player, players, most)):
-            raise ValueError(
+            raise UserError(
                 f"--found: found {found}, expected --judge with it, and neither another file nor --player, --players "
                 "or --most: its proposal is judged, and nothing is searched"
             )
@@ -79,7 +80,7 @@ def tune(
     if most is not None:
         asked = replace(asked, most=most)
     if judge == asked.player:
-        raise ValueError(f"--judge: found {judge!r}, expected another player than the one who searches")
+        raise UserError(f"--judge: found {judge!r}, expected another player than the one who searches")
     everybody = [asked.player, asked.weaker, *([] if judge is None else [judge])]
     check_players(everybody)
     out_folder(out)
@@ -116,5 +117,5 @@ def _tuning(name: str) -> Any:
 def _numbers(text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")]
     if not all(word in ("2", "3", "4") for word in words):
-        raise ValueError(f"--players: found {text!r}, expected some of 2, 3, 4, separated by commas")
+        raise UserError(f"--players: found {text!r}, expected some of 2, 3, 4, separated by commas")
     return tuple(int(word) for word in words)

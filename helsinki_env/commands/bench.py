@@ -28,7 +28,7 @@ from helsinki_env.commands.speed_tables import (
     yardstick_text,
 )
 from helsinki_env.commands.waiting import Waiting
-from helsinki_env.data import brief, one_of
+from helsinki_env.data import UserError, brief, one_of
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import replacing, write_json
 from helsinki_env.stopping import again, kept
@@ -105,9 +105,9 @@ def main(
     from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
 
     if not batches or not threads:
-        raise ValueError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
+        raise UserError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
     if device is not None and (against is not None or write is not None):
-        raise ValueError("--device: found --against or --write, which measure on the processor; leave one of them out")
+        raise UserError("--device: found --against or --write, which measure on the processor; leave one of them out")
     everything = game is None and (against is not None or write is not None)
     first = usual_spec().name if game is None else game
     names = [first, *(name for name in game_names() if everything and name != first)]
@@ -153,10 +153,10 @@ def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> l
     """Return which rows are compared; ValueError for one that there is not."""
     known = [*ROWS, *players]
     if only and against is None:
-        raise ValueError("--only: found no --against, expected the revision to compare with")
+        raise UserError("--only: found no --against, expected the revision to compare with")
     for name in only:
         if name not in known:
-            raise ValueError(f"--only: found {brief(name)}, expected {one_of(known, name)}")
+            raise UserError(f"--only: found {brief(name)}, expected {one_of(known, name)}")
     return [name for name in known if name in only] if only else known
 
 
@@ -251,5 +251,5 @@ class Page:
                 now = markdown.section(text, part)
                 text = markdown.section(text, part, now if content is None else content)
         except (OSError, ValueError) as problem:
-            raise ValueError(f"--write: found {brief(self.path)}, expected a page with marks: {problem}") from None
+            raise UserError(f"--write: found {brief(self.path)}, expected a page with marks: {problem}") from None
         return text.replace("\n", ends)

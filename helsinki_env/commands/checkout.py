@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import helsinki_env
-from helsinki_env.data import brief
+from helsinki_env.data import UserError, brief
 from helsinki_env.stopping import undisturbed
 
 __all__ = ["ROOT", "Checkout", "described"]
@@ -28,7 +28,7 @@ def _git(*words: str) -> str | None:
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, start_new_session=True
         )
     except FileNotFoundError:
-        raise ValueError("--against: found no git, which is needed to check a revision out") from None
+        raise UserError("--against: found no git, which is needed to check a revision out") from None
     return done.stdout.strip() if done.returncode == 0 else None
 
 
@@ -58,16 +58,16 @@ class Checkout:
     def __init__(self, revision: str) -> None:
         top = _git("rev-parse", "--show-toplevel")
         if top is None or Path(top).resolve() != ROOT:
-            raise ValueError(
+            raise UserError(
                 f"--against: found {brief(ROOT)}, which is no git checkout of the project; expected one: clone it, "
                 "install that with pip install -e, and start the command there"
             )
         # Without this, git would read a name that begins with a dash as an option.
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit is None:
-            raise ValueError(f"--against: found {brief(revision)}, expected a revision that git knows, such as HEAD~1")
+            raise UserError(f"--against: found {brief(revision)}, expected a revision that git knows, such as HEAD~1")
         if _git("cat-file", "-e", f"{commit}:helsinki_env/__init__.py") is None:
-            raise ValueError(f"--against: found {brief(revision)}, which has no package helsinki_env to measure")
+            raise UserError(f"--against: found {brief(revision)}, which has no package helsinki_env to measure")
         self.commit, self._full = commit[:7], commit
         self.date = _git("show", "--no-patch", "--format=%cs", commit) or ""
         self.scratch = Path()
@@ -83,7 +83,7 @@ class Checkout:
             self.scratch = Path(tempfile.mkdtemp(prefix="helsinki-env-bench-")).resolve()
             if _git("worktree", "add", "--quiet", "--detach", str(self.folder), self._full) is None:
                 self.remove()
-                raise ValueError(f"--against: git could not check {self.commit} out into {brief(self.scratch)}")
+                raise UserError(f"--against: git could not check {self.commit} out into {brief(self.scratch)}")
         return self
 
     def remove(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from helsinki_env.commands.ahead import PARTS, in_words, make_ahead, of_game
-from helsinki_env.data import one_of
+from helsinki_env.data import UserError, one_of
 from helsinki_env.engine import kernel
 from helsinki_env.engine.spec import game_names, spec_named
 from helsinki_env.terminal import plain_console
@@ -34,7 +34,7 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     chosen = list(PARTS) if parts == "all" else [part.strip() for part in parts.split(",")]
     for part in chosen:
         if part not in PARTS:
-            raise ValueError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
+            raise UserError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
     games = [spec_named(name) for name in (game_names() if game is None else [game])]
     console, started = plain_console(), time.monotonic()
     lacking = make_ahead((of_game(part, spec.config()) for spec in games for part in chosen), processes)

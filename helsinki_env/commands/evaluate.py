@@ -15,10 +15,11 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.part import address_of, check_players
 from helsinki_env.commands.waiting import Waiting
-from helsinki_env.data import shown
+from helsinki_env.data import UserError, shown
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.files import write_json
+from helsinki_env.machine import processors
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 from helsinki_env.yaml_files import configs_folder
@@ -89,17 +90,17 @@ def main(
 
     address = address_of(ray)
     if reference and (verify is not None or player is not None):
-        raise ValueError("--reference: found a player or --verify too, expected one of the three")
+        raise UserError("--reference: found a player or --verify too, expected one of the three")
     if write is not None and verify is not None:
-        raise ValueError("--write: found with --verify, which writes nothing")
+        raise UserError("--write: found with --verify, which writes nothing")
     if verify is None and (games is not None or seed is not None):
-        raise ValueError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
+        raise UserError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
     if stage is not None and (reference or verify is not None):
-        raise ValueError("--stage: found with --reference or --verify, expected a player: what they play is given")
+        raise UserError("--stage: found with --reference or --verify, expected a player: what they play is given")
     if verify is not None and (out is not None or ray is not None):
-        raise ValueError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
+        raise UserError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
     if player is not None and not player.strip():
-        raise ValueError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
+        raise UserError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
     out = out or Path("runs/evaluate")
     chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
     chosen.check_networks()
@@ -114,7 +115,7 @@ def main(
         check_players([player] if player else [], chosen.reference.tables[0].config)
         _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
     elif player is None:
-        raise ValueError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
+        raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
         _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, page, playing)
     return 0
@@ -149,7 +150,7 @@ def _rate(
     plan = gauntlet.plan(COUNTED + player, stage)
     if page is not None:  # known now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
-            raise ValueError(
+            raise UserError(
                 f"--out: found {out}, where the certificates of {page.path} are kept; expected another folder"
             )
         with _about("--write"):
@@ -238,7 +239,7 @@ def _about(option: str) -> Iterator[None]:
     try:
         yield
     except ValueError as problem:
-        raise ValueError(f"{option}: {problem}") from None
+        raise UserError(f"{option}: {problem}") from None
 
 
 def _command(gauntlet: Gauntlet) -> str:
@@ -252,7 +253,6 @@ def _command(gauntlet: Gauntlet) -> str:
 def _verify(
     gauntlet: Gauntlet, pins: Pins, path: Path, player: str | None, games: int, seed: int | None, processes: int | None
 ) -> None:
-    from agents.arena.workers import processors
     from agents.gauntlet.report import interval
     from agents.gauntlet.verify import read_claim
 

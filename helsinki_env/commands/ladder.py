@@ -10,6 +10,7 @@ import tyro
 from helsinki_env.commands import arena
 from helsinki_env.commands.options import out_file
 from helsinki_env.commands.rate import rate_run, show, write_report
+from helsinki_env.data import UserError
 from helsinki_env.terminal import plain_console
 
 __all__ = ["main"]
@@ -48,11 +49,11 @@ def main(
     if out is None:
         out = run / "ladder.md" if source is None else source.with_suffix(".md")
     if out.suffix != ".md":
-        raise ValueError(f"--out: found {out}, expected a file name that ends in .md")
+        raise UserError(f"--out: found {out}, expected a file name that ends in .md")
     out_file(out)
     own = source.parent if source is not None else run
     if out.exists() and not overwrite and not out.resolve().is_relative_to(own.resolve()):
-        raise ValueError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
+        raise UserError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
     console = plain_console()
     if source is not None:
         data = read_report(source)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 
 import tyro
 
-from helsinki_env.data import Entry, brief
+from helsinki_env.data import Entry, UserError, brief
 from helsinki_env.engine.configuration import ConfigError, number_of_players
 from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
 from helsinki_env.files import check_folder, check_writable
@@ -51,7 +51,7 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     def run(*values: Any, **named: Any) -> Any:
         for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
             for one in value if isinstance(value, tuple) else (value,):
-                option = Entry(one, ValueError, f"--{name.replace('_', '-')}")
+                option = Entry(one, UserError, f"--{name.replace('_', '-')}")
                 if one is not None and name in _WHOLE:
                     option.integer(*_WHOLE[name])
                 if one is not None and name in _NUMBERS:
@@ -111,7 +111,7 @@ def game_config(
     kind = (usual_spec() if game is None else spec_named(game)).config
     chosen = kind(num_players=players) if config is None else config_from_yaml(config)
     if game is not None and not isinstance(chosen, kind):
-        raise ValueError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
+        raise UserError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
     changes: dict[str, Any] = {}
     if num_players is not None:
         changes["num_players"] = num_players
@@ -139,7 +139,7 @@ def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) 
         check(path)
     except OSError as problem:
         where = f" ({brief(problem.filename)})" if problem.filename not in (None, str(path)) else ""
-        raise ValueError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
+        raise UserError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
 
 
 def game_text(config: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.data import UserError
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -23,7 +24,7 @@ def address_of(ray: tuple[str, ...] | None) -> str | None:
         ValueError: if there are more.
     """
     if ray is not None and len(ray) > 1:
-        raise ValueError(f"--ray: found {' '.join(ray)}, expected one address or none")
+        raise UserError(f"--ray: found {' '.join(ray)}, expected one address or none")
     return ray[0] if ray else None
 
 

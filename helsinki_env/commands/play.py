@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.options import game_config
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_named, spec_of
 from helsinki_env.extras import needs
 from helsinki_env.stopping import kept
@@ -129,14 +130,14 @@ def _listen(host: str, port: int) -> socket.socket:
         ValueError: if the address cannot be listened on.
     """
     if not 0 <= port <= 65535:
-        raise ValueError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")
+        raise UserError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except OSError as problem:
-        raise ValueError(
+        raise UserError(
             f"--host {host} --port {port}: cannot be listened on: {problem.strerror or problem} "
             "(another server may have it: name another --port, or 0 for any)"
         ) from None

@@ -13,6 +13,7 @@ from rich.table import Table
 
 import helsinki_env
 from helsinki_env.commands.options import game_text, out_folder
+from helsinki_env.data import UserError
 from helsinki_env.play.record import read_records
 from helsinki_env.terminal import plain_console
 
@@ -60,10 +61,10 @@ def main(
     """
     console, of_records = plain_console(), run.is_file()
     if of_records and out is not None:
-        raise ValueError(f"--out: found the file {run}, expected the folder of a run: a report says how it was played")
+        raise UserError(f"--out: found the file {run}, expected the folder of a run: a report says how it was played")
     if better is not None:
         if out is not None:
-            raise ValueError("--out: found together with --better, which writes no report; run the two one by one")
+            raise UserError("--out: found together with --better, which writes no report; run the two one by one")
         _test(console, run, better, _hypotheses(at_most, at_least, unit, alpha, beta, cap))
         return
     if out is not None:
@@ -134,7 +135,12 @@ def _played(path: Path) -> Sequence[Games]:
     from agents.arena.load import load_run
     from agents.arena.recorded import recorded_tables
 
-    return recorded_tables(read_records(path), game_text) if path.is_file() else load_run(path)
+    if not path.is_file():
+        return load_run(path)
+    tables = recorded_tables(read_records(path), game_text)
+    if not tables:
+        raise UserError(f"{path}: found no games, expected some: helsinki simulate --out writes such files")
+    return tables
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
@@ -202,12 +208,12 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
     """Print what the sequential test says of each table in which both players sat."""
     names = [name.strip() for name in better.split(",")]
     if len(names) != 2 or names[0] == names[1]:
-        raise ValueError(f"--better: found {better!r}, expected two players, A,B")
+        raise UserError(f"--better: found {better!r}, expected two players, A,B")
     played = _played(run)
     chosen = [table for table in played if set(names) <= set(table.players) and len(table.seating)]
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
-        raise ValueError(f"--better: found {better!r}, expected two players of one table ({players})")
+        raise UserError(f"--better: found {better!r}, expected two players of one table ({players})")
     for table in chosen:
         for line in _verdict(table, names, hypotheses):
             console.print(line, highlight=False, soft_wrap=True)

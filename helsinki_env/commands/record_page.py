@@ -8,6 +8,7 @@ from pathlib import Path
 
 from helsinki_env.commands.options import out_file
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.data import UserError
 from helsinki_env.extras import MissingExtraError
 from helsinki_env.files import replacing
 from helsinki_env.play.film import Judgement
@@ -28,12 +29,12 @@ def check_page(path: Path | None, judge: str | None, seat: int | None) -> None:
     """
     if path is None:
         if judge is not None:
-            raise ValueError(f"--judge: found {judge}, but no --html: a judgement is shown in that page alone")
+            raise UserError(f"--judge: found {judge}, but no --html: a judgement is shown in that page alone")
         return
     if path.suffix.lower() != ".html":
-        raise ValueError(f"--html: found {path}, expected a name ending in .html")
+        raise UserError(f"--html: found {path}, expected a name ending in .html")
     if seat is not None and judge not in (None, _NONE):
-        raise ValueError(f"--judge: found {judge} with --seat {seat}, expected none: it judges by what every seat saw")
+        raise UserError(f"--judge: found {judge} with --seat {seat}, expected none: it judges by what every seat saw")
     out_file(path, "--html")
 
 

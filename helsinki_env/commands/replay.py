@@ -13,6 +13,7 @@ import tyro
 
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.record_page import check_page, write_page
+from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
@@ -57,7 +58,7 @@ def main(
     """
     record = _find(file, game)
     if seat is not None and not 0 <= seat < record.config.num_players:
-        raise ValueError(f"--seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+        raise UserError(f"--seat: found {seat}, expected 0 to {record.config.num_players - 1}")
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
             _check(path, suffix)
@@ -77,7 +78,7 @@ def main(
 
 def _find(file: Path, game: int) -> Record:
     if game < 1:
-        raise ValueError(f"--game: found {game}, expected a number from 1")
+        raise UserError(f"--game: found {game}, expected a number from 1")
     record = next(itertools.islice(read_records(file), game - 1, game), None)
     if record is None:
         count = sum(1 for _ in read_records(file))
@@ -142,7 +143,7 @@ def _check(path: Path, suffix: str) -> None:
     if path.suffix.lower() == suffix:
         out_file(path, option)
     elif path.suffix.lower() in (".svg", ".png"):
-        raise ValueError(f"{option}: found {path}, expected a name ending in {suffix} or a folder")
+        raise UserError(f"{option}: found {path}, expected a name ending in {suffix} or a folder")
     else:
         out_folder(path, option)
 
@@ -170,7 +171,7 @@ def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
     """Return what makes plain data of a game, and what draws that."""
     spec = spec_of(record.config)
     if spec.to_dict is None or spec.render is None:
-        raise ValueError(f"helsinki replay: found a game of {spec.name}, which has no drawings")
+        raise UserError(f"helsinki replay: found a game of {spec.name}, which has no drawings")
     return spec.to_dict, spec.render()
 
 

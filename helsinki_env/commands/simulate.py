@@ -12,6 +12,7 @@ from helsinki_env.commands.ahead import make_ahead, parts_of
 from helsinki_env.commands.games_file import GamesFile
 from helsinki_env.commands.options import game_config, game_text
 from helsinki_env.commands.waiting import Waiting
+from helsinki_env.data import UserError
 from helsinki_env.stopping import kept
 from helsinki_env.terminal import plain_console
 
@@ -78,15 +79,15 @@ def main(
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
-        raise ValueError(
+        raise UserError(
             f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, "
             "or a single one for all"
         )
     for option, given in (("--append", append), ("--resume", resume)):
         if given and out is None:
-            raise ValueError(f"{option}: found no --out; name the file to add to")
+            raise UserError(f"{option}: found no --out; name the file to add to")
     if append and resume:
-        raise ValueError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
+        raise UserError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
     match, console = Match(names, chosen, seed), plain_console()
     make_ahead(parts_of(names, chosen))
     with GamesFile(out, match, games, append=append, resume=resume) as file:

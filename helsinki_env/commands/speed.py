@@ -8,7 +8,6 @@ random and legal; but for the players that think, whose figures come last: they 
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -29,6 +28,7 @@ from helsinki_env.envs.aec import GameAECEnv
 from helsinki_env.envs.ordered import OrderEnforced
 from helsinki_env.envs.threads import Slices
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.machine import processors
 
 __all__ = ["Measurement", "machine", "run_benchmark"]
 
@@ -237,7 +237,7 @@ def machine() -> dict[str, Any]:
         pass
     return {
         "processor": name,
-        "cores": os.cpu_count(),
+        "cores": processors(),
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from helsinki_env.data import UserError
 from helsinki_env.extras import needs
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
@@ -84,7 +85,7 @@ def main(
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     elif device == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
+        raise UserError(
             "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
         )
     torch.set_num_threads(threads)

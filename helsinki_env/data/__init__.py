@@ -14,6 +14,7 @@ Configurations that are made in Python check their values with the same words: `
 """
 
 from helsinki_env.data.entry import Entry
+from helsinki_env.data.errors import UserError
 from helsinki_env.data.from_json import parse_json, read_json
 from helsinki_env.data.from_yaml import parse_yaml, read_yaml
 from helsinki_env.data.messages import brief, one_of, shown
@@ -21,6 +22,7 @@ from helsinki_env.data.seal import digest_of, sealed
 
 __all__ = [
     "Entry",
+    "UserError",
     "brief",
     "digest_of",
     "one_of",

@@ -33,6 +33,7 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     Raises:
         error: if the text is no such JSON.
     """
+    text = text.removeprefix("\ufeff")  # a byte-order mark
     try:
         _check_depth(text)
         data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_finite, parse_float=_finite)

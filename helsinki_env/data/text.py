@@ -15,7 +15,7 @@ def text_of(path: Path, most: int, error: type[ValueError]) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-        text = content.decode()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"{brief(path)}: cannot be read: no text in UTF-8 ({problem.reason})") from None
     except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have

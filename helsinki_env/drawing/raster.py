@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from helsinki_env.data import UserError
 from helsinki_env.extras import needs
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
         ValueError: the width is not positive or the text is no SVG document.
     """
     if width < 1:
-        raise ValueError(f"width: {width}, expected a number of pixels above 0")
+        raise UserError(f"width: {width}, expected a number of pixels above 0")
     resvg, image = _libraries()
     # the drawings hold no text elements, so looking for fonts would only cost time
     try:
         png = resvg.svg_to_bytes(svg_string=svg_text, width=int(width), skip_system_fonts=True)
     except ValueError as error:
-        raise ValueError(f"svg_text: not an SVG document ({error}): {svg_text[:40]!r}") from error
+        raise UserError(f"svg_text: not an SVG document ({error}): {svg_text[:40]!r}") from error
     with image.open(io.BytesIO(bytes(png))) as picture:
         return np.array(picture.convert("RGB"), dtype=np.uint8)
 

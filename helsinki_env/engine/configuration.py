@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from helsinki_env.data import Entry, read_yaml
+from helsinki_env.data import Entry, UserError, read_yaml
 from helsinki_env.yaml_files import find_yaml
 
 __all__ = ["REWARDS", "ConfigError", "Configuration", "different", "listed", "number_of_players", "sets_by_seat"]
@@ -18,7 +18,7 @@ REWARDS = ("win", "rank", "margin")
 """What the reward at the end of a game measures."""
 
 
-class ConfigError(ValueError):
+class ConfigError(UserError):
     """A configuration that cannot be played. The message names key, value found and what is expected."""
 
 

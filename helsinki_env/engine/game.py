@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.kernel import entry_of
@@ -19,7 +20,7 @@ from helsinki_env.engine.values import as_word, whole_number
 __all__ = ["BoardGame", "IllegalActionError", "class_of"]
 
 
-class IllegalActionError(ValueError):
+class IllegalActionError(UserError):
     """A decision that is not legal now; the message names it, the phase and what is legal."""
 
 

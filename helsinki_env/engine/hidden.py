@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.playout import player_words
@@ -29,7 +30,7 @@ class RedealError(RuntimeError):
     """No deal was found that fits what is known: the position cannot come up in a game."""
 
 
-class ObservationError(ValueError):
+class ObservationError(UserError):
     """Observations that no game can be made of. The message names row, piece, value found and what is expected."""
 
 

@@ -12,7 +12,6 @@ Machine code is run as it is found. So it is kept only where nobody else can wri
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import os
@@ -20,7 +19,6 @@ import pickle
 import re
 import secrets
 import shutil
-import stat
 import sys
 import tempfile
 import time
@@ -36,10 +34,8 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
+from helsinki_env.cache_folder import cache_folder, is_safe
+from helsinki_env.locks import try_lock, unlock
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS = _PACKAGE.parent / "agents"
@@ -68,58 +64,10 @@ def source_digest(*flags: object) -> str:
 # Folders
 
 
-def wanted_folder() -> str:
-    """Return where the user wants compiled code to be kept."""
-    users = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.environ.get("HELSINKI_CACHE_DIR") or os.path.join(users, "helsinki-env")
-
-
 def open_folder(name: str) -> str:
-    """Return the folder `name` among what is kept, or a temporary one if that cannot be trusted or made."""
-    base = os.path.realpath(wanted_folder())
-    folder = os.path.join(base, name)
-    try:
-        os.makedirs(base, mode=0o700, exist_ok=True)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not (_is_safe(base, shared=True) and _is_safe(folder)):
-            raise PermissionError
-    except OSError:
-        return _temporary_folder(name)
+    """Return the folder `name` of the compiled code, see `helsinki_env.cache_folder`."""
+    folder = cache_folder(name)
     _note_use(folder)
-    return folder
-
-
-def _is_safe(folder: str, shared: bool = False) -> bool:
-    """Return whether nobody but this user and the administrator can put a file into a folder, or exchange it.
-
-    Args:
-        folder: a path; a link is not safe wherever it leads, because others may have made it.
-        shared: whether others may write as long as they cannot touch what is not theirs (the sticky bit).
-    """
-    if not hasattr(os, "geteuid"):  # pragma: no cover  # Windows: a user's cache folder is a user's own
-        return True
-    found = os.lstat(folder)
-    if shared and found.st_mode & stat.S_ISVTX:
-        return True
-    return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid in (0, os.geteuid())
-        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
-
-
-def _temporary_folder(name: str) -> str:
-    """Return a new folder that this process and those that it starts use, and that goes when it ends."""
-    base, process = tempfile.mkdtemp(prefix="helsinki-env-"), os.getpid()
-
-    def remove() -> None:
-        if os.getpid() == process:  # not where a fork ends
-            shutil.rmtree(base, ignore_errors=True)
-
-    atexit.register(remove)
-    os.environ["HELSINKI_CACHE_DIR"] = base
-    folder = os.path.join(base, name)
-    os.mkdir(folder, mode=0o700)
     return folder
 
 
@@ -240,27 +188,22 @@ class Claims:  # pragma: no cover  # coverage is measured without the compiler
 
     def claim(self, name: str) -> bool:
         """Claim a file, and return whether somebody else had claimed it and may have written it now."""
-        if fcntl is None or not self.patience:
+        if not self.patience:
             return False
         byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
         try:
             if self.file is None:
                 self.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-            while True:
-                try:
-                    fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-                except (BlockingIOError, PermissionError):
-                    if time.monotonic() > end:
-                        self.patience = 0.0
-                        return waited
-                    waited = True
-                    time.sleep(0.01)
-                else:
-                    self.held.add(byte)
+            while not try_lock(self.file, byte):
+                if time.monotonic() > end:
+                    self.patience = 0.0
                     return waited
+                waited = True
+                time.sleep(0.01)
+            self.held.add(byte)
         except OSError:
             self.patience = 0.0
-            return waited
+        return waited
 
     def release(self, name: str) -> None:
         """Give up a claim, if there is one."""
@@ -268,7 +211,7 @@ class Claims:  # pragma: no cover  # coverage is measured without the compiler
         if self.file is not None and byte in self.held:
             self.held.remove(byte)
             with contextlib.suppress(OSError):
-                fcntl.lockf(self.file, fcntl.LOCK_UN, 1, byte)
+                unlock(self.file, byte)
 
     @staticmethod
     def _byte(name: str) -> int:
@@ -345,6 +288,8 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
     def _read(self, path: str, signature: Any, target_context: Any) -> CompileResult | None:
         try:
             with open(path, "rb") as file:
+                if not is_safe(os.fstat(file.fileno())):
+                    return None
                 digest, data = file.read(32), file.read()
         except OSError:
             return None

@@ -15,7 +15,6 @@ HELSINKI_CACHE_DIR
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +25,7 @@ from numba.core import event
 
 from helsinki_env.engine import kept
 from helsinki_env.engine.dispatch import Kernel
+from helsinki_env.notices import notice
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
@@ -94,11 +94,9 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
             self.began = time.monotonic()
         elif time.monotonic() - self.began > self.PATIENCE:
             self.silent = True
-            print(
-                "helsinki-env: compiling for this machine, some seconds for the rules and for each player, once; "
-                f"kept in {CACHE_FOLDER} (helsinki compile makes everything ahead)",
-                file=sys.stderr,
-                flush=True,
+            notice(
+                "compiling for this machine, some seconds for the rules and for each player, once; "
+                f"kept in {CACHE_FOLDER} (helsinki compile makes everything ahead)"
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from helsinki_env.data import shown
+from helsinki_env.data import UserError, shown
 
 __all__ = ["MOST_SAID", "PositionError", "cell_list", "fail", "fill", "plain"]
 
@@ -15,7 +15,7 @@ MOST_SAID = 127
 """Round and points stay within what an observation, which is int8, can say."""
 
 
-class PositionError(ValueError):
+class PositionError(UserError):
     """A position that cannot be read or played on. The message names key, value found and what is expected."""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry, one_of, read_yaml, shown
+from helsinki_env.data import Entry, UserError, one_of, read_yaml, shown
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
 from helsinki_env.yaml_files import find_yaml
@@ -201,7 +201,7 @@ class GameSpec:
             ValueError: if the game has no drawings.
         """
         if self.render is None or self.to_dict is None:
-            raise ValueError(f"render_mode: found {mode!r}, but {self.name} has no drawings")
+            raise UserError(f"render_mode: found {mode!r}, but {self.name} has no drawings")
         render, position, components = self.render(), self.to_dict(game), game.config.loaded
         decision = None if last is None else self.describe(last, game.config)
         if mode in ("human", "ansi"):
@@ -221,7 +221,7 @@ class GameSpec:
         """Return what was given as a configuration; ValueError if it is none of this game."""
         if not isinstance(config, self.config):
             name = self.config.__name__
-            raise ValueError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
+            raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
         return config
 
 
@@ -238,7 +238,7 @@ def spec_of(config: object) -> GameSpec:
     spec = _BY_CONFIG.get(type(config))
     if spec is None:
         kinds = ", ".join(kind.__name__ for kind in _BY_CONFIG)
-        raise ValueError(f"config: found {config!r}, expected the configuration of a game: {kinds}")
+        raise UserError(f"config: found {config!r}, expected the configuration of a game: {kinds}")
     return spec
 
 
@@ -246,7 +246,7 @@ def spec_named(name: object) -> GameSpec:
     """Return the game of a name; ValueError if there is none."""
     if not isinstance(name, str) or name not in _BY_NAME:
         found = one_of(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
-        raise ValueError(f"game: found {shown(name)}, expected {found}")
+        raise UserError(f"game: found {shown(name)}, expected {found}")
     return _BY_NAME[name]
 
 

@@ -12,14 +12,11 @@ import numpy as np
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.waiting import APART, wait_for
+from helsinki_env.machine import processors
 
 #: How often somebody who waits for others looks before going to sleep: about half a millisecond. To be woken takes the
 #: better part of a tenth; between two steps of a batch there is mostly less than that.
 _PATIENCE = 30_000
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Team:
@@ -108,7 +105,7 @@ class Slices:
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
-            threads = _processors()
+            threads = processors()
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
         self.threads = threads
@@ -127,7 +124,7 @@ class Slices:
         if self._team is None or self._process != os.getpid():  # threads stay behind where a process forks
             self._process = os.getpid()
             # Who looks instead of sleeping needs a processor for it.
-            self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= _processors() else 1)
+            self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= processors() else 1)
             self._end = weakref.finalize(self, self._team.end, self._process)
         try:
             self._team.run(work)

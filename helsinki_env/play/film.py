@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.touch import Touch
 from helsinki_env.play.record import Record, positions
@@ -52,7 +53,7 @@ class Judgement:
         found = len(self.shares), len(self.costs), len(self.better)
         if found != (count + 1, count, count):
             expected = f"{count + 1}, {count} and {count}, as of a game of {count} decisions"
-            raise ValueError(f"judgement: found {found} shares, costs and better decisions, expected {expected}")
+            raise UserError(f"judgement: found {found} shares, costs and better decisions, expected {expected}")
         asked = zip(positions(record), (*self.better, None), strict=True)
         better = [None if best is None else _worded(game, best).words for (game, _), best in asked]
         return {
@@ -91,9 +92,9 @@ def film(
         RecordError: if a decision is not legal, or the result is not that of the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
-        raise ValueError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+        raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
     if seat is not None and judgement is not None:
-        raise ValueError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
+        raise UserError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
     elements, frames = _cut(_counted(pictures(record, seat), len(record.decisions) + 1, progress))
     result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
     return {
@@ -112,7 +113,7 @@ def pictures(record: Record, seat: int | None = None) -> Iterator[str]:
     """Yield the SVG of the table before the first decision and after each; arguments and errors: see `film`."""
     spec, config = record.spec, record.config
     if spec.to_dict is None or spec.render is None:
-        raise ValueError(f"record: found a game of {spec.name}, which has no drawings")
+        raise UserError(f"record: found a game of {spec.name}, which has no drawings")
     render, last = spec.render(), None
     for game, action in positions(record):
         yield render.svg(spec.to_dict(game, seat), config.loaded, last_decision=last, viewer=seat)

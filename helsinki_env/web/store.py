@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.locks import has_locks
+from helsinki_env.machine import user_folder
 from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
 __all__ = ["Kept", "Store", "StoreError", "data_folder"]
@@ -68,7 +69,7 @@ CREATE TABLE tournament_games (
 )
 
 
-class StoreError(ValueError):
+class StoreError(UserError):
     """A database that is none of these, or cannot be read or written; the message names the file."""
 
 
@@ -85,14 +86,15 @@ class Kept(NamedTuple):
 
 
 def data_folder() -> Path:
-    """Return the folder where this user's programs keep their data, a folder of ours in it."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Application Support"
-    else:
-        root = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return root / "helsinki-env"
+    """Return the folder for this user's tables.
+
+    Raises:
+        StoreError: if the user has no home folder.
+    """
+    folder = user_folder("data")
+    if folder is None:
+        raise StoreError("this user has no home folder, expected a folder for the tables: name one with --data")
+    return folder
 
 
 class Store:
@@ -117,8 +119,14 @@ class Store:
 
     def _open(self) -> None:
         # Transactions are begun by `with self.rows`, and one thread alone uses the connection.
-        self.rows = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        self.rows.execute("PRAGMA journal_mode = WAL")
+        locks = has_locks(self.path.parent)
+        address = self.path.absolute().as_uri() + ("" if locks else "?vfs=unix-none")
+        self.rows = sqlite3.connect(address, timeout=5, check_same_thread=False, uri=True)
+        if locks:
+            self.rows.execute("PRAGMA journal_mode = WAL")
+        else:  # WAL needs locks, but for one who has the file alone
+            for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "locking_mode = NORMAL"):
+                self.rows.execute(f"PRAGMA {pragma}").fetchall()
         self.rows.execute("PRAGMA synchronous = NORMAL")  # whatever kills the process, what was written stays
         self.rows.execute("PRAGMA foreign_keys = ON")
         version = self.rows.execute("PRAGMA user_version").fetchone()[0]

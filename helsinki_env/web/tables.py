@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.base import seat_word
-from helsinki_env.data import shown
+from helsinki_env.data import UserError, shown
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 
@@ -20,7 +20,7 @@ HUMAN = "human"
 """The name that stands for somebody in front of a page where players have their names."""
 
 
-class TableError(ValueError):
+class TableError(UserError):
     """What cannot be done at a table now; the message says what was asked, and what is possible."""
 
 

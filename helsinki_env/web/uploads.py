@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from helsinki_env.data import Entry, one_of, parse_json, shown
+from helsinki_env.data import Entry, UserError, one_of, parse_json, shown
 from helsinki_env.data.places import Place, place_in_json, place_of
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_named
@@ -21,7 +21,7 @@ _KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*)(?:, [^:]*)?: "
 _JSON_PLACE = re.compile(r"\(line (\d+), column (\d+)\)")
 
 
-class UploadError(ValueError):
+class UploadError(UserError):
     """What was brought cannot be used; the message names the key.
 
     Attributes:

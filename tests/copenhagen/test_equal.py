@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import random
 import time
 from collections import Counter
@@ -36,6 +35,7 @@ from helsinki_env.games.copenhagen.reference import (
     decode,
     row_cells,
 )
+from helsinki_env.machine import processors
 from helsinki_env.yaml_files import find_yaml
 from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
 
@@ -365,7 +365,7 @@ def test_twenty_thousand_games_and_positions_agree_and_everything_rare_occurs_a_
     seen: Counter[str] = Counter()
     boxes = [*USUAL * 3, another_box(tmp_path)]
     jobs = [(kind, range(n, n + chunk), boxes, 0.02) for kind, count in plan.items() for n in range(0, count, chunk)]
-    with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processors(), multiprocessing.get_context("spawn")) as pool:
         for i, job in enumerate(as_completed([pool.submit(run_batch, *job) for job in jobs]), start=1):
             seen += job.result()
             if i % 50 == 0:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.plain.network import PlainNetwork, Said
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv
@@ -94,7 +95,7 @@ class CardStage:
         for i, (table, size) in enumerate(divide(tables, games)):
             own, rest = divmod(size, self.group.size)
             if rest:
-                raise ValueError(
+                raise UserError(
                     f"ppo.games: {size} games at a kind of tables cannot be shared out to {self.group.size} processes"
                 )
             self.envs.append(self._dealt(game, table, size, own, seed * 1009 + i))

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.arena.designs import Screen
 from agents.arena.plan import MOST_GAMES
-from helsinki_env.data import Entry, read_json, read_yaml, shown
+from helsinki_env.data import Entry, UserError, read_json, read_yaml, shown
 from helsinki_env.files import write_json
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
@@ -40,7 +40,7 @@ all fifteen intervals, which state 95 %, hold in 108 with 12 decks, in 174 with 
 108 with 24 decks, in 183 with 150."""
 
 
-class StudyError(ValueError):
+class StudyError(UserError):
     """A study that cannot be played or read. The message names what was found, what is expected and the remedy."""
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.arena.store import RunFolder
+from helsinki_env.data import UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
@@ -180,7 +181,7 @@ def replay(
     for name, array, expected in (("seeds", seeds, (games,)), ("covered", covered, (games,)),
                                   ("denied", denied, (games, seats))):  # fmt: skip
         if array.shape != expected:
-            raise ValueError(f"{name}: found shape {array.shape}, expected {expected}: {games} games of {seats} seats")
+            raise UserError(f"{name}: found shape {array.shape}, expected {expected}: {games} games of {seats} seats")
     table, t = action_table(config.loaded.types), config.tables[0]
     states, tallies = new_states(games, config.loaded.types), np.zeros(games, _TALLY)
     apply_setup(states, config)
@@ -193,7 +194,7 @@ def replay(
     scratch = np.zeros(table.size, np.int8), np.zeros(SEATS, np.int64)
     wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
     if wrong >= 0:
-        raise ValueError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
+        raise UserError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
     return _course(t, states, tallies, lengths, seats)
 
 
@@ -246,7 +247,7 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
         try:
             course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
         except ValueError as problem:
-            raise ValueError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
+            raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
         played[chunk.table].append(course)
     return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
 

@@ -34,6 +34,7 @@ import numpy.typing as npt
 
 from agents.balance.effects import simultaneous_quantile
 from agents.balance.multiplicity import holm
+from helsinki_env.data import UserError
 from helsinki_env.extras import needs
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
@@ -66,7 +67,7 @@ STRONGEST = 2
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
-class VerdictError(ValueError):
+class VerdictError(UserError):
     """Findings that cannot be judged. The message names what was found and what is expected."""
 
 

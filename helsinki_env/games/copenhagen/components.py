@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
 
 __all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
@@ -34,7 +34,7 @@ MAX_POINTS = 10
 MAX_GOAL = 100
 
 
-class ComponentError(ValueError):
+class ComponentError(UserError):
     """A component file that cannot be used. The message names file, key, value found and what is expected."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, digest_of
+from helsinki_env.data import Entry, UserError, digest_of
 from helsinki_env.engine.box import different, drawing, facts_of, integers, load
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, read_actions, told_numbers
 
@@ -36,7 +36,7 @@ _MOVED = "points_two_points"  # a rule of earlier files
 _KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
 
-class ComponentError(ValueError):
+class ComponentError(UserError):
     """A component file that cannot be used. The message names file, key, value found and what is expected."""
 
 

@@ -26,7 +26,7 @@ def read_records(path: str | Path) -> Iterator[Record]:
     """
     path = Path(path)
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             number = 0
             while line := file.readline(_MOST_LINE + 1):
                 number += 1

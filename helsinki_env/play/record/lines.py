@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.data import Entry, brief, parse_json, shown
+from helsinki_env.data import Entry, UserError, brief, parse_json, shown
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
 
@@ -17,7 +17,7 @@ from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
 _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
 
 
-class RecordError(ValueError):
+class RecordError(UserError):
     """A record that cannot be used. The message names key, value found, what is expected and what to do about it.
 
     For records from a file it begins with the file's name and the line.

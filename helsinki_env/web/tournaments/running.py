@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+from helsinki_env.spawning import why_ended
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import work
@@ -147,7 +148,7 @@ class Tournaments:
                 self._heard(tournament.name, *message)
             await loop.run_in_executor(self._threads, process.join)
             if process.exitcode:
-                self._messages[tournament.name] = "it cannot go on: its process ended, out of memory perhaps"
+                self._messages[tournament.name] = f"it cannot go on: {why_ended([process], began=True)}"
         finally:
             with suppress(Exception):
                 await starting

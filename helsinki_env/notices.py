@@ -1,0 +1,15 @@
+"""Lines for the user on the error stream."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+__all__ = ["notice"]
+
+
+def notice(text: str) -> None:
+    """Print one line on the error stream; a stream that is closed or full stops nothing."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print(f"helsinki-env: {' '.join(text.split())}", file=sys.stderr, flush=True)

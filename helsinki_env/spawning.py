@@ -1,0 +1,57 @@
+"""Worker processes: whether they can start from this script, and why they ended."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.process
+import os
+import signal
+import sys
+from collections.abc import Iterable
+
+__all__ = ["check_main", "why_ended"]
+
+_REMEDY = 'put what starts them under `if __name__ == "__main__":`'
+
+
+def check_main(error: type[ValueError]) -> None:
+    """Check that worker processes can be started: each of them runs the main script again, up to its main guard.
+
+    Args:
+        error: the class to raise.
+
+    Raises:
+        error: if the script comes from standard input, or this process is a worker that runs a script without guard.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
+    script = _script()
+    if script is not None and not os.path.isfile(script):
+        name = os.path.basename(script)
+        raise error(f"worker processes cannot run the script {name} again: save it to a file, and {_REMEDY}")
+
+
+def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
+    """Return why worker processes ended that should not have.
+
+    Args:
+        processes: all of them; they have ended.
+        began: whether any of them had run the main script.
+    """
+    codes = {process.exitcode or 0 for process in processes}
+    if not began and max(codes, default=0) > 0:
+        script = _script() or "that started it"
+        return f"a worker process could not run the script {script} again, see its error above: {_REMEDY}"
+    if -getattr(signal, "SIGKILL", 9) in codes:
+        return "a worker process was killed, out of memory perhaps: try fewer processes"
+    found = next((code for code in sorted(codes, reverse=True) if code not in (0, -signal.SIGTERM)), None)
+    return "a worker process ended" if found is None else f"a worker process ended with the exit status {found}"
+
+
+def _script() -> str | None:
+    """Return the file that a worker runs as it starts; None if it runs none, or imports a module."""
+    main = sys.modules["__main__"]
+    path = getattr(main, "__file__", None)
+    if path is None or getattr(main, "__spec__", None) is not None:
+        return None
+    return os.path.join(getattr(multiprocessing.process, "ORIGINAL_DIR", None) or "", path)
