@@ -28,7 +28,7 @@ import agents
 from agents.arena.chunk import files_of, play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
-from agents.arena.files import packed, unpacked
+from agents.arena.files import ChunkFiles, packed, unpacked
 from agents.arena.load import Table, load_run, records
 from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
@@ -588,6 +588,51 @@ def test_files_beyond_all_measure_count_as_not_played(plan: Plan, finished: Path
     assert {entry["table"] for entry in run.times()} == {"three", "two"}
     run_arena(plan, folder, processes=1)
     assert content(folder) == content(finished)
+
+
+def _vanish(games: Path) -> None:
+    games.unlink()
+
+
+def _truncate(games: Path) -> None:
+    games.write_bytes(games.read_bytes()[:-2])
+
+
+def _of_another_plan(games: Path) -> None:
+    edit(games.with_suffix(".json"), basis="0" * 16)
+
+
+def _of_fewer_blocks(games: Path) -> None:
+    """Put the unit there that a run with fewer games would have."""
+    plan = Plan.from_dict(json.loads((games.parent.parent / "run.json").read_text()))
+    files, whole = ChunkFiles(games.parent, plan), plan.chunks[0]
+    chunk = replace(whole, end=whole.end - 1)
+    played = play_chunk(plan.tables[0], plan.seed, chunk)
+    files.write(chunk, played.played, played.times)
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+@pytest.mark.parametrize("damage", [_vanish, _truncate, _of_another_plan, _of_fewer_blocks])
+def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
+    damage: Callable[[Path], None], form: Any, plan: Plan, finished: Path, tmp_path: Path
+) -> None:
+    """Nothing is written without all games of the plan; the same command plays those that are missing."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copy(finished / "run.json", folder)
+    first, *_, last = sorted((folder / "chunks").glob("*.games"))
+    last.unlink()
+    message = rf"{first.name}: found (no valid|some) games of chunk .*, expected all \(start again"
+    with pytest.raises(ArenaError, match=message):
+        run_arena(plan, folder, processes=1, form=form, progress=lambda games: damage(first))
+    assert not (folder / f"games.{form}").exists()
+    assert not (folder / "digests.json").exists()
+    path = run_arena(plan, folder, processes=1, form=form)
+    assert sum(map(len, load_run(folder))) == plan.games
+    if form == "parquet":
+        assert path.read_bytes() == (finished / "games.parquet").read_bytes()
+    else:
+        assert list(read_records(path)) == list(records(finished))
 
 
 @pytest.mark.thorough

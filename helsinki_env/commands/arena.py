@@ -152,7 +152,7 @@ def _tables(out: Path) -> Iterator[Table]:
 
     entries = read_json(out / "times.json", ValueError).entries("times of players")
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
-    for games in load_run(out):
+    for games in load_run(out, whole=True):
         table = Table(title=f"{games.name} ({len(games):,} games)")
         for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
