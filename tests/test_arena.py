@@ -257,7 +257,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
 
 
 def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
-    (tmp_path / ".run.json.abc.tmp").write_bytes(b"killed before there was a plan")
+    (tmp_path / ".run.json.helsinki-0.tmp").write_bytes(b"killed before there was a plan")
     run_arena(plan, tmp_path, processes=2)
     assert content(tmp_path) == content(finished)
 
@@ -267,8 +267,8 @@ def damage_all(folder: Path) -> set[str]:
     chunks = sorted((folder / "chunks").glob("*.games"))
     first = chunks[0]
     first.write_bytes(first.read_bytes()[:-100])
-    (folder / "chunks" / f".{first.name}.abc.tmp").write_bytes(b"half")
-    (folder / ".games.parquet.xyz.tmp").write_bytes(b"half")
+    (folder / "chunks" / f".{first.name}.helsinki-0.tmp").write_bytes(b"half")
+    (folder / ".games.parquet.helsinki-3.tmp").write_bytes(b"half")
     (folder / "games.parquet").unlink()
     last = chunks[-1]
     last.with_suffix(".json").unlink()
@@ -652,6 +652,40 @@ def test_a_run_is_played_and_read_without_parquet(
     assert list(read_records(folder / "games.jsonl")) == list(records(folder)) == played
     for table, expected in zip(load_run(folder), tables, strict=True):
         assert_same(table, expected)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    """Somebody else's folder: what a run writes replaces the links in it, not what they lead to."""
+    folder, mine = tmp_path / "run", tmp_path / "mine"
+    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copy(finished / "run.json", folder)
+    mine.mkdir()
+    written = ["games.parquet", "games.jsonl", "digests.json", "times.json"]
+    chunk = sorted((folder / "chunks").glob("*.games"))[0].relative_to(folder)
+    for name in [*written, str(chunk), str(chunk.with_suffix(".json"))]:
+        path = folder / name
+        path.unlink(missing_ok=True)
+        (mine / path.name).write_text("mine")
+        path.symlink_to(mine / path.name)
+    for form in ("parquet", "jsonl"):
+        run_arena(plan, folder, processes=1, form=form)  # type: ignore[arg-type]
+    assert {path.read_text() for path in mine.iterdir()} == {"mine"}
+    assert not [path for path in folder.rglob("*") if path.is_symlink()]
+    assert (folder / "games.parquet").read_bytes() == (finished / "games.parquet").read_bytes()
+    shutil.rmtree(folder / "chunks")
+    (folder / "chunks").symlink_to(mine)
+    before = sorted(mine.iterdir())
+    with pytest.raises(OSError, match="it is a symbolic link, expected a folder inside its run"):
+        run_arena(plan, folder, processes=1)
+    assert sorted(mine.iterdir()) == before
+    away = tmp_path / "away"  # a link that the user typed is followed
+    away.symlink_to(tmp_path / "far")
+    (tmp_path / "far").mkdir()
+    shutil.copy(finished / "run.json", away)
+    shutil.copytree(finished / "chunks", away / "chunks")
+    assert run_arena(plan, away, processes=1).read_bytes() == (finished / "games.parquet").read_bytes()
+    assert away.is_symlink()
 
 
 # more games than before

@@ -35,7 +35,7 @@ from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
 from helsinki_env.data import brief, read_json
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
+from helsinki_env.files import check_no_link, held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.play.record import Record, RecordWriter
 
 __all__ = ["RunFolder", "has_games", "records_of"]
@@ -84,6 +84,7 @@ class RunFolder:
 
     @classmethod
     def _begin(cls, path: Path, plan: Plan) -> None:
+        check_no_link(path / _CHUNKS)
         manifest = path / "run.json"
         before = None
         if manifest.exists():
@@ -250,7 +251,7 @@ class RunFolder:
         """
         path = self.path / f"games.{form}"
         if form == "jsonl":
-            with RecordWriter(path) as writer:
+            with RecordWriter(path, follow=False) as writer:
                 for record in records_of(self.plan, self._games_of_chunks(whole=True)):
                     writer.write(record)
         else:

@@ -17,7 +17,7 @@ from helsinki_env.commands.train import learn
 from helsinki_env.data import read_json
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import is_file, replacing
+from helsinki_env.files import check_no_link, is_file, replacing
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -99,6 +99,7 @@ def retrain(
     retrained = running.Retrained(asked, out, train, playing_parts(out, processes, ray))
     with kept(lambda: f"what was learnt and played is kept in {out}; go on with: {again()}"):
         data = results.results(retrained)
+    check_no_link(out / "report")
     for path, content in report.report_files(data).items():
         with replacing(out / "report" / path) as file:
             file.write(content)

@@ -15,7 +15,7 @@ from helsinki_env.commands.options import out_folder
 from helsinki_env.commands.part import address_of, check_players, playing_parts
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.files import check_no_link, replacing
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -98,6 +98,7 @@ def tune(
         else:
             data = results.judged_again(tuning, earlier, judge)
     proposal: Path | None = tuning.proposal
+    check_no_link(out / "report")
     for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
         with replacing(out / "report" / path) as file:
             file.write(content)

@@ -73,7 +73,7 @@ class GamesFile:
         assert self.path is not None
         if not self.path.exists():
             raise RecordError(f"--resume: {self.path} is not there; leave out --resume to begin")
-        if replaced_by(self.path) is None:
+        if replaced_by(self.path, follow=True) is None:
             raise RecordError(f"--resume: {self.path} is no file that could be read; leave out --resume to begin")
         lines = self.path.read_bytes().splitlines(keepends=True)
         numbers, config = self.match.numbers(self.games), self.match.config
