@@ -33,7 +33,7 @@ from agents.gauntlet.report import certificate_row, pinned_table
 from agents.gauntlet.results import expected_ahead, results
 from agents.gauntlet.verify import read_claim
 from agents.rating.ratings import ELO
-from agents.registry import make_player
+from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.data import sealed
@@ -375,7 +375,6 @@ def a_program(certified: dict[str, Any]) -> None:
         (another_player, "player_digest: found '000.*name the player that was rated"),
         (another_stage, r"certified.chunks: found .*expected a list of"),
         (another_scale, "pins_digest: found '000.*verify it with the version that made it"),
-        (a_program, "expected a player that comes with a package .the certificate would say what is run here"),
     ],
 )
 def test_a_certificate_that_was_changed_is_refused(
@@ -383,6 +382,17 @@ def test_a_certificate_that_was_changed_is_refused(
 ) -> None:
     with pytest.raises(GauntletError, match=message):
         read_claim(changed(rated, tmp_path, change), gauntlet, pins)
+
+
+def test_code_that_a_certificate_names_is_run_only_if_the_user_trusts_it(
+    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+) -> None:
+    path = changed(rated, tmp_path, a_program)
+    with pytest.raises(PlayerError, match=r"found the player 'program:rm -r important', .*--trust") as caught:
+        read_claim(path, gauntlet, pins)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert read_claim(path, gauntlet, pins, trust=True).player == "program:rm -r important"
+    assert read_claim(path, gauntlet, pins, "program:true").player == "program:true"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"certified": 3}', '{"certified": {}, "other": 1}'])

@@ -30,7 +30,7 @@ from agents.registry import files_digest, make_player
 from helsinki_env.data import Entry, UserError, brief
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
-from helsinki_env.files import held, is_file, remove_leftovers, write_json
+from helsinki_env.files import check_no_link, held, is_file, remove_leftovers, write_json
 from training.board import Board
 from training.card.group import Group
 from training.evaluate import gate, measure
@@ -187,6 +187,7 @@ class Training:
             if self.group.first:
                 stack.enter_context(held(self.folder / "lock", busy))
                 board = stack.enter_context(Board(self.folder / "tensorboard", self._updates()))
+                check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
                     remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds

@@ -351,7 +351,7 @@ def main(
         print(f"{model.num_timesteps:9,} decisions, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
 
     model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
-    with replacing(out) as file:
+    with replacing(out, follow=True) as file:
         model.save(file)  # type: ignore[arg-type]  # takes what can be written to
     print(f"saved {out}")
     for name in ("random", "greedy"):

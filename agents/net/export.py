@@ -104,7 +104,7 @@ def export_onnx(
             f"{checkpoint}: not exported: the model prefers another choice in {agreement.differ:,} of "
             f"{agreement.decisions:,} decisions, and log-probabilities differ by up to {agreement.largest:.3g}"
         )
-    with replacing(out) as file:
+    with replacing(out, follow=True) as file:
         file.write(content)
     return agreement
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agents.gauntlet.gauntlet import Gauntlet
     from agents.gauntlet.leaderboard import Leaderboard
     from agents.gauntlet.pins import Pins
+    from agents.gauntlet.verify import Claim
 
 __all__ = ["main"]
 
@@ -48,6 +49,7 @@ def main(
     seed: int | None = None,
     reference: bool = False,
     write: Path | None = None,
+    trust: bool = False,
 ) -> int:
     """Rate a player on a fixed scale: against fixed opponents on fixed decks, with a certificate that others can check.
 
@@ -82,11 +84,14 @@ def main(
             them beside its file.
         write: a page that gets the player's row, such as docs/leaderboard.md; the certificate is kept in the folder
             beside it. With --reference its table of opponents is written anew.
+        trust: run code that the gauntlet or the certificate of --verify names: program:COMMAND and MODULE:ATTRIBUTE.
+            Read the code first.
     """
     with needs("arena" if ray is None else "ray"):
         from agents.gauntlet.gauntlet import Gauntlet
         from agents.gauntlet.leaderboard import Leaderboard
         from agents.gauntlet.pins import Pins
+        from agents.gauntlet.verify import read_claim
 
     address = address_of(ray)
     if reference and (verify is not None or player is not None):
@@ -102,7 +107,7 @@ def main(
     if player is not None and not player.strip():
         raise UserError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
     out = out or Path("runs/evaluate")
-    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
+    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet, trust=trust)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
     page = None
@@ -113,7 +118,8 @@ def main(
         _measure(chosen, out, page, playing)
     elif verify is not None:
         check_players([player] if player else [], chosen.reference.tables[0].config)
-        _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
+        claim = read_claim(verify, chosen, Pins.of(chosen), player, trust=trust)
+        _verify(claim, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
@@ -250,13 +256,9 @@ def _command(gauntlet: Gauntlet) -> str:
     return "evaluate --reference" + ("" if usual else f" --gauntlet {named}")
 
 
-def _verify(
-    gauntlet: Gauntlet, pins: Pins, path: Path, player: str | None, games: int, seed: int | None, processes: int | None
-) -> None:
+def _verify(claim: Claim, games: int, seed: int | None, processes: int | None) -> None:
     from agents.gauntlet.report import interval
-    from agents.gauntlet.verify import read_claim
 
-    claim = read_claim(path, gauntlet, pins, player)
     drawn = secrets.randbelow(2**32) if seed is None else seed
     chunks = claim.sample(games, drawn)
     make_ahead(part for table in claim.plan.tables for part in parts_of(table.players, table.config))
@@ -268,7 +270,7 @@ def _verify(
     every = claim.plan.games
     console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
     said = [
-        f"{path}: {claim.player}{other} has {rating}: all figures follow from the places",
+        f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the places",
         f"{count:,} of {every:,} games played again with --seed {drawn}: the same",
     ]
     if seed is None and count < every:  # who knows the seed ahead knows what is not looked at

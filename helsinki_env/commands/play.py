@@ -34,6 +34,7 @@ def main(
     port: int = 8000,
     data: Path | None = None,
     open: bool = True,  # noqa: A002  # the option is to be called --no-open
+    trust: bool = False,
 ) -> None:
     """Play in a browser: against players, against each other, or watch players meet.
 
@@ -56,6 +57,7 @@ def main(
         port: to listen on; 0 takes a free one.
         data: folder of the database; default: the user's data folder.
         open: whether to open the page in a browser.
+        trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
     """
     with needs("play"):
         import uvicorn
@@ -69,6 +71,8 @@ def main(
     names = [] if players is None else [name.strip() for name in players.split(",")]
     own = tuple(name for name in names if name != HUMAN)
     chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players")
+    if data is not None:
+        _check_tables(data, own, trust)
     page = ""
     if names:
         table = _table(names, chosen, seed)
@@ -105,6 +109,19 @@ def main(
         webbrowser.open(address)
     with kept(lambda: f"tables are kept in {folder}"):
         server.run(sockets=[listening])
+
+
+def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
+    """Raise PlayerError if tables of a folder name code that is neither typed in the command nor trusted."""
+    from agents.registry import check_code
+    from helsinki_env.web.store import Store
+
+    store = Store(folder)
+    try:
+        players = {chair.player for kept in store.all() for chair in kept.chairs}
+    finally:
+        store.close()
+    check_code(sorted(players - set(typed)), store.path, trust=trust)
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> Table:

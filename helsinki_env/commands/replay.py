@@ -162,7 +162,7 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
         text = render.svg(to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
         content = text.encode() if suffix == ".svg" else _png(render.rgb_array(text))
-        with replacing(target) as file:
+        with replacing(target, follow=single) as file:
             file.write(content)
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 

@@ -42,6 +42,7 @@ from agents.helsinki.balance.tables import (
     variant_table,
 )
 from agents.helsinki.balance.tournaments import planned
+from agents.registry import check_code
 from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
 
@@ -132,14 +133,22 @@ class StudyConfig:
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> StudyConfig:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> StudyConfig:
         """Return the study in a file (a name in ``configs/balance``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             StudyError: naming file, key, value found and what is expected.
+            PlayerError: if the file names code and is not trusted.
         """
         data = read_asked(name_or_path, "balance")
         found = cls.from_dict(data)
+        players = [entry.player for entry in found.classes]
+        players += [found.gate.reference, *found.covers.players, found.variants.player]
+        check_code(players, data.file, trust=trust)
         with data.blamed():
             found._check_enough()
         return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from agents.helsinki.balance.parts import StudyError, check_screen, component_file, counts_of, entry_of, read_asked
 from agents.helsinki.balance.tune.numbers import COVERED, Number, covers, read_numbers
+from agents.registry import check_code
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import load_components
 
@@ -130,13 +131,23 @@ class TuneConfig:
         return read_numbers(entry_of(self, "numbers"), load_components(self.components))
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> TuneConfig:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
         """Return what a file asks (a name in ``configs/tune``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             StudyError: naming file, key, value found and what is expected.
+            PlayerError: if the file names code and is not trusted.
         """
-        return cls.from_dict(read_asked(name_or_path, "tune"))
+        return cls.from_dict(read_asked(name_or_path, "tune")).allowed(name_or_path, trust=trust)
+
+    def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
+        """Return the same; PlayerError if the players are code of a file that is not trusted."""
+        check_code((self.player, self.weaker), file, trust=trust)
+        return self
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:

@@ -70,15 +70,20 @@ _FOUND: forms.Form = {
 """What a report is made of again when another player judges what was proposed."""
 
 
-def read_found(path: Path) -> tuple[TuneConfig, dict[str, Any]]:
+def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
     """Return what was asked in an earlier search, and everything that was found: its `tune.json`.
+
+    Args:
+        path: the file.
+        trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
         StudyError: if the file is none, or was changed, or proposes nothing; it names file and key.
+        PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
     data.intact("the data of a tuning")
-    config = TuneConfig.from_dict(data["tuning"])
+    config = TuneConfig.from_dict(data["tuning"]).allowed(path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: nothing was proposed there that could be judged")
     # Whatever the report needs is looked at now, not after hours of games.

@@ -22,7 +22,7 @@ from agents.helsinki.balance.tournaments import Run, Tournaments
 from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, board_file, covered_on, covers, same
 from agents.helsinki.balance.tune.search import Asked, Found, Proven, proven, search
-from helsinki_env.files import remove_leftovers
+from helsinki_env.files import check_no_link, remove_leftovers
 
 __all__ = ["Tuning", "open_tuning"]
 
@@ -43,6 +43,7 @@ def open_tuning(config: TuneConfig, folder: Path) -> None:
         StudyError: if something else was asked there.
         OSError: if the folder cannot be written.
     """
+    check_no_link(folder / _BOARDS)
     remove_leftovers(folder / _BOARDS)
     begin(folder / _CONFIG, config.to_dict(), lambda data: TuneConfig.from_dict(data).to_dict(), "a tuning")
 
