@@ -75,19 +75,19 @@ def message_of(text: str) -> dict[str, Any]:
     """Return the message in a text: its type, numbers and texts.
 
     Any message may bring `once`, a text of the page's own by which the server knows a message that is sent again, and
-    a decision `then`, the ids of the decisions that follow it at once.
+    a decision `more`, the ids of the decisions that follow it at once.
 
     Raises:
         TableError: saying what was found and what is expected.
     """
     found = parse_json(text, TableError, "message")
-    kind = found.mapping(("type", *_NUMBERS, *_TEXTS, "then"))["type"].choice(tuple(MESSAGES))
+    kind = found.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
     numbers, texts = MESSAGES[kind], (*_TEXTS_OF.get(kind, ()), "once")
-    found.mapping(("type", *numbers, *texts, *(["then"] if kind == "decide" else [])))
+    found.mapping(("type", *numbers, *texts, *(["more"] if kind == "decide" else [])))
     message: dict[str, Any] = {"type": kind}
     message |= {name: found[name].integer(0, _MOST) for name in numbers}
     if kind == "decide":
-        then = found.get("then", []).entries("decisions", most=_MOST_AT_ONCE)
-        message["then"] = [one.integer(0, _MOST) for one in then]
+        more = found.get("more", []).entries("decisions", most=_MOST_AT_ONCE)
+        message["more"] = [one.integer(0, _MOST) for one in more]
     message |= {name: "" if found.get(name, "").value == "" else found[name].text() for name in texts}
     return message

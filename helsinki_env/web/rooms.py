@@ -146,7 +146,7 @@ class Room:
     def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
         self._turn_of(page)
-        actions = [message["action"], *message["then"]]
+        actions = [message["action"], *message["more"]]
         self.table.check_together(actions)
         try:
             for number, action in enumerate(actions, message["number"]):

@@ -158,7 +158,7 @@ class Table:
         for action in actions:
             if after.done or after.seat != self.game.seat:
                 raise TableError(
-                    f"then: found {len(actions) - 1} more decisions, expected fewer: the turn is over before"
+                    f"more: found {len(actions) - 1} more decisions, expected fewer: the turn is over before"
                 )
             try:
                 after.step(action)

@@ -66,9 +66,8 @@ def selection(game: Game, seat: int) -> Selection | None:
         return _pair(game)
     if g.phase == PHASE_DISCARD:
         due = sum(hand) - int(t.hand_limit)
-        return _cards(
-            game, a.KIND_DISCARD, due, [held * (colour >= g.last_discard) for colour, held in enumerate(hand)]
-        )
+        held = [count if colour >= g.last_discard else 0 for colour, count in enumerate(hand)]
+        return _cards(game, a.KIND_DISCARD, due, held)
     if g.phase == PHASE_PAY:
         due, own, recoloured = int(g.due), int(g.tile) // 4, int(g.recolour)
         most = [0] * len(hand)

@@ -92,13 +92,13 @@ export class Choices {
   /**
    * Show which decisions are chosen, to be taken together.
    *
-   * @param {(decision: Decision) => number | null} times  how often one is chosen; null: it is taken alone
+   * @param {(id: number) => number | null} times  how often one is chosen; null: it is taken alone
    * @param {Decision[]} decisions
    */
   pick(times, decisions) {
     for (const one of decisions) {
       const found = this.#buttons.get(one.id);
-      const count = times(one);
+      const count = times(one.id);
       if (!found || count === null) continue;
       found.setAttribute("aria-pressed", String(count > 0));
       found.dataset.times = count > 1 ? `${count} ×` : count ? "✓" : "";

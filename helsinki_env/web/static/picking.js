@@ -27,9 +27,9 @@ export class Picking {
     return [...decisions.filter((one) => one.kind !== kind), ...items].sort((a, b) => a.id - b.id);
   }
 
-  /** @param {Decision} decision  Whether it is chosen together with others. */
-  has(decision) {
-    return this.#item(decision.id) !== undefined;
+  /** @param {number} id  Whether it is chosen together with others. */
+  has(id) {
+    return this.#item(id) !== undefined;
   }
 
   /** What there is to choose from; null if decisions are taken one by one. */

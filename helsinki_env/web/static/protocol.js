@@ -84,7 +84,7 @@
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
  * @typedef {({type: "sit", key?: string, token?: string}
- *   | {type: "decide", number: number, action: number, then?: number[]}
+ *   | {type: "decide", number: number, action: number, more?: number[]}
  *   | {type: "undo", number: number, to: number}
  *   | {type: "takeback", number: number, to: number}
  *   | {type: "look", seat: number}

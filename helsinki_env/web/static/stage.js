@@ -167,12 +167,15 @@ export class Stage {
   /**
    * Mark the spots of what is chosen, to be taken together.
    *
-   * @param {(id: number) => number} times  how often a decision is chosen
+   * @param {(id: number) => number | null} times  how often a decision is chosen; null: it is taken alone
    */
   pick(times) {
     for (const spot of /** @type {NodeListOf<SVGGElement>} */ (this.#spots.querySelectorAll(".spot"))) {
-      const count = (spot.dataset.ids ?? "").split(" ").reduce((sum, id) => sum + times(Number(id)), 0);
+      const counts = (spot.dataset.ids ?? "").split(" ").map((id) => times(Number(id)));
+      if (counts.includes(null)) continue;
+      const count = counts.reduce((sum, one) => Number(sum) + Number(one), 0) ?? 0;
       spot.classList.toggle("picked", count > 0);
+      spot.dataset.pick = "";
       const mark = /** @type {SVGTextElement} */ (spot.querySelector("text.mark"));
       mark.textContent = count > 1 ? `${count}×` : count ? "✓" : "";
     }

@@ -279,7 +279,7 @@ function decide(decision) {
   if (!view || sent === view.number) return;
   if (question.open && question.about === decision) return; // asked already: yes and no are the answers
   question.drop();
-  if (picking.has(decision)) return pick(decision);
+  if (picking.has(decision.id)) return pick(decision);
   const { number } = view;
   const send = () => {
     if (!act({ type: "decide", number, action: decision.id })) return;
@@ -306,8 +306,9 @@ function showPicking() {
   const { selection, wanted, count, complete, between } = picking;
   byId("picked").hidden = selection === null || !view?.decisions.length;
   if (!selection) return;
-  choices.pick((one) => (picking.has(one) ? picking.times(one.id) : null), selection.items);
-  stage.pick((id) => picking.times(id));
+  const times = (/** @type {number} */ id) => (picking.has(id) ? picking.times(id) : null);
+  choices.pick(times, selection.items);
+  stage.pick(times);
   byId("far").textContent = `${selection.items[0].words.split(" ")[0]}: ${count} of ${wanted}`;
   /** @type {HTMLButtonElement} */ (byId("settle")).disabled = !complete || !connection.there;
   const using = between ? `With "${between.words}".` : "";
@@ -319,9 +320,9 @@ function showPicking() {
 function confirmPicked() {
   if (!view || !picking.complete || sent === view.number) return;
   const { number } = view;
-  const [action, ...then] = picking.inOrder();
+  const [action, ...more] = picking.inOrder();
   question.drop();
-  if (act({ type: "decide", number, action, then })) sent = number;
+  if (act({ type: "decide", number, action, more })) sent = number;
 }
 
 /** @param {number} to  The decision before which it goes back; those that were chosen together go together. */
@@ -489,8 +490,11 @@ function steer(how) {
   byId("said").textContent = placing.candidate?.words ?? placing.places[0]?.words ?? "";
 }
 
-/** What is not pressed again by the second click of a double one: under the pointer may be something else by then. */
-const ONCE = ".choice, .spot, #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
+/**
+ * What is not pressed again by the second click of a double one: under the pointer may be something else by then.
+ * Choosing what is taken together is no harm: nothing is sent by it.
+ */
+const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
 
 document.addEventListener("click", (event) => {
   const target = /** @type {Element} */ (event.target);
