@@ -17,7 +17,7 @@ from helsinki_env.web.store import Store
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
-from tests.support.browser import Player, decide_by_key, sit
+from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
 
@@ -36,9 +36,15 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def decide_by_mouse(player: Player, rng: random.Random) -> str:
-    """Take a decision with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
+    """Decide with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
     view = player.view
-    meant = rng.choice([one for one in view["decisions"] if one["kind"] == "BUILD"] or view["decisions"])
+    alone = one_by_one(view)
+    meant = rng.choice([one for one in alone if one["kind"] == "BUILD"] or view["decisions"])
+    if meant not in alone:
+        pick_by_mouse(player, rng)
+        player.page.click("#settle")
+        player.wait(lambda new: new["number"] > view["number"])
+        return "spot"
     if meant["turn"] is not None:
         by = "tile"
         while player.held() != meant["turn"]:
@@ -48,7 +54,7 @@ def decide_by_mouse(player: Player, rng: random.Random) -> str:
         player.page.mouse.click(*player.point(*meant["covers"]))
     elif meant["at"]:
         spot = meant["at"][0]
-        there = [one for one in view["decisions"] if one["turn"] is None and spot in one["at"]]
+        there = [one for one in alone if one["turn"] is None and spot in one["at"]]
         player.page.mouse.click(*player.point(spot))
         by = "menu" if len(there) > 1 else "spot"
         if len(there) > 1:

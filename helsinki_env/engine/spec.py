@@ -21,7 +21,7 @@ from helsinki_env.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
-    from helsinki_env.engine.touch import Touch
+    from helsinki_env.engine.touch import Selection, Touch
 
 __all__ = [
     "GameSpec",
@@ -124,6 +124,8 @@ class GameSpec:
             which says where things lie in the picture, and `svg_and_spots`, both from one drawing; so that who draws
             nothing need not wait for it. None: there are none.
         touches: what a seat may decide in a game, in words, and which spots are clicked for it. None: no page plays it.
+        selection: the actions in a row that a seat may choose in any order now (`touch.Selection`), or None if the next
+            action is chosen alone. None: no action is ever chosen together with others.
         scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
             (F,); None for a length that no observation of the game has. None: nothing is said.
         deniable: what can be denied to a seat, names by number, 0 to 14.
@@ -156,6 +158,7 @@ class GameSpec:
     check: Callable[[States, Any], None] = _anything
     render: Callable[[], Any] | None = None
     touches: Callable[[Any, int], list[Touch]] | None = None
+    selection: Callable[[Any, int], Selection | None] | None = None
     scales: Callable[[int], npt.NDArray[np.float32] | None] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None

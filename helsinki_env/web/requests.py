@@ -59,27 +59,35 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "look": ("seat",),
     "judge": ("number", "deeper"),
     "cancel": (),
+    "ping": (),
     "stop": (),
     "go": (),
     "pace": ("milliseconds",),
 }
 _MOST = 10**6
 _TEXTS_OF = {"sit": ("key", "token")}
-_TEXTS = ("key", "token")
+_TEXTS = ("key", "token", "once")
+_MOST_AT_ONCE = 100
 _NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in names))
 
 
 def message_of(text: str) -> dict[str, Any]:
-    """Return the message in a text.
+    """Return the message in a text: its type, numbers and texts.
+
+    Any message may bring `once`, a text of the page's own by which the server knows a message that is sent again, and
+    a decision `more`, the ids of the decisions that follow it at once.
 
     Raises:
         TableError: saying what was found and what is expected.
     """
     found = parse_json(text, TableError, "message")
-    kind = found.mapping(("type", *_NUMBERS, *_TEXTS))["type"].choice(tuple(MESSAGES))
-    numbers, texts = MESSAGES[kind], _TEXTS_OF.get(kind, ())
-    found.mapping(("type", *numbers, *texts))
+    kind = found.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
+    numbers, texts = MESSAGES[kind], (*_TEXTS_OF.get(kind, ()), "once")
+    found.mapping(("type", *numbers, *texts, *(["more"] if kind == "decide" else [])))
     message: dict[str, Any] = {"type": kind}
     message |= {name: found[name].integer(0, _MOST) for name in numbers}
+    if kind == "decide":
+        more = found.get("more", []).entries("decisions", most=_MOST_AT_ONCE)
+        message["more"] = [one.integer(0, _MOST) for one in more]
     message |= {name: "" if found.get(name, "").value == "" else found[name].text() for name in texts}
     return message

@@ -18,6 +18,8 @@ from helsinki_env.web.views import choices, picture, table_view
 
 __all__ = ["Page", "Room", "Rooms"]
 
+_MOST_DONE = 10_000
+"""Messages that are known when they come again."""
 _PACE = 0.4
 """Seconds from one decision of a player to the next, so that one sees what happens."""
 _log = logging.getLogger(__name__)
@@ -53,10 +55,12 @@ class Room:
         table: the table.
         store: where its decisions are written.
         thinkers: who asks players.
+        done: what pages call the messages that were carried out (`once`), the oldest first.
     """
 
-    def __init__(self, table: Table, store: Store, thinkers: Thinkers) -> None:
+    def __init__(self, table: Table, store: Store, thinkers: Thinkers, done: dict[str, None] | None = None) -> None:
         self.table, self.pages = table, set[Page]()
+        self._done: dict[str, None] = {} if done is None else done
         self._store, self._thinkers = store, thinkers
         self._advisers: dict[Page, Adviser] = {}
         self._task: asyncio.Task[None] | None = None
@@ -121,19 +125,34 @@ class Room:
     # what pages ask
 
     def asked(self, page: Page, message: dict[str, Any]) -> None:
-        """Do what a page asks.
+        """Carry out a message of a page, once: a page sends it again if it does not know whether it has arrived.
 
         Raises:
             TableError: if that cannot be done now; nothing has changed.
             StoreError: if it cannot be written; nothing has changed.
         """
-        getattr(self, f"_on_{message['type']}")(page, message)
+        once = message["once"]
+        if once not in self._done:
+            getattr(self, f"_on_{message['type']}")(page, message)
+        if once:
+            self._done[once] = None
+            if len(self._done) > _MOST_DONE:
+                del self._done[next(iter(self._done))]
+            page.send({"type": "done", "once": once})
+
+    def _on_ping(self, page: Page, message: dict[str, Any]) -> None:
+        page.send({"type": "pong"})
 
     def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
         self._turn_of(page)
-        self._decide(message["number"], message["action"])
-        self.go_on()
+        actions = [message["action"], *message["more"]]
+        self.table.check_together(actions)
+        try:
+            for number, action in enumerate(actions, message["number"]):
+                self._decide(number, action)
+        finally:
+            self.go_on()
 
     def _turn_of(self, page: Page) -> None:
         """Raise TableError if it is not a page's turn to decide."""
@@ -283,11 +302,12 @@ class Rooms:
     def __init__(self, store: Store, thinkers: Thinkers) -> None:
         self.store, self.thinkers = store, thinkers
         self._open: dict[str, Room] = {}
+        self._done: dict[str, None] = {}
 
     def open(self, name: str) -> Room:
         """Return the room of a table; TableError if there is none."""
         if name not in self._open:
-            self._open[name] = Room(self.store.load(name), self.store, self.thinkers)
+            self._open[name] = Room(self.store.load(name), self.store, self.thinkers, self._done)
         return self._open[name]
 
     async def leave(self, room: Room, page: Page | None) -> None:

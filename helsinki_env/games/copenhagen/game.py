@@ -22,7 +22,7 @@ from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.engine.touch import Touch
+from helsinki_env.engine.touch import Selection, Touch
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.games.copenhagen.components import ABILITIES
@@ -109,6 +109,12 @@ def _touches(game: Any, seat: int) -> list[Touch]:
     return touches(game, seat)
 
 
+def _selection(game: Any, seat: int) -> Selection | None:
+    from helsinki_env.games.copenhagen.touch import selection
+
+    return selection(game, seat)
+
+
 COPENHAGEN = GameSpec(
     name="copenhagen",
     version=0,
@@ -129,6 +135,7 @@ COPENHAGEN = GameSpec(
     check=_check,
     render=_render,
     touches=_touches,
+    selection=_selection,
     scales=scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
