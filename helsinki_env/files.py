@@ -28,12 +28,11 @@ __all__ = [
     "write_json",
 ]
 
+_POSIX = os.name == "posix"
 #: Symbolic links behind one another; systems follow no more.
 _MOST_LINKS = 40
 #: No space, no quota, file too large, and a disk that is broken.
 _OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
-
-
 #: The names of temporary files. They tell these files from those of other programs.
 _TEMPORARY = re.compile(r"\..+\.helsinki-\d+\.tmp", re.DOTALL)
 #: Writers of one file whose temporary files the next one looks for.
@@ -68,10 +67,10 @@ def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     number, temporary = _temporary(target)
     # Elsewhere than on Windows the file stays open, and thereby locked, until it has its final name.
     with ExitStack() as stack:
-        if fcntl is not None:
+        if _POSIX:
             stack.callback(os.close, number)
         try:
-            with _naming(path), os.fdopen(number, "wb", closefd=fcntl is None) as file:
+            with _naming(path), os.fdopen(number, "wb", closefd=not _POSIX) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -126,15 +125,10 @@ def _remove_abandoned(path: Path) -> None:
 
 def _lock(descriptor: int) -> bool | None:
     """Lock a file; return whether nobody else holds the lock, None where there are no such locks."""
-    if fcntl is None:
-        return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return try_lock(descriptor)
     except OSError:
         return None
-    return True
 
 
 def _stands_at(descriptor: int, path: Path) -> bool:
@@ -270,7 +264,7 @@ def held(path: Path, busy: Exception) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if os.name == "posix":  # an open file cannot be removed elsewhere
+        if _POSIX:  # an open file cannot be removed elsewhere
             stack.enter_context(_locked(path, busy))
             stack.callback(path.unlink, missing_ok=True)
         yield

@@ -26,10 +26,10 @@ __all__ = ["Worth", "denied_files", "worths"]
 
 
 _METHOD = (
-    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a seat "
-    "wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the marginal "
-    "effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the other seats. "
-    "All intervals of a table hold at once with 95% probability; the deal is the independent unit."
+    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a "
+    "seat wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the "
+    "marginal effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the "
+    "other seats. All intervals of a table hold at once with 95% probability; the deal is the independent unit."
 )
 
 
