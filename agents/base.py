@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.faults import PlayerError, faults_told
+from helsinki_env.data import has_boolean
 from helsinki_env.engine.game import BoardGame
 
 __all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "whole_numbers"]
@@ -139,6 +140,8 @@ def whole_numbers(name: str, actions: object, rows: int) -> npt.NDArray[np.integ
         PlayerError: if it is anything else.
     """
     found = np.asarray(actions)
+    if isinstance(actions, list | tuple) and has_boolean(actions):
+        found = found.astype(np.bool_)  # among numbers they would pass for 0 and 1
     if found.shape != (rows,) or not np.issubdtype(found.dtype, np.integer):
         raise PlayerError(
             f"player {name!r}: act returned {found.dtype} of shape {found.shape}, expected whole numbers of shape "

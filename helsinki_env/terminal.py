@@ -1,12 +1,33 @@
-"""What commands print on: names of players, tables and files stay what they are, whatever is in them."""
+"""What text goes to: streams with or without colors, and consoles that show names of players and files as they are."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
-__all__ = ["plain_console"]
+__all__ = ["plain_console", "shows_color"]
+
+
+def shows_color(stream: TextIO | None) -> bool:
+    """Return whether text that is written to a stream should have colors.
+
+    It should on a terminal, unless the environment variable ``NO_COLOR`` is set (https://no-color.org) or ``TERM`` is
+    ``dumb``. ``FORCE_COLOR`` asks for colors in pipes and files too.
+
+    Args:
+        stream: such as `sys.stdout`; None where a program has none.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    try:
+        return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    except ValueError:  # it is closed
+        return False
 
 
 def plain_console(**options: Any) -> Console:
@@ -17,4 +38,6 @@ def plain_console(**options: Any) -> Console:
     Args:
         options: of Rich's `Console`.
     """
+    from rich.console import Console
+
     return Console(markup=False, emoji=False, **options)

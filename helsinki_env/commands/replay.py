@@ -18,6 +18,7 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.extras import needs
 from helsinki_env.files import replacing
 from helsinki_env.play.record import Record, RecordError, positions, read_records
+from helsinki_env.terminal import shows_color
 
 __all__ = ["main"]
 
@@ -68,7 +69,7 @@ def main(
             return
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
-        _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))
+        _print(record, views, seat, step, color == "always" or (color == "auto" and shows_color(sys.stdout)))
         return
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:

@@ -16,6 +16,7 @@ Configurations that are made in Python check their values with the same words: `
 from helsinki_env.data.entry import Entry
 from helsinki_env.data.from_json import parse_json, read_json
 from helsinki_env.data.from_yaml import parse_yaml, read_yaml
+from helsinki_env.data.integers import has_boolean, is_boolean, whole_number
 from helsinki_env.data.messages import brief, one_of, shown
 from helsinki_env.data.seal import digest_of, sealed
 
@@ -23,6 +24,8 @@ __all__ = [
     "Entry",
     "brief",
     "digest_of",
+    "has_boolean",
+    "is_boolean",
     "one_of",
     "parse_json",
     "parse_yaml",
@@ -30,4 +33,5 @@ __all__ = [
     "read_yaml",
     "sealed",
     "shown",
+    "whole_number",
 ]
