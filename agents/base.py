@@ -36,7 +36,11 @@ from agents.faults import PlayerError, faults_told
 from helsinki_env.data import has_boolean
 from helsinki_env.engine.game import BoardGame
 
-__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "whole_numbers"]
+__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "usual_errors", "whole_numbers"]
+
+usual_errors = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+"""A decorator: NumPy's usual answers to floating-point errors, whatever a program has chosen; small probabilities may
+become zero."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
