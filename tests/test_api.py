@@ -66,7 +66,7 @@ def test_pettingzoo_state() -> None: ...
 @PLAYERS
 def test_gymnasium_checks(game: TestedGame, players: int) -> None:
     made = gymnasium.make(game.seat_id, num_players=players)
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="illegal action") as caught:
         gymnasium.utils.env_checker.check_env(made.unwrapped)  # it samples actions without the mask
     assert {str(warning.message).split(":")[0] for warning in caught} == {"illegal action"}
     made.reset(seed=1)

@@ -8,6 +8,7 @@ by what it thinks of that kind of decision. See `agents.net.inputs` for what goe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,8 +34,8 @@ __all__ = ["ABSENT", "PLACE", "Assessment", "Block", "LayerNorm", "Linear", "Net
 
 PLACE: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
 """Where weights are made and of what, whatever a program has chosen as PyTorch's defaults."""
-Linear = partial(nn.Linear, **PLACE)
-LayerNorm = partial(nn.LayerNorm, **PLACE)
+Linear: Callable[..., nn.Linear] = partial(nn.Linear, **PLACE)
+LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **PLACE)
 
 ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
