@@ -117,7 +117,6 @@ def main(
     """
     Entry(rounds, ValueError, "--rounds").integer(1, 10**6)
     Entry(seed, ValueError, "--seed").integer(0, 2**31)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
     from agents.net.description import PLAIN
     from agents.net.make import network_path

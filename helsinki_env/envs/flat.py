@@ -113,7 +113,7 @@ def _flat(observation: Observation) -> Flat:
     return np.concatenate([observation["observation"], observation["action_mask"]], axis=-1)
 
 
-def _flat_space(space: Any) -> Box:
+def _flat_space(space: Any) -> Any:
     if not isinstance(space, Dict) or set(space) != {"observation", "action_mask"}:
         raise ValueError(f"env: found observations in {space}, expected a dict of observation and action_mask")
     parts = [space["observation"], space["action_mask"]]
