@@ -25,7 +25,7 @@ from agents.net.inputs import Writer
 from agents.net.make import network_path
 from agents.net.parts import places
 from agents.net.player import Assessor, preferences
-from helsinki_env.data import UserError
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
@@ -238,15 +238,13 @@ def _compare(
     seed: int,
     progress: Callable[[int], None] | None,
 ) -> Agreement:
-    if isinstance(positions, bool) or not isinstance(positions, int) or positions < 1:
-        raise UserError(f"positions: found {positions!r}, expected a whole number of at least 1")
+    Entry(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])
     original, writer = TorchAssessor(network), Writer(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
         inputs = writer.write(observation, mask)
-        with _one_thread():
-            expected, found = (preferences(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
+        expected, found = (preferences(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
         best, chosen = _favourites(expected, inputs.first), _favourites(found, inputs.first)
         worse = expected[best] - expected[chosen] >= TIE
         differ += int(worse.sum())
@@ -256,17 +254,6 @@ def _compare(
         if progress is not None:
             progress(len(inputs))
     return Agreement(decisions, differ, ties, largest)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let PyTorch compute with one thread: the same bits anywhere, and small networks are not faster with more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import usual_errors
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
 from agents.net.judging import choice_of, opinions_of, shares_after
@@ -42,6 +43,7 @@ class Assessed:
     liking: Floats
 
     @property
+    @usual_errors
     def wins(self) -> Floats:
         """Each seat's share of the win, from the viewer on, float32 (N, 4), rows add up to 1."""
         shares = np.exp(self.win_logits - self.win_logits.max(axis=1, keepdims=True))
@@ -73,6 +75,7 @@ def chunked(size: int) -> list[npt.NDArray[np.int64]]:
     return list(rows.reshape(-1, CHUNK))
 
 
+@usual_errors
 def preferences(inputs: Inputs, assessed: Assessed, assessor: Assessor) -> npt.NDArray[np.float64]:
     """Return the logarithm of the probability of every choice, float64 (C,); see `Network.log_probs`."""
     logits = assessed.win_logits.astype(np.float64)
@@ -162,6 +165,7 @@ def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArra
     return chosen
 
 
+@usual_errors
 def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """A choice of each decision, drawn by its random number, uint64 (B,).
 

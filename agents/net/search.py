@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import usual_errors
 from agents.guide import decide
 from agents.net.choices import Inputs
 from agents.net.inputs import finish_turn, write_win_shares
@@ -100,6 +101,7 @@ class Race(NamedTuple):
     shares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.int64]
 
+    @usual_errors
     def preferences(self, trust: float, width: float) -> npt.NDArray[np.float64]:
         """Return how likely a policy should take each decision, among those that were tried, float64 (B, m).
 
@@ -146,6 +148,7 @@ class NetSearchPlayer:
         self.config = config or GameConfig()
         self.net = NetPlayer(assessor, self.config)
 
+    @usual_errors
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
@@ -176,6 +179,7 @@ class NetSearchPlayer:
         """
         return 4.0 * self.net.assessor.sharpness
 
+    @usual_errors
     def race(
         self,
         inputs: Inputs,
@@ -194,6 +198,7 @@ class NetSearchPlayer:
         arms, opinions, counts = self._enter(inputs, log_probs)
         return self._race(restore(self.config, observation), arms, opinions, counts, words.copy())
 
+    @usual_errors
     def judge(
         self,
         observation: npt.NDArray[np.int8],

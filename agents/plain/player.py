@@ -12,6 +12,7 @@ from agents.net.checkpoint import load_network
 from agents.net.description import CheckpointError
 from agents.net.make import check_games, network_path
 from agents.net.player import chunked
+from agents.net.pytorch import one_thread
 from agents.plain.network import PlainNetwork
 from helsinki_env.extras import needs
 
@@ -49,7 +50,7 @@ class PlainPlayer:
     def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Return the logit of every decision, float32 (B, A); each row on its own, whatever it is asked with."""
         parts = []
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in chunked(len(observation)):
                 said = self.network(torch.from_numpy(observation[rows]).to(self._device))
                 parts.append(said.logits.cpu().numpy())

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from helsinki_env.colors import shows_color
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.record_page import check_page, write_page
 from helsinki_env.data import UserError
@@ -69,7 +70,7 @@ def main(
             return
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
-        _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))
+        _print(record, views, seat, step, color == "always" or (color == "auto" and shows_color(sys.stdout)))
         return
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:

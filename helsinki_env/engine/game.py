@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word, whole_number
 
 __all__ = ["BoardGame", "IllegalActionError", "class_of"]
 
@@ -175,8 +174,7 @@ class BoardGame:
         if self._step is None:
             self._step = self._direct(loops.step_alone, 0, mask)
         try:
-            # A truth value would pass for 0 or 1.
-            number = -1 if action is True or action is False else index(action)
+            number = action if action.__class__ in USUAL_INTEGERS else as_action(action)
             legal = self._step(self._tables, self._states, number, mask)
         except (TypeError, OverflowError):
             legal = False

@@ -56,7 +56,7 @@ class Kept:
         self.log_prob = room(dtype=torch.float32)
         self.expected, self.outcome = room(COMPONENTS, dtype=torch.float32), room(COMPONENTS, dtype=torch.float32)
         self.learnt, self.ended = room(dtype=torch.bool), room(dtype=torch.bool)
-        self.last = torch.zeros((games, COMPONENTS), device=device)
+        self.last = torch.zeros((games, COMPONENTS), dtype=torch.float32, device=device)
 
 
 class CardStage:
