@@ -14,10 +14,9 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from websockets.sync.client import ClientConnection
 
 from helsinki_env.web.requests import MESSAGES
-from tests.support.server import Server, seated, serving, until
+from tests.support.server import Line, Server, seated, serving, until
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=80),
@@ -183,7 +182,7 @@ def test_spoilt_messages(server: Server) -> None:
         assert after == before
 
 
-def _answers(line: ClientConnection, text: str) -> list[dict[str, Any]]:
+def _answers(line: Line, text: str) -> list[dict[str, Any]]:
     """Send a message and return all that is answered: up to the answer to the next one, which is always the same."""
     line.send(text)
     line.send('{"type": "end of the answers"}')

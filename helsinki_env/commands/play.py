@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_MOST_UNSENT_BYTES = 2**18
+"""Bytes that the system keeps for a browser that takes nothing."""
+
 
 def main(
     game: str | None = None,
@@ -134,6 +137,7 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST_UNSENT_BYTES)  # of each connection
         listening.bind((host, port))
     except OSError as problem:
         raise ValueError(

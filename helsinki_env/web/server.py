@@ -269,8 +269,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
                 raise TableError("token: none or a wrong one; open the address that was printed when the server began")
             room = rooms.open(name)
             page = Page(line.send, room.seats_of(first["key"]))
-            room.pages.add(page)
-            room.go_on()
+            room.join(page)
             await line.serve(partial(room.asked, page))
         except TableError as problem:
             with suppress(WebSocketDisconnect, RuntimeError):  # it may have gone already

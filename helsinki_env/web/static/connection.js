@@ -13,6 +13,8 @@ const REFUSALS = [4400, 4401, 4403, 4404, 4413];
 export class Connection {
   /** @type {WebSocket | null} */
   #socket = null;
+  /** The last view as it came, of which changes copy pieces. */
+  #text = "";
   #wait = FIRST_WAIT;
   #refused = false;
 
@@ -40,6 +42,20 @@ export class Connection {
     return true;
   }
 
+  /**
+   * Return what a message says. A change stands for the view that it makes of the one before.
+   *
+   * @param {string} text
+   * @returns {FromServer}
+   */
+  #read(text) {
+    /** @type {FromServer | import("./protocol.js").Change} */
+    const message = JSON.parse(text);
+    if (message.type === "table") this.#text = text;
+    if (message.type !== "change") return message;
+    return this.#read(message.parts.map((part) => (typeof part === "string" ? part : this.#text.slice(...part))).join(""));
+  }
+
   #open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}/ws/tables/${encodeURIComponent(this.table)}`);
@@ -50,8 +66,7 @@ export class Connection {
       this.changed(true);
     });
     socket.addEventListener("message", (event) => {
-      /** @type {FromServer} */
-      const message = JSON.parse(event.data);
+      const message = this.#read(event.data);
       this.#refused ||= message.type === "refused";
       this.heard(message);
     });

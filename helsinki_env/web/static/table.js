@@ -89,6 +89,7 @@ const connection = new Connection(
 /** @param {FromServer} message */
 function heard(message) {
   if (message.type === "table") return show(message);
+  if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   sent = -1;
   complain(message.message);
