@@ -77,10 +77,9 @@ def create_app(settings: Settings) -> Any:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        starting = asyncio.create_task(thinkers.begin())
+        thinkers.begin()
         await asyncio.to_thread(_play_once)
         yield
-        await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
         await judges.close()
         await tournaments.close()

@@ -43,6 +43,7 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
         )
         assert self.process.stdout is not None
         self.page = ""
