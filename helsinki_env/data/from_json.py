@@ -14,6 +14,8 @@ from helsinki_env.data.text import MOST_DEPTH, text_of
 
 #: Bytes of a file. Runs have files as large as their plans.
 _MOST_JSON = 2**26
+#: Values of a text: Python takes some eighty bytes for each.
+_MOST_VALUES = 2**21
 
 
 def read_json(path: Path, error: type[ValueError]) -> Entry:
@@ -25,7 +27,8 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     """Return what a text in JSON holds.
 
     Args:
-        text: the text. Keys that are written twice, NaN, infinite numbers and deep nesting are refused.
+        text: the text. Keys that are written twice, NaN, infinite numbers, deep nesting and millions of values are
+            refused.
         error: the class to raise, now and for what is taken out later.
         file: where the text comes from, for messages.
         what: what the text is, where there is no file.
@@ -34,6 +37,7 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
         error: if the text is no such JSON.
     """
     try:
+        _check_values(text)
         _check_depth(text)
         data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_finite, parse_float=_finite)
     except json.JSONDecodeError as problem:
@@ -46,6 +50,12 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
 
 
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def _check_values(text: str) -> None:
+    """Refuse a text with many values before the parser makes them; commas within texts count as well."""
+    if text.count(",") + text.count("[") + text.count("{") > _MOST_VALUES:
+        raise ValueError(f"found more than {_MOST_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:

@@ -29,6 +29,8 @@ __all__ = ["add_analysis"]
 
 _MOST_LISTED = 300
 _FILMS = 8
+_UPLOADS = 4
+"""Uploads that are read at the same time; others wait."""
 
 
 def add_analysis(app: FastAPI, static: Path, rooms: Rooms, records: Records, judges: Judges) -> None:
@@ -65,20 +67,24 @@ def _add_pages(app: FastAPI, static: Path) -> None:
 
 
 def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
+    reading = asyncio.Semaphore(_UPLOADS)  # each holds a whole file
+
     @app.post("/api/records/look")
     async def look(request: Request) -> dict[str, Any]:
         """What is in a file or a text: a position, or records, of which the first are listed. Nothing is kept."""
-        content = await request.body()
-        return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
+        async with reading:
+            content = await request.body()
+            return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
 
     @app.post("/api/records", status_code=201)
     async def bring(request: Request, game: int = 1) -> dict[str, str]:
         """Keep a position or a game: of a file or a text, or, by `{"table": name}`, of a table."""
-        content = await request.body()
-        if (table := _table_in(content)) is not None:
-            record = record_of(rooms.store.load(table), rooms.store.taken_back(table))
-            return {"record": records.add(record)}
-        return {"record": records.add(await asyncio.to_thread(_opened, content, lambda found: chosen(found, game)))}
+        async with reading:
+            content = await request.body()
+            if (table := _table_in(content)) is None:
+                found = await asyncio.to_thread(_opened, content, lambda found: chosen(found, game))
+                return {"record": records.add(found)}
+        return {"record": records.add(record_of(rooms.store.load(table), rooms.store.taken_back(table)))}
 
 
 def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
