@@ -191,8 +191,8 @@ async def _said(*questions: Question) -> list[dict[str, Any]]:
     """Return what an adviser answers that is asked questions at once, until it has answered."""
     thinkers, said, answered = Thinkers(), list[dict[str, Any]](), asyncio.Event()
 
-    def send(message: str) -> None:
-        said.append(json.loads(message))
+    def send(message: dict[str, Any]) -> None:
+        said.append(message)
         answered.set()
 
     adviser = Adviser(send, thinkers)

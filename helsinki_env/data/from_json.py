@@ -27,8 +27,8 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     """Return what a text in JSON holds.
 
     Args:
-        text: the text. Keys that are written twice, NaN, infinite numbers, deep nesting and millions of values are
-            refused.
+        text: the text. Keys that are written twice, NaN, infinite numbers, halves of characters, deep nesting and
+            millions of values are refused.
         error: the class to raise, now and for what is taken out later.
         file: where the text comes from, for messages.
         what: what the text is, where there is no file.
@@ -40,15 +40,21 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
         _check_values(text)
         _check_depth(text)
         data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_finite, parse_float=_finite)
+        if _HALF.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as problem:
         place = f"line {problem.lineno}, column {problem.colno}"
         raise error(f"{brief(file) or what}: cannot be read as JSON: {problem.msg} ({place})") from None
+    except UnicodeEncodeError:
+        raise error(f"{brief(file) or what}: cannot be read as JSON: found half of a character in a text") from None
     except ValueError as problem:
         reason = "found a number of thousands of digits" if "integer string conversion" in str(problem) else problem
         raise error(f"{brief(file) or what}: cannot be read as JSON: {reason}") from None
     return Entry(data, error, file=file, what=what)
 
 
+#: What may be half of a character that is written in two.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from agents.base import seat_word
 from agents.opinion import DEFAULT_JUDGE, Opinion
 from helsinki_env.data import shown
-from helsinki_env.web.messages import packed
 from helsinki_env.web.tables import Table, TableError
 from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 
@@ -129,7 +128,7 @@ class Adviser:
         thinkers: who asks players.
     """
 
-    def __init__(self, send: Callable[[str], None], thinkers: Thinkers) -> None:
+    def __init__(self, send: Callable[[dict[str, Any]], None], thinkers: Thinkers) -> None:
         self._send, self._thinkers = send, thinkers
         self._wanted: Question | None = None
         self._asked: Question | None = None
@@ -162,7 +161,7 @@ class Adviser:
                 answer = await self._answer(asked)
                 if self._wanted is asked:
                     self._wanted = None
-                    self._send(packed(answer))
+                    self._send(answer)
         finally:
             if self._task is asyncio.current_task():
                 self._task = self._asked = None

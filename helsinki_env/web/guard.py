@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.extras import needs
+from helsinki_env.web.errors import error
 
 with needs("play"):
     from fastapi import HTTPException
-    from fastapi.responses import JSONResponse
 
 __all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "Guard", "is_loopback"]
 
@@ -80,7 +80,7 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.token and _name_of(host) not in _LOOPBACK:
             return 400, f"host: found {host!r:.60}, expected localhost: this server answers this machine alone"
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _authority(origin) != host.lower():
             return 403, f"origin: found {origin!r:.60}, expected pages of this server alone"
         if scope["type"] == "http":
             length, most = headers.get("content-length", "0"), _most_bytes(scope["path"])
@@ -97,6 +97,14 @@ def _name_of(host: str) -> str:
     """Return the name or number in a header `Host`, without port and brackets; empty if it is none."""
     found = _HOST.fullmatch(host.lower())
     return (found[1] or found[2]) if found else ""
+
+
+def _authority(origin: str) -> str:
+    """Return the host and port in a header `Origin`; empty if there are none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # such as an open bracket
+        return ""
 
 
 def _most_bytes(path: str) -> int:
@@ -135,4 +143,4 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
         await receive()  # the request to be connected
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
         return
-    await JSONResponse({"error": problem}, status)(scope, receive, _with_headers(send))
+    await error(problem, status)(scope, receive, _with_headers(send))

@@ -32,16 +32,21 @@ class Page:
     """A browser that looks at a table.
 
     Args:
-        send: tells it something; whoever does so does not wait for it.
+        tell: takes a message to it, as text; whoever calls it does not wait for the page.
         mine: the seats that it plays.
+
+    Attributes:
+        shown: the view that it was sent last, as text.
     """
 
-    def __init__(self, send: Callable[[str], None], mine: tuple[int, ...]) -> None:
-        self.send, self.mine = send, mine
-        #: The view that it was sent last, as text.
-        self.shown = ""
+    def __init__(self, tell: Callable[[str], None], mine: tuple[int, ...]) -> None:
+        self.tell, self.mine, self.shown = tell, mine, ""
         #: The seat that was last let see its cards; several people at one device take turns.
         self.looking: int | None = mine[0] if len(mine) == 1 else None
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send it a message."""
+        self.tell(packed(message))
 
     def curtain(self, table: Table) -> int | None:
         """Return the seat whose player must take the device before cards are shown; None: they may be shown."""
@@ -139,11 +144,11 @@ class Room:
             return
         if (before, after) not in self._changes:
             self._changes[before, after] = change_between(before, after)
-        page.send(self._changes[before, after])
+        page.tell(self._changes[before, after])
         page.shown = after
         passed = time.monotonic() - self._viewed
         if self._task is not None and passed > _SOON:
-            page.send(packed({"type": "clock", "seconds": round(time.monotonic() - self._began, 1)}))
+            page.send({"type": "clock", "seconds": round(time.monotonic() - self._began, 1)})
 
     def join(self, page: Page) -> None:
         """Show a page the table.

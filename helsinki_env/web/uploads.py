@@ -10,6 +10,7 @@ from helsinki_env.data import Entry, one_of, parse_json, shown
 from helsinki_env.data.places import Place, place_in_json, place_of
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_named
+from helsinki_env.markdown import printable
 from helsinki_env.play.record import Record, replay
 from helsinki_env.play.record.files import MOST_LINE
 from helsinki_env.yaml_files import list_yaml
@@ -199,7 +200,7 @@ def told(found: Games | BoardGame, most: int) -> dict[str, Any]:
         {
             "number": number,
             "game": record.spec.name,
-            "players": list(record.players),
+            "players": [printable(name) for name in record.players],
             "scores": None if record.scores is None else list(record.scores),
             "decisions": len(record.decisions),
         }
