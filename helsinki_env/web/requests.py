@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Annotated, Any, Literal
 
-from helsinki_env.data import parse_json, shown
+from helsinki_env.data import parse_json
 from helsinki_env.extras import needs
 from helsinki_env.web.tables import HUMAN, TableError
 
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
     """Return text; ValueError if it has characters that are not seen but change what is seen around them."""
     for letter in text:
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in _JOINERS:
-            raise ValueError(f"found {shown(letter)} in it, expected no control characters")
+            raise ValueError("expected a name without control characters")
     return text
 
 
