@@ -8,6 +8,7 @@ the token that was printed when the server began.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -26,6 +27,9 @@ MOST_BYTES = 64 * 1024
 """Longest body of a request, and longest message."""
 MOST_RECORD_BYTES = 16 * 1024 * 1024
 """Longest body of a request that brings records: files of some thousand games."""
+
+_BODY_WITHIN = 120.0
+"""Seconds in which the body of a request must come."""
 
 HEADERS = {
     "content-security-policy": (
@@ -112,13 +116,21 @@ def _most_bytes(path: str) -> int:
 
 
 def _measured(receive: Receive, scope: Scope) -> Receive:
-    """Return a `receive` that ends the request once a body without a length has become too long."""
-    taken, most = 0, _most_bytes(scope.get("path", ""))
+    """Return a `receive` that ends the request once a body has become too long, or takes too much time."""
+    if scope["type"] != "http":
+        return receive
+    taken, most, whole = 0, _most_bytes(scope["path"]), False
+    until = asyncio.get_running_loop().time() + _BODY_WITHIN
 
     async def measured() -> MutableMapping[str, Any]:
-        nonlocal taken
-        message = await receive()
-        if scope["type"] == "http" and message["type"] == "http.request":
+        nonlocal taken, whole
+        try:
+            async with asyncio.timeout_at(None if whole else until):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, f"body: did not come within {_BODY_WITHIN:.0f} seconds") from None
+        if message["type"] == "http.request":
+            whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > most:
                 raise HTTPException(413, f"body: found more than {most:,} bytes, expected at most so many")

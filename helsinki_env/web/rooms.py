@@ -146,9 +146,13 @@ class Room:
             self._changes[before, after] = change_between(before, after)
         page.tell(self._changes[before, after])
         page.shown = after
-        passed = time.monotonic() - self._viewed
-        if self._task is not None and passed > _SOON:
-            page.send({"type": "clock", "seconds": round(time.monotonic() - self._began, 1)})
+
+    def _show_later(self, page: Page) -> None:
+        """Send a page what others show already, and how long a player has been thinking since."""
+        self._show(page)
+        now = time.monotonic()
+        if self._task is not None and now - self._viewed > _SOON:
+            page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
     def join(self, page: Page) -> None:
         """Show a page the table.
@@ -160,7 +164,7 @@ class Room:
             raise TableError(f"pages: found {MOST_PAGES} that look at this table, expected fewer; close some of them")
         self.pages.add(page)
         if not self._begin_to_think():
-            self._show(page)
+            self._show_later(page)
 
     # what pages ask
 
@@ -233,7 +237,7 @@ class Room:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.looking = message["seat"]
         self._on_cancel(page, message)
-        self._show(page)
+        self._show_later(page)
 
     def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:

@@ -130,7 +130,7 @@ def _answer_errors(app: FastAPI) -> None:
             return missing()
         return error(str(problem.detail), problem.status_code)
 
-    for status in (400, 404, 405, 413):
+    for status in (400, 404, 405, 408, 413):
         app.add_exception_handler(status, other)
 
     @app.exception_handler(StoreError)

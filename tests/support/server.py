@@ -158,7 +158,9 @@ def decide_first(line: Line, view: dict[str, Any], which: int = 0) -> dict[str, 
     """Take one of the legal decisions and return the next view with another number of decisions."""
     action = view["decisions"][which]["id"]
     line.send(json.dumps({"type": "decide", "number": view["number"], "action": action}))
-    return until(line, lambda new: new["type"] != "table" or new["number"] > view["number"])
+    return until(
+        line, lambda new: new["type"] == "error" or (new["type"] == "table" and new["number"] > view["number"])
+    )
 
 
 def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
