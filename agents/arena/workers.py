@@ -16,6 +16,7 @@ from functools import partial
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.net.measured import pass_on
 
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
 
@@ -178,6 +179,7 @@ def _deaf() -> Iterator[None]:
 def begin() -> None:
     """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
     one_thread()
+    pass_on(lambda text: None)  # the parent makes every player first, and has warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+from agents.net.measured import pass_on, warn_once
 from agents.opinion import Opinion, opinions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 
@@ -57,6 +58,8 @@ def _work(questions: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
     if hasattr(os, "nice"):
         os.nice(_BEHIND)
+    warnings = list[str]()
+    pass_on(warnings.append)
     while True:
         try:
             kind, config, name, *given = questions.recv()
@@ -67,7 +70,8 @@ def _work(questions: Connection) -> None:
         except Exception as problem:  # a player may be anybody's, and must not end the process
             whole = isinstance(problem, ValueError | ImportError)  # a sentence that says what is wrong
             answer = ("failed", str(problem) if whole else f"{type(problem).__name__}: {problem}")
-        questions.send(answer)
+        questions.send((*answer, tuple(warnings)))
+        warnings.clear()
 
 
 class _Worker:
@@ -81,9 +85,9 @@ class _Worker:
         theirs.close()
         self.last_used = 0.0
 
-    def ask(self, question: Any) -> tuple[str, Any]:
+    def ask(self, question: Any) -> tuple[str, Any, tuple[str, ...]]:
         self.line.send(question)
-        answer: tuple[str, Any] = self.line.recv()
+        answer: tuple[str, Any, tuple[str, ...]] = self.line.recv()
         return answer
 
     def end(self) -> None:
@@ -150,7 +154,7 @@ class Thinkers:
             asked = (kind, json.dumps(config_to_dict(config), sort_keys=True), player, *given)
             answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
             try:
-                how, answer = await asyncio.shield(answering)
+                how, answer, warnings = await asyncio.shield(answering)
             except (EOFError, OSError) as problem:
                 self._end(worker)
                 raise PlayerFailedError(f"the process of {player} ended") from problem
@@ -160,6 +164,8 @@ class Thinkers:
                     await answering
                 raise
             self._rest(worker)
+        for text in warnings:
+            warn_once(text)
         if how == "failed":
             raise PlayerFailedError(f"{player}: {answer}")
         return answer
