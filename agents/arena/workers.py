@@ -18,6 +18,7 @@ from typing import Any
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.net.measured import pass_on
 from helsinki_env.spawning import check_main, why_ended
 from helsinki_env.stopping import interrupts_held
 
@@ -183,6 +184,7 @@ def _begin(began: Event) -> None:
 def begin() -> None:
     """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
     one_thread()
+    pass_on(lambda text: None)  # the parent makes every player first, and has warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

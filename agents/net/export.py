@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.heuristic.player import HeuristicPlayer
-from agents.net.description import KEY, CheckpointError
+from agents.net.description import COMPONENTS, KEY, CheckpointError
 from agents.net.inputs import Writer
 from agents.net.make import network_path
+from agents.net.measured import measured_components
 from agents.net.parts import places
 from agents.net.player import Assessor, preferences
 from helsinki_env.data import Entry, UserError
@@ -96,7 +97,9 @@ def export_onnx(
     out = Path(out)
     if out.suffix != ".onnx":
         raise UserError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
-    network, description = load_checkpoint(network_path(str(checkpoint)))
+    path = network_path(str(checkpoint))
+    network, description = load_checkpoint(path)
+    description[COMPONENTS] = measured_components(path, description)
     content = sealed(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
@@ -145,7 +148,8 @@ def export_half(
     rounded = Network(network.game, network.config)
     rounded.load_state_dict(weights)
     agreement = _compare(network, description, TorchAssessor(rounded.eval()), positions, seed, progress)
-    save_checkpoint(out, rounded, description, half=True)
+    measured = {COMPONENTS: measured_components(path, description)}
+    save_checkpoint(out, rounded, description | measured, half=True)
     return agreement
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from agents.net.checkpoint import load_network
 from agents.net.description import CheckpointError
 from agents.net.make import check_games, network_path
+from agents.net.measured import warn_unmeasured
 from agents.net.player import chunked
 from agents.net.pytorch import one_thread
 from agents.plain.network import PlainNetwork
@@ -76,4 +77,5 @@ def make(argument: str, config: Any) -> PlainPlayer:
     path: Path = network_path(argument)
     network, description = load_network(path, PlainNetwork)
     check_games(path, description, config)
+    warn_unmeasured(f"plain:{argument}", path, description, config)
     return PlainPlayer(network, f"plain:{argument}")

@@ -118,7 +118,7 @@ def main(
     console.print(_table(summary))
     if chosen.against:
         console.print(
-            f"A best response to {chosen.against}: what it wins beyond its fair share, that player gives away."
+            f"A best response to {chosen.against}: that player gives away at least what it wins beyond its fair share."
         )
     console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:

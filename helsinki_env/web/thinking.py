@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from typing import Any
 
+from agents.net.measured import pass_on, warn_once
 from agents.opinion import Opinion, opinions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.stopping import interrupts_held
@@ -57,6 +58,8 @@ def _work(questions: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
     if hasattr(os, "nice"):
         os.nice(_BEHIND)
+    warnings = list[str]()
+    pass_on(warnings.append)
     while True:
         try:
             kind, config, name, *given = questions.recv()
@@ -67,7 +70,8 @@ def _work(questions: Connection) -> None:
         except Exception as problem:  # a player may be anybody's, and must not end the process
             whole = isinstance(problem, ValueError | ImportError)  # a sentence that says what is wrong
             answer = ("failed", str(problem) if whole else f"{type(problem).__name__}: {problem}")
-        questions.send(answer)
+        questions.send((*answer, tuple(warnings)))
+        warnings.clear()
 
 
 class _Worker:
@@ -82,11 +86,11 @@ class _Worker:
         theirs.close()
         self.last_used, self.ended = 0.0, False
 
-    def ask(self, question: Any) -> tuple[str, Any]:
+    def ask(self, question: Any) -> tuple[str, Any, tuple[str, ...]]:
         """Return the answer; if there is none, the process is gone when the error is raised."""
         try:
             self.line.send(question)
-            answer: tuple[str, Any] = self.line.recv()
+            answer: tuple[str, Any, tuple[str, ...]] = self.line.recv()
         except BaseException:
             self.process.kill()
             self.process.join()
@@ -166,13 +170,15 @@ class Thinkers:
         answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
         answering.add_done_callback(partial(self._take_back, worker))
         try:
-            how, answer = await asyncio.shield(answering)
+            how, answer, warnings = await asyncio.shield(answering)
         except asyncio.CancelledError:
             if not answering.done():
                 worker.end()
             raise
         except Exception as problem:
             raise PlayerFailedError(f"the process of {player} ended") from problem
+        for text in warnings:
+            warn_once(text)
         if how == "failed":
             raise PlayerFailedError(f"{player}: {answer}")
         return answer
