@@ -73,8 +73,7 @@ class TuneConfig:
             mean effect of its board. "lift": how far the actions fall short of the mean effect on the published board
             less the band, on average; effects above it count as 0, so weaker strong actions gain nothing.
         floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
-            every number of players; 0 for no floor. The default is the smallest loss that the proof of
-            `configs/tune/standard.yaml` can detect.
+            every number of players; 0 for no floor.
         numbers: which numbers may change, or that actions are covered, see
             `agents.helsinki.balance.tune.numbers.read_numbers`.
         most: how many of them at most; of actions that are covered, how many.
@@ -94,7 +93,7 @@ class TuneConfig:
     band: float = 1.0
     level: float = 0.95
     aim: str = BALANCE
-    floor: float = 0.9
+    floor: float = 0.8
     numbers: Any = "all"
     most: int = 4
     boards: int = 60
