@@ -275,12 +275,17 @@ DULLING: dict[str, Any] = {"two_points": {"cost": [1, 2], "strength": [1, 2]}}
 WEAK: dict[str, Any] = {"two_points": {"strength": [1, 2]}} | {
     action: {"cost": [0, 1]} for action in ("move_back", "extra_card", "any_side")
 }
-LARGE = {part: {2: 3 * count} for part, counts in GAMES.items() for count in counts.values()}
+FEW: dict[str, Any] = {
+    "games": {"screen": {2: 9000}, "slopes": {2: 6000}, "halving": {2: 3000}, "proof": {2: 24000}},
+    "boards": 20,
+    "candidates": 4,
+    "finalists": 1,
+}
 
 
 def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any) -> tuple[Any, set[tuple[str, str]]]:
     """What a search finds, and the numbers that its proposal changes."""
-    config = asked(numbers=numbers, games=LARGE, **asked_for)
+    config = asked(numbers=numbers, **FEW, **asked_for)
     found = search(config, simulated(config, worth, seed))
     board = found.proposal.board if found.proposal else same(config.free)
     return found, {(ACTIONS[number.action], number.kind) for number, _ in changed(config.free, board)}
@@ -289,7 +294,7 @@ def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any)
 def test_the_floor_keeps_the_level() -> None:
     """Making everything weaker brings actions nearer to each other; with a floor that is no balance."""
     only_cost = {"two_points": {"cost": [1, 2]}}
-    free, changes = changes_of(only_cost, dulling_worth, 6, most=1, finalists=1)
+    free, changes = changes_of(only_cost, dulling_worth, 6, most=1)
     assert (free.outcome, changes) == ("proposed", {("two_points", "cost")})
     before, after = (board.levels[0] for board in free.proof)
     assert after.level.high < before.level.low
@@ -297,12 +302,12 @@ def test_the_floor_keeps_the_level() -> None:
     assert after.share.high < 80
     assert before.share is None
 
-    held, changes = changes_of(only_cost, dulling_worth, 6, most=1, finalists=1, floor=0.9)
+    held, changes = changes_of(only_cost, dulling_worth, 6, most=1, floor=0.9)
     assert (held.outcome, changes) == ("level not kept", set())
     assert [board.kept for board in held.proof] == [True, False]
     assert held.tried[0].share < 80
 
-    other, changes = changes_of(DULLING, dulling_worth, 6, most=1, finalists=1, floor=0.8)
+    other, changes = changes_of(DULLING, dulling_worth, 6, most=1, floor=0.8)
     assert (other.outcome, changes) == ("proposed", {("two_points", "strength")})
     assert other.proposal is not None
     assert other.proposal.kept
@@ -320,8 +325,8 @@ def test_boards_below_the_floor_come_last_however_near_to_the_aim() -> None:
 
 
 def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
-    balance, dulled = changes_of(WEAK, weak_worth, 6, most=3, finalists=1)
-    lift, lifted = changes_of(WEAK, weak_worth, 6, most=3, finalists=1, aim="lift")
+    balance, dulled = changes_of(WEAK, weak_worth, 6, most=3)
+    lift, lifted = changes_of(WEAK, weak_worth, 6, most=3, aim="lift")
     assert (balance.outcome, lift.outcome) == ("proposed", "proposed")
     assert ("two_points", "strength") in dulled
     assert lifted == {(action, "cost") for action in ("move_back", "extra_card", "any_side")}
@@ -334,7 +339,7 @@ def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
 
 
 def test_levels_and_use_are_told_as_they_are() -> None:
-    config = asked(numbers=WEAK, games=LARGE)
+    config = asked(numbers=WEAK)
     play = simulated(config, weak_worth, 3)
     box = same(config.free)
     (one,) = proven(config, [box], play("screen", [Asked(box, 2, 24000)]))
