@@ -215,7 +215,7 @@ def test_the_smallest_of_equally_good_changes_comes_first() -> None:
     power = np.full(len(ACTIONS), 10.0)
     power[POINTS] = 16.4
     model = Model(terms, power, slopes)
-    objective = Objective("balance", 1.0, published=model.powers(np.ones((1, 3))).mean(axis=1), least=np.zeros(1))
+    objective = Objective("balance", 1.0, published=power.mean(keepdims=True), least=np.zeros(1))
     boards = best_boards(config.free, [model], objective, most=2, count=500)
     distance = objective.distance(*effects_on([model], np.array(boards), objective.published))
     assert boards[0] == (1, 1, 3)

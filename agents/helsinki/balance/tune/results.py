@@ -136,7 +136,8 @@ def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
 
 def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
     """An estimate and its ends, None where there is none."""
-    return {name: one and one.value, f"{name}_low": one and one.low, f"{name}_high": one and one.high}
+    ends = (None, None, None) if one is None else (one.value, one.low, one.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _finding(action: str, found: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
