@@ -15,8 +15,9 @@ same decisions give the same games, bit for bit, whatever the device:
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -120,13 +121,18 @@ class GameTorchEnv:
             "drawn": episodes.record().dtype,
             "reports": REPORT,
         }
-        self._place = _place(memory, self._dtypes, self.device)
         self._reward = REWARDS.index(config.reward)
         self._dealt = False
         self.single_observation_space, self.single_action_space = spaces(spec.ids(config), spec.features(config))
-        players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+        self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+        self._attach()
+
+    def _attach(self) -> None:
+        """Make everything that refers to the tensors of the memory."""
+        memory = self.memory
+        self._place = _place(memory, self._dtypes, self.device)
         self._observation = {"observation": memory.observations, "action_mask": memory.masks}
-        self._info = {"seat": memory.seats} | _reported(memory.reports, players)
+        self._info = {"seat": memory.seats} | _reported(memory.reports, self._most_players)
         self._truncated = torch.zeros_like(memory.ended)
 
     def reset(self, seed: int | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -239,7 +245,26 @@ class GameTorchEnv:
             getattr(self.memory, name).copy_(state[name])
         return self._looked()
 
+    def clone(self) -> Self:
+        """Return an independent copy in the same state on the same device; both continue with the same games."""
+        return copy.deepcopy(self)
 
+    def __copy__(self) -> Self:
+        """Return an independent copy, as `clone`: two environments cannot share one memory."""
+        return self.clone()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but what refers to the memory, which `__setstate__` makes again for the copy."""
+        return {name: value for name, value in self.__dict__.items() if name not in _ATTACHED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue with the games in the memory."""
+        self.__dict__.update(state)
+        self._attach()
+
+
+#: Attributes that refer to the memory of the environment; see `GameTorchEnv._attach`.
+_ATTACHED = ("_place", "_observation", "_info", "_truncated")
 #: What of the memory is a state: all else is made of it, or stays the same.
 _KEPT = ("states", "runs", "reports", "words", "illegal")
 
