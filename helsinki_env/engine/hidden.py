@@ -15,7 +15,6 @@ import numpy.typing as npt
 from helsinki_env.data import shown
 from helsinki_env.engine import loops
 from helsinki_env.engine.arrays import in_place, integers, keys
-from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import player_words
@@ -90,7 +89,7 @@ def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], wo
     dtype = spec_of(config).new_states(config, 0).dtype
     games = in_place("states", states, dtype, None)
     check_ranges(games, config.tables[0])
-    seats = integers("viewers", viewers, (len(games),), 0, SEATS - 1)
+    seats = integers("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
     outside = seats >= games["players"]
     if outside.any():
         b = int(outside.argmax())
