@@ -34,6 +34,7 @@ import numpy.typing as npt
 
 from agents.faults import PlayerError, faults_told
 from helsinki_env.data import has_boolean
+from helsinki_env.engine.arrays import UINT64, integers
 from helsinki_env.engine.game import BoardGame
 
 __all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "usual_errors", "whole_numbers"]
@@ -93,9 +94,12 @@ def first_words(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.
         seed: any integer, the same for all players and games of a match.
         games: numbers of the games, (B,).
         player: number of the player within the match.
+
+    Raises:
+        ArrayError: (a ValueError) for numbers of games that are none.
     """
     words = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
-    words = _mix((words ^ np.asarray(games).astype(np.uint64)) + _GOLDEN)
+    words = _mix((words ^ integers("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
     return _mix((words ^ np.uint64(player)) + _GOLDEN)
 
 

@@ -1081,6 +1081,11 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
         r"optimiser\.x\.step: found what no optimiser of this run remembers",
     ),
     "half a memory": (without("optimiser.0.exp_avg"), "optimiser: found a part of what it remembers"),
+    "games that cannot be": (
+        kept_as("stage.env0.states", lambda array: np.full_like(array, 255)),
+        r"states: game 0: \w+.*: found",
+    ),
+    "more updates than there can be": (told_as("ppo", "updates", value=10**30), r"ppo\.updates: found 1000"),
     "seats that are not there": (kept_as("stage.own", lambda array: array + 9), "own: found seats that are not there"),
 }
 

@@ -32,6 +32,7 @@ from agents.registry import make_player
 from agents.standing import Standing, win_shares
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry, UserError
+from helsinki_env.engine.arrays import action_masks
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.extras import needs
@@ -244,6 +245,7 @@ class SB3Player:
                 f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
                 "the component file it was trained with"
             )
+        mask = action_masks("mask", mask, len(observation))
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         for start in range(0, len(asked), _CHUNK):

@@ -17,6 +17,7 @@ from agents.net.choices import Inputs
 from agents.net.inputs import Writer
 from agents.net.judging import choice_of, opinions_of, shares_after
 from agents.opinion import Opinion
+from agents.rows import asked_rows, checked_also
 
 __all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
@@ -113,6 +114,7 @@ class NetPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask, words = asked_rows(self.writer.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
@@ -138,6 +140,8 @@ class NetPlayer:
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
         """Return an opinion for each row; see `agents.opinion.opinions`."""
+        mask, words = asked_rows(self.writer.config, observation, mask, words)
+        also = checked_also(also, mask)
         inputs, log_probs = self.opinion(observation, mask)
         shares = shares_after(self.writer, self.assessor, inputs, observation)
         if also is not None:

@@ -24,10 +24,12 @@ from agents.net.judging import choice_of, opinions_of
 from agents.net.parts import carry_out, places, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.opinion import Opinion
+from agents.rows import asked_rows, checked_also
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
 from helsinki_env.data import UserError
+from helsinki_env.engine.arrays import keys
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
@@ -153,6 +155,7 @@ class NetSearchPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask, words = asked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
@@ -196,7 +199,8 @@ class NetSearchPlayer:
             words: random numbers, uint64 (B,).
         """
         arms, opinions, counts = self._enter(inputs, log_probs)
-        return self._race(restore(self.config, observation), arms, opinions, counts, words.copy())
+        games = restore(self.config, observation)
+        return self._race(games, arms, opinions, counts, keys("words", words, len(games)).copy())
 
     @usual_errors
     def judge(
@@ -210,6 +214,8 @@ class NetSearchPlayer:
 
         What was not in the race, or had no rival there, is tried in the deals of its first round.
         """
+        mask, words = asked_rows(self.config, observation, mask, words)
+        also = checked_also(also, mask)
         inputs, log_probs = self.net.opinion(observation, mask)
         arms, behind, counts = self._enter(inputs, log_probs)
         games = restore(self.config, observation)

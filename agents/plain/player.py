@@ -15,6 +15,7 @@ from agents.net.measured import warn_unmeasured
 from agents.net.player import chunked
 from agents.net.pytorch import one_thread
 from agents.plain.network import PlainNetwork
+from helsinki_env.engine.arrays import action_masks
 from helsinki_env.extras import needs
 
 with needs("train"):
@@ -40,6 +41,7 @@ class PlainPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask = action_masks("mask", mask, len(observation))
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):

@@ -61,12 +61,11 @@ class BoardGame:
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
-        """Return a game that goes on from a copy of a record (one element of a batch of the same components).
+        """Return a game that continues from a copy of a record (one element of a batch of the same components).
 
         Raises:
-            ValueError: if it is no such record, or one of another number of players.
+            ValueError: if it is no such record, one of another number of players, or one that cannot be played on.
         """
-        game = cls.__new__(cls)
         states = cls.spec.new_states(cls.spec.checked(config), 1)
         dtype = getattr(state, "dtype", None)
         if dtype != states.dtype or state.shape != ():
@@ -74,6 +73,15 @@ class BoardGame:
             raise ValueError(f"state: found {found}, expected one record of a batch with the same components")
         if state["players"] != config.num_players:
             raise ValueError(f"state: found one of {state['players']} players, expected {config.num_players}")
+        states[0] = state
+        cls.spec.check(states, config)
+        return cls._of_record(config, states[0])
+
+    @classmethod
+    def _of_record(cls, config: Any, state: Any) -> Self:
+        """Return what `from_state` returns, of a record that is known to be one: nothing is checked."""
+        game = cls.__new__(cls)
+        states = cls.spec.new_states(config, 1)
         states[0] = state
         game._attach(config, states)
         return game

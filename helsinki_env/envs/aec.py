@@ -293,7 +293,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def game(self) -> Any:
         """A copy of the game as it stands, to look at, to search or to save."""
         self._check_dealt()
-        return self.game_spec.game.from_state(self.config, self._states[0])
+        return self.game_spec.game._of_record(self.config, self._states[0])
 
     def clone(self) -> Self:
         """Return an independent copy in the same state, chance included (only the spaces are shared)."""
@@ -354,6 +354,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
+        self._seed, self._episode = as_word(state["_seed"]), as_word(state["_episode"])
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0

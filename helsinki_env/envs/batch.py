@@ -16,6 +16,7 @@ from helsinki_env.data import has_boolean
 from helsinki_env.engine import loops
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
@@ -187,6 +188,10 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError("options['setup']: says what each game plays; leave out the options that say it for all")
         if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
             raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
+        try:
+            check_ranges(setup, self._tables[0], self.game_spec.setup)
+        except ValueError as problem:
+            raise ValueError(f"options['setup']: {problem}") from None
         different: set[bytes] = set()
         for b, state in enumerate(setup):
             key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup)
@@ -319,7 +324,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         state = self.states[number]
         if state.round_number == 0:
             raise ValueError("nothing is dealt yet: call reset() first")
-        return self.game_spec.game.from_state(self.game_spec.config_of(self.config, state), state)
+        return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""

@@ -141,7 +141,7 @@ class GameSeatVectorEnv(Batch):
         players, learner = states["players"], seatings["learner"]
         for wrong, expected in (
             ((learner < 0) | (learner >= players), "the learner on a seat that is played"),
-            ((states["done"] == 1) & ~seatings["over"], "a finished game to be over"),
+            (seatings["over"].view(np.uint8) > 1, "over to be True or False"),
         ):
             if wrong.any():
                 b = int(wrong.argmax())
@@ -165,7 +165,8 @@ class GameSeatVectorEnv(Batch):
         )
         still = self._rules.copy()
         still["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
-        obs, _, _ = self._advance(np.full(self.num_envs, seat_kernels.NO_DECISION), still)
+        nothing = np.full(self.num_envs, seat_kernels.NO_DECISION)
+        obs, _, _ = self._advance(nothing, still, np.ones(self.num_envs, np.bool_))
         return obs, self._told(obs)
 
     def step(self, actions: npt.ArrayLike) -> Step:
@@ -176,7 +177,7 @@ class GameSeatVectorEnv(Batch):
         """
         self._check_free("step")
         chosen = self._checked(actions)
-        obs, rewards, ended = self._advance(chosen, self._rules)
+        obs, rewards, ended = self._advance(chosen, self._rules, np.zeros(self.num_envs, np.bool_))
         info = self._told(obs)
         if ended.any():
             self._report(info, ended)
@@ -205,9 +206,11 @@ class GameSeatVectorEnv(Batch):
         return chosen
 
     def _advance(
-        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any]
+        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
     ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
         """Take these decisions, let the opponents decide until every game is back with its learner or over.
+
+        `early`, bool (B,): games in which the learner does not act in this call; if one ends, its next step says so.
 
         Return what the learners see, their rewards (B,), and which games have ended (B,).
         """
@@ -218,7 +221,7 @@ class GameSeatVectorEnv(Batch):
         while len(actions):
             waiting = seat_kernels.advance(
                 self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
-                self._legal, mask, obs, rewards, ended, self._reports, self._last,
+                early, self._legal, mask, obs, rewards, ended, self._reports, self._last,
                 self._who, self._words, self._their_masks, self._their_obs,
             )  # fmt: skip
             actions = self._ask(games[:waiting])
