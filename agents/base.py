@@ -33,9 +33,15 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.faults import PlayerError, faults_told
+from helsinki_env.data import has_boolean
+from helsinki_env.engine.arrays import UINT64, integers
 from helsinki_env.engine.game import BoardGame
 
-__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "whole_numbers"]
+__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "usual_errors", "whole_numbers"]
+
+usual_errors = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+"""A decorator: NumPy's usual answers to floating-point errors, whatever a program has chosen; small probabilities may
+become zero."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -88,9 +94,12 @@ def first_words(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.
         seed: any integer, the same for all players and games of a match.
         games: numbers of the games, (B,).
         player: number of the player within the match.
+
+    Raises:
+        ArrayError: (a ValueError) for numbers of games that are none.
     """
     words = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
-    words = _mix((words ^ np.asarray(games).astype(np.uint64)) + _GOLDEN)
+    words = _mix((words ^ integers("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
     return _mix((words ^ np.uint64(player)) + _GOLDEN)
 
 
@@ -139,6 +148,8 @@ def whole_numbers(name: str, actions: object, rows: int) -> npt.NDArray[np.integ
         PlayerError: if it is anything else.
     """
     found = np.asarray(actions)
+    if isinstance(actions, list | tuple) and has_boolean(actions):
+        found = found.astype(np.bool_)  # among numbers they would pass for 0 and 1
     if found.shape != (rows,) or not np.issubdtype(found.dtype, np.integer):
         raise PlayerError(
             f"player {name!r}: act returned {found.dtype} of shape {found.shape}, expected whole numbers of shape "

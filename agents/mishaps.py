@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from agents.base import Player, whole_numbers
 from agents.registry import make_player
+from helsinki_env.engine.arrays import action_masks, keys
 from helsinki_env.engine.playout import choose_uniformly
 
 __all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of", "replaced", "replaced_in"]
@@ -96,6 +97,8 @@ class CountedPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask = action_masks("mask", mask)
+        words = keys("words", words, len(mask))
         # Copies: what a player writes into them shall not make its decision legal.
         found = self.player.act(observation, mask.copy(), words.copy())
         actions = whole_numbers(self.name, found, len(mask)).astype(np.int64)

@@ -22,7 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Player
+from agents.rows import asked_rows, checked_also
 from helsinki_env.data import UserError, shown
+from helsinki_env.engine.hidden import observation_rows
 from helsinki_env.engine.spec import spec_of
 
 __all__ = ["DEFAULT_JUDGE", "Judge", "Opinion", "by_seat", "opinions"]
@@ -107,15 +109,9 @@ def opinions(
     """
     if not isinstance(player, Judge):
         raise UserError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
-    spec, rows = spec_of(config), len(observation)
-    for name, found, shape in (
-        ("observation", observation.shape, (rows, spec.features(config))),
-        ("mask", mask.shape, (rows, spec.ids(config))),
-        ("words", words.shape, (rows,)),
-    ):
-        if found != shape:
-            raise UserError(f"{name}: found shape {found}, expected {shape}")
-    return player.judge(observation, mask, words, also) if rows else []
+    observation = observation_rows(observation, spec_of(config).features(config))
+    mask, words = asked_rows(config, observation, mask, words)
+    return player.judge(observation, mask, words, checked_also(also, mask)) if len(mask) else []
 
 
 def by_seat(shares: npt.NDArray[np.floating], seat: int, players: int) -> npt.NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from agents.base import Player, first_words, next_words, whole_numbers
 from agents.faults import faults_told
+from helsinki_env.engine.arrays import UINT64, integers
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
@@ -25,6 +26,8 @@ __all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
 
 #: Where the decks' seeds come from, apart from the players' streams.
 _DECKS = 2**32
+#: Everything that can be barred, as a set.
+_MOST_BARRED = 2**15 - 1
 #: Decisions of a game that there is room for at first; most games take fewer.
 _STEPS = 256
 
@@ -115,10 +118,14 @@ def play_games(
 
     Raises:
         Stopped: if nobody does.
+        ArrayError: (a ValueError) for arrays of another shape, type or range.
         PlayerError: if a player raises an error, or returns something else than a decision for each row.
         IllegalActionError: if a player takes an illegal decision; names it.
     """
+    seating = integers("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
+    decks = integers("decks", decks, (n,), 0, 2**64 - 1, UINT64)
+    streams = integers("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
     every = np.arange(n)
     words = streams.reshape(-1).copy()
     scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
@@ -190,9 +197,10 @@ def _setup(config: Any, barred: Barred, games: int) -> States:
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
     if "denied" in spec.setup:
-        setup["denied"][:, : config.num_players] = barred.denied
+        shape = games, config.num_players
+        setup["denied"][:, : config.num_players] = integers("denied", barred.denied, shape, 0, _MOST_BARRED)
     if "covered" in spec.setup:
-        setup["covered"] = barred.covered
+        setup["covered"] = integers("covered", barred.covered, (games,), 0, _MOST_BARRED)
     return setup
 
 

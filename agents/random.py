@@ -19,4 +19,4 @@ class RandomPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return a uniformly random legal decision for each row; see `agents.base.Player`."""
-        return choose_uniformly(mask, words.copy())
+        return choose_uniformly(mask, np.array(words))

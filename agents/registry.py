@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -28,11 +28,12 @@ from typing import Any
 from agents.base import Player
 from agents.faults import PlayerError, faults_told
 from helsinki_env import GameConfig
-from helsinki_env.data import one_of, shown
+from helsinki_env.data import brief, one_of, shown
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.files import is_file
 
-__all__ = ["GROUP", "PlayerError", "files_digest", "inner", "is_code", "make_player", "player_files", "player_names"]
+__all__ = ["GROUP", "PlayerError", "check_code", "files_digest", "inner", "is_code", "make_player", "player_files",
+           "player_names"]  # fmt: skip
 
 GROUP = "helsinki.players"
 """The group of entry points by which packages bring players."""
@@ -172,6 +173,29 @@ def is_code(spec: str) -> bool:
     """
     name = inner(spec).partition(":")[0]
     return name == "program" or name not in player_names()
+
+
+def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> None:
+    """Check, before any player is made, that a file does not name code that nobody has allowed to run.
+
+    Args:
+        players: names that stand in the file.
+        file: its path.
+        trust: whether the user has said that the code may run.
+
+    Raises:
+        PlayerError: if a name says what is to be run; it names the file, the player and the option.
+    """
+    for player in players:
+        if trust or not isinstance(player, str) or not is_code(player):
+            continue
+        name, _, argument = inner(player).partition(":")
+        # Only the first part of a module's name is looked up: looking up `a.b` runs `a`.
+        if name == "program" or (argument and _found(name.partition(".")[0]) is not None):
+            raise PlayerError(
+                f"{brief(file)}: found the player {shown(player)}, which runs code on this machine, expected players "
+                "that come with a package (read the code first; then --trust, or trust=True in Python, runs it)"
+            )
 
 
 def inner(spec: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env import copenhagen_v0, helsinki_v0, notation
 from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
+from helsinki_env.envs.flat import flatten
 from helsinki_env.envs.registration import register
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import observation
@@ -42,6 +43,7 @@ __all__ = [
     "Phase",
     "RandomEpisodes",
     "copenhagen_v0",
+    "flatten",
     "helsinki_v0",
     "load_components",
     "notation",

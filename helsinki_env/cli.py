@@ -15,7 +15,9 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -178,7 +180,7 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
     try:
         if heeds is not None:
             heeds()
-        with stoppable(stopping):
+        with stoppable(stopping), _warnings_in_a_line(f"helsinki {name}"):
             return _run(name, rest)
     except KeyboardInterrupt:
         # Python remembers one that came through an exec of text, as dataclasses do it, and would end the process by the
@@ -214,6 +216,23 @@ def _stranger() -> str:
                 "neither PYTHONPATH nor the folder has one"
             )
     return ""
+
+
+@contextmanager
+def _warnings_in_a_line(command: str) -> Iterator[None]:
+    """Print the project's own warnings like its errors: one line, without the place in the code."""
+    usual = warnings.formatwarning
+
+    def in_a_line(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> str:
+        if category.__module__.partition(".")[0] not in (*_PACKAGES, "helsinki_env"):
+            return usual(message, category, *place, **line)
+        return f"{command}: warning: {' '.join(str(message).split())}\n"
+
+    warnings.formatwarning = in_a_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _complain(command: str, text: str) -> int:

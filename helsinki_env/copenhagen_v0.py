@@ -81,9 +81,10 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
         illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much.
+            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ConfigError: for options that cannot be played. ValueError: for other arguments.
@@ -100,6 +101,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         reward: str = "win",
         render_mode: str | None = None,
         illegal: Literal["raise", "penalise"] = "raise",
+        render_width: int | None = None,
     ) -> None:
         config = CopenhagenConfig(
             num_players=num_players,
@@ -107,7 +109,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal)
+        super().__init__(config, render_mode, illegal, render_width)
 
     @property
     def game(self) -> Game:
@@ -132,7 +134,7 @@ class CopenhagenVectorEnv(GameVectorEnv):
         denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        autoreset_mode, num_threads, copy, render_mode: see `GameVectorEnv`.
+        autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
         config: a `CopenhagenConfig` instead of the options from num_players to reward.
 
@@ -156,6 +158,7 @@ class CopenhagenVectorEnv(GameVectorEnv):
         num_threads: int | None = 1,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: CopenhagenConfig | None = None,
     ) -> None:
         if config is None:
@@ -166,7 +169,7 @@ class CopenhagenVectorEnv(GameVectorEnv):
                 reward=reward,
             )
         config = COPENHAGEN.checked(config)
-        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode)
+        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
@@ -179,7 +182,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
 
     Args:
         num_envs: number of games B.
-        opponents, seat, illegal, autoreset_mode, copy, render_mode: see `GameSeatVectorEnv`.
+        opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
         denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
         components: component file, name or path.
@@ -208,6 +211,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         episodes: RandomEpisodes | None = None,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: CopenhagenConfig | None = None,
     ) -> None:
         if config is None:
@@ -218,7 +222,9 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
                 reward=reward,
             )
         config = COPENHAGEN.checked(config)
-        super().__init__(num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode)
+        super().__init__(
+            num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
+        )
 
     def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
@@ -230,7 +236,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
     """One game in which one seat learns; see `GameSeatEnv` for what comes back.
 
     Args:
-        opponents, seat, illegal, render_mode: see `GameSeatEnv`.
+        opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
         denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
         components: component file, name or path.
@@ -256,6 +262,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
         illegal: Literal["raise", "penalise"] = "penalise",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: CopenhagenConfig | None = None,
     ) -> None:
         if config is None:
@@ -265,7 +272,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(COPENHAGEN.checked(config), opponents, seat, illegal, episodes, render_mode)
+        super().__init__(COPENHAGEN.checked(config), opponents, seat, illegal, episodes, render_mode, render_width)
 
     @property
     def config(self) -> CopenhagenConfig:

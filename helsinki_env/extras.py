@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 __all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_line", "needs"]
@@ -47,17 +48,21 @@ EXTRAS = {
     "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
 }
 
+#: Where the package is: the folder of a clone, or one of installed packages.
+_FOLDER = Path(__file__).resolve().parent.parent
 #: Top-level packages of this project: if one of their modules is missing, no extra brings it.
 _OWN = ("agents", "helsinki_env", "training")
 
 
 class MissingExtraError(ImportError):
-    """A package is not installed; the message names the extra that brings it, and how to install that in a clone."""
+    """A package is not installed; the message names the extra that brings it, and how to install that here."""
 
 
 def install_line(extra: str) -> str:
-    """Return the command that installs an extra in a clone of the repository."""
-    return f'pip install -c constraints.txt -e ".[{extra}]"'
+    """Return the command that installs an extra: in the clone that the package runs from, or beside a wheel of it."""
+    if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
+        return f'pip install -c constraints.txt -e ".[{extra}]"'
+    return f'pip install "helsinki-env[{extra}]"'
 
 
 @contextmanager

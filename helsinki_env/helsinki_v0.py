@@ -110,9 +110,10 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         dry_roads: whether the expansion is played.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
         illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much.
+            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ConfigError: for options that cannot be played. ValueError: for other arguments.
@@ -131,6 +132,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         reward: str = "win",
         render_mode: str | None = None,
         illegal: Literal["raise", "penalise"] = "raise",
+        render_width: int | None = None,
     ) -> None:
         config = GameConfig(
             num_players=num_players,
@@ -140,7 +142,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal)
+        super().__init__(config, render_mode, illegal, render_width)
 
     @property
     def game(self) -> Game:
@@ -167,7 +169,7 @@ class HelsinkiVectorEnv(GameVectorEnv):
         dry_roads: whether the expansion is played.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        autoreset_mode, num_threads, copy, render_mode: see `GameVectorEnv`.
+        autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: what is drawn anew at each deal (`RandomEpisodes`).
         config: a `GameConfig` instead of the options from num_players to reward.
 
@@ -193,6 +195,7 @@ class HelsinkiVectorEnv(GameVectorEnv):
         num_threads: int | None = 1,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: GameConfig | None = None,
     ) -> None:
         if config is None:
@@ -205,7 +208,7 @@ class HelsinkiVectorEnv(GameVectorEnv):
                 reward=reward,
             )
         config = HELSINKI.checked(config)
-        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode)
+        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
@@ -218,7 +221,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
 
     Args:
         num_envs: number of games B.
-        opponents, seat, illegal, autoreset_mode, copy, render_mode: see `GameSeatVectorEnv`.
+        opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
         covered: actions that nobody may use, ids or names, or "first_game".
         denied: one such set for each seat, or None.
@@ -251,6 +254,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         episodes: RandomEpisodes | None = None,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: GameConfig | None = None,
     ) -> None:
         if config is None:
@@ -263,7 +267,9 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
                 reward=reward,
             )
         config = HELSINKI.checked(config)
-        super().__init__(num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode)
+        super().__init__(
+            num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
+        )
 
     def game(self, b: SupportsIndex) -> Game:
         """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
@@ -275,7 +281,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
     """One game in which one seat learns; see `GameSeatEnv` for what comes back.
 
     Args:
-        opponents, seat, illegal, render_mode: see `GameSeatEnv`.
+        opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
         covered: actions that nobody may use, ids or names, or "first_game".
         denied: one such set for each seat, or None.
@@ -305,6 +311,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
         illegal: Literal["raise", "penalise"] = "penalise",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
+        render_width: int | None = None,
         config: GameConfig | None = None,
     ) -> None:
         if config is None:
@@ -316,7 +323,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(HELSINKI.checked(config), opponents, seat, illegal, episodes, render_mode)
+        super().__init__(HELSINKI.checked(config), opponents, seat, illegal, episodes, render_mode, render_width)
 
     @property
     def config(self) -> GameConfig:

@@ -218,7 +218,8 @@ def test_an_illegal_decision_can_end_the_game_instead(reward: str, penalty: floa
     env.reset(seed=1)
     play(env, random.Random(1), decisions=25)
     offender, game = env.agent_selection, env.unwrapped.game
-    env.step(0)  # START: never legal again
+    with pytest.warns(UserWarning, match=f"illegal action: it ended a game with reward {penalty}"):
+        env.step(0)  # START: never legal again
     assert all(env.terminations.values())
     assert env.rewards == {agent: penalty if agent == offender else -penalty / 2 for agent in env.agents}
     assert "(START 0) is not legal" in env.infos[offender]["illegal_action"]
@@ -478,7 +479,7 @@ def test_drawings(capsys: pytest.CaptureFixture[str]) -> None:
     assert drawn["rgb_array"].std() > 10  # not one colour
     assert drawn["human"] is None
     printed = capsys.readouterr().out
-    assert printed.count("HELSINKI") == 2  # after reset and step; render() adds nothing
+    assert printed.count("HELSINKI") == 3  # by reset, step and render
     assert "Last: START 2" in printed
 
 

@@ -18,21 +18,7 @@ from agents.arena.designs import (
 from agents.balance.effects import Effects, Study, estimate, simultaneous_quantile
 from agents.helsinki.balance.parts import LEAST_DECKS
 from agents.helsinki.balance.verdicts import Measured, findings
-
-DESIGN = relabelled(8, seed=0)
-
-
-def simulated(power: npt.NDArray[np.float64], seats: int, blocks: int, seed: int, luck: float = 0.3) -> Study:
-    """Games by the model itself: all rotations of a block share the luck of a seat with the deck."""
-    generator = np.random.default_rng(seed)
-    sets = DESIGN[generator.integers(0, len(DESIGN), (blocks, seats))]
-    loose = generator.random(blocks) < 0.2
-    sets[loose] = random_sets(int(loose.sum()) * seats, 0, 10, generator).reshape(-1, seats, ACTIONS)
-    deck = generator.normal(0, luck, (blocks, seats))
-    denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
-    worth = np.tile(deck, (seats, 1)) - denied @ power + generator.gumbel(size=(blocks * seats, seats))
-    places = (-worth).argsort(axis=1).argsort(axis=1)
-    return Study(denied, places, np.tile(np.arange(blocks), seats))
+from tests.support.screens import DESIGN, KINDS, Kind, simulated, true_effects
 
 
 def test_the_base_design_denies_every_action_and_every_pair_equally_often() -> None:
@@ -128,6 +114,39 @@ def test_a_screen_of_the_least_size_holds_nearly_what_it_says_and_a_smaller_one_
 
     assert held(LEAST_DECKS) >= 86
     assert held(few) <= 75
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_effects_do_not_depend_on_how_lower_ranks_come_about(seats: int) -> None:
+    power = np.linspace(-0.3, 0.5, ACTIONS)
+    study, truth = simulated(power, seats, 4000, seed=4, kind="stages"), true_effects(power, seats, kind="stages")
+    found, whole = estimate(study), estimate(study, depth=None)
+    assert np.polyfit(found.power, truth, 1)[0] == pytest.approx(1, abs=0.08)
+    assert np.polyfit(whole.power, truth, 1)[0] > 1.2, "whole rankings understate the effects in these games"
+    assert (np.abs(found.power - truth) < 4 * found.error).all()
+    others = study.places.copy()
+    lower = others > 0
+    others[lower] = seats - others[lower]  # the same winners, the ranks below upside down
+    assert estimate(Study(study.denied, others, study.block)).power == pytest.approx(found.power, abs=1e-9)
+
+
+def test_two_seats_have_no_lower_ranks() -> None:
+    study = simulated(np.linspace(-0.3, 0.5, ACTIONS), 2, 200, seed=5)
+    assert (estimate(study).power == estimate(study, depth=None).power).all()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seats", [3, 4])
+def test_intervals_cover_the_truth_whatever_decides_the_games(seats: int, kind: Kind) -> None:
+    power = np.linspace(-0.3, 0.5, ACTIONS)
+    truth = true_effects(power, seats, luck=0.5, kind=kind)
+    runs = [estimate(simulated(power, seats, 400, seed, luck=0.5, kind=kind)) for seed in range(200)]
+    within = np.mean([np.abs(run.power - truth) < 1.96 * run.error for run in runs])
+    slope = np.polyfit(np.mean([run.power for run in runs], axis=0), truth, 1)[0]
+    print(f"{kind}, {seats} seats: intervals cover {within:.1%} of true effects, slope of the truth {slope:.3f}")
+    assert 0.93 < within < 0.97
+    assert 0.95 < slope < 1.05
 
 
 @pytest.mark.nightly

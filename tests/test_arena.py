@@ -28,7 +28,7 @@ import agents
 from agents.arena.chunk import files_of, play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
-from agents.arena.files import packed, unpacked
+from agents.arena.files import ChunkFiles, packed, unpacked
 from agents.arena.load import Table, load_run, records
 from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
 from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
@@ -257,7 +257,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
 
 
 def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
-    (tmp_path / ".run.json.abc.tmp").write_bytes(b"killed before there was a plan")
+    (tmp_path / ".run.json.helsinki-0.tmp").write_bytes(b"killed before there was a plan")
     run_arena(plan, tmp_path, processes=2)
     assert content(tmp_path) == content(finished)
 
@@ -267,8 +267,8 @@ def damage_all(folder: Path) -> set[str]:
     chunks = sorted((folder / "chunks").glob("*.games"))
     first = chunks[0]
     first.write_bytes(first.read_bytes()[:-100])
-    (folder / "chunks" / f".{first.name}.abc.tmp").write_bytes(b"half")
-    (folder / ".games.parquet.xyz.tmp").write_bytes(b"half")
+    (folder / "chunks" / f".{first.name}.helsinki-0.tmp").write_bytes(b"half")
+    (folder / ".games.parquet.helsinki-3.tmp").write_bytes(b"half")
     (folder / "games.parquet").unlink()
     last = chunks[-1]
     last.with_suffix(".json").unlink()
@@ -590,6 +590,51 @@ def test_files_beyond_all_measure_count_as_not_played(plan: Plan, finished: Path
     assert content(folder) == content(finished)
 
 
+def _vanish(games: Path) -> None:
+    games.unlink()
+
+
+def _truncate(games: Path) -> None:
+    games.write_bytes(games.read_bytes()[:-2])
+
+
+def _of_another_plan(games: Path) -> None:
+    edit(games.with_suffix(".json"), basis="0" * 16)
+
+
+def _of_fewer_blocks(games: Path) -> None:
+    """Put the unit there that a run with fewer games would have."""
+    plan = Plan.from_dict(json.loads((games.parent.parent / "run.json").read_text()))
+    files, whole = ChunkFiles(games.parent, plan), plan.chunks[0]
+    chunk = replace(whole, end=whole.end - 1)
+    played = play_chunk(plan.tables[0], plan.seed, chunk)
+    files.write(chunk, played.played, played.times)
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+@pytest.mark.parametrize("damage", [_vanish, _truncate, _of_another_plan, _of_fewer_blocks])
+def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
+    damage: Callable[[Path], None], form: Any, plan: Plan, finished: Path, tmp_path: Path
+) -> None:
+    """Nothing is written without all games of the plan; the same command plays those that are missing."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copy(finished / "run.json", folder)
+    first, *_, last = sorted((folder / "chunks").glob("*.games"))
+    last.unlink()
+    message = rf"{first.name}: found (no valid|some) games of chunk .*, expected all \(start again"
+    with pytest.raises(ArenaError, match=message):
+        run_arena(plan, folder, processes=1, form=form, progress=lambda games: damage(first))
+    assert not (folder / f"games.{form}").exists()
+    assert not (folder / "digests.json").exists()
+    path = run_arena(plan, folder, processes=1, form=form)
+    assert sum(map(len, load_run(folder))) == plan.games
+    if form == "parquet":
+        assert path.read_bytes() == (finished / "games.parquet").read_bytes()
+    else:
+        assert list(read_records(path)) == list(records(finished))
+
+
 @pytest.mark.thorough
 def test_a_run_is_played_and_read_without_parquet(
     plan: Plan, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -607,6 +652,40 @@ def test_a_run_is_played_and_read_without_parquet(
     assert list(read_records(folder / "games.jsonl")) == list(records(folder)) == played
     for table, expected in zip(load_run(folder), tables, strict=True):
         assert_same(table, expected)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished: Path, tmp_path: Path) -> None:
+    """Somebody else's folder: what a run writes replaces the links in it, not what they lead to."""
+    folder, mine = tmp_path / "run", tmp_path / "mine"
+    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copy(finished / "run.json", folder)
+    mine.mkdir()
+    written = ["games.parquet", "games.jsonl", "digests.json", "times.json"]
+    chunk = sorted((folder / "chunks").glob("*.games"))[0].relative_to(folder)
+    for name in [*written, str(chunk), str(chunk.with_suffix(".json"))]:
+        path = folder / name
+        path.unlink(missing_ok=True)
+        (mine / path.name).write_text("mine")
+        path.symlink_to(mine / path.name)
+    for form in ("parquet", "jsonl"):
+        run_arena(plan, folder, processes=1, form=form)  # type: ignore[arg-type]
+    assert {path.read_text() for path in mine.iterdir()} == {"mine"}
+    assert not [path for path in folder.rglob("*") if path.is_symlink()]
+    assert (folder / "games.parquet").read_bytes() == (finished / "games.parquet").read_bytes()
+    shutil.rmtree(folder / "chunks")
+    (folder / "chunks").symlink_to(mine)
+    before = sorted(mine.iterdir())
+    with pytest.raises(OSError, match="it is a symbolic link, expected a folder inside its run"):
+        run_arena(plan, folder, processes=1)
+    assert sorted(mine.iterdir()) == before
+    away = tmp_path / "away"  # a link that the user typed is followed
+    away.symlink_to(tmp_path / "far")
+    (tmp_path / "far").mkdir()
+    shutil.copy(finished / "run.json", away)
+    shutil.copytree(finished / "chunks", away / "chunks")
+    assert run_arena(plan, away, processes=1).read_bytes() == (finished / "games.parquet").read_bytes()
+    assert away.is_symlink()
 
 
 # more games than before

@@ -7,18 +7,19 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from agents.arena.config import plan_from_dict
+from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import DesignError, Handicap, as_sets
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError
 from agents.arena.run import run_arena
-from agents.balance.effects import estimate
+from agents.balance.effects import Study, estimate
 from agents.helsinki.balance.chapters import chapters
 from agents.helsinki.balance.confirm import suspects
 from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
@@ -166,6 +167,24 @@ def test_one_word_for_what_is_undecided() -> None:
     assert "| undecided |" in text
     assert "- Undecided, as too uncertain" in text
     assert not re.search(r"not known|not decided", text + BALANCE.read_text(encoding="utf-8"), re.IGNORECASE)
+
+
+@pytest.mark.nightly
+def test_the_effect_of_a_planted_handicap_is_found(tmp_path: Path) -> None:
+    """Each of three seats lacks an action by the flip of a coin: the truth is a difference of means."""
+    plan = plan_from_yaml("planted")
+    plan = replace(plan, tables=tuple(replace(table, blocks=table.blocks // 20) for table in plan.tables))
+    run_arena(plan, tmp_path)
+    tables = load_run(tmp_path)
+    lacks = np.concatenate([as_sets(table.denied)[:, :, [ACTIONS.index("two_wild_tiles")]] for table in tables])
+    places = np.concatenate([table.places for table in tables])
+    block = np.concatenate([table.block + 10**6 * number for number, table in enumerate(tables)])
+    won = 100.0 * (places == 0)
+    truth = won[~lacks[:, :, 0]].mean() - won[lacks[:, :, 0]].mean()
+    study = Study(lacks, places, block)
+    found, whole = estimate(study), estimate(study, depth=None)
+    assert abs(found.power[0] - truth) < 0.2 * found.error[0], "on the same games both see the same luck"
+    assert whole.power[0] < truth - 2 * whole.error[0], "whole rankings understate it"
 
 
 @pytest.mark.nightly

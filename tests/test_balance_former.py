@@ -106,6 +106,15 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
     assert moved["difference_high"] - moved["difference"] == pytest.approx(3.26 * 2**0.5 / 6, abs=0.002)
 
 
+def test_another_estimator_explains_what_widths_and_evaluators_do_not(compared: dict[str, Any]) -> None:
+    now = {key: value for key, value in compared.items() if key not in ("former", "digest")}
+    before = {**now, "verdicts": [{**one, "verdict": "overpowered"} for one in now["verdicts"]]}
+    found = differences(with_former({**now, "estimator": "logit of the winner"}, {**before, "digest": "0" * 16}))
+    reasons = {(players, one["why"]) for (players, _), one in found.items()}
+    assert {why for players, why in reasons if players > 2} == {"estimator"}
+    assert "estimator" not in {why for players, why in reasons if players == 2}
+
+
 def test_a_study_does_not_differ_from_itself(published: dict[str, Any], tmp_path: Path) -> None:
     one = study(published, tmp_path, all_of("any_side", 2, 3.0, 0.5))
     found = with_former(one, one)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from training.rollout import by_seat as by_seat_there
 from training.rollout import from_viewer as from_viewer_there
 from training.rollout import own_component as own_component_there
 from training.run import RunError, Training
-from training.saved import read
+from training.saved import read, write
 from training.segments import advantages as advantages_there
 from training.tables import TableConfig
 
@@ -434,6 +435,34 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
         Training(other, whole, 5, resume=True)
     with pytest.raises(RunError, match="the run was begun with seed 5, found 6 now"):
         Training(Preset.from_yaml(path), whole, 6, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("states", lambda array: np.full_like(array, 255), r"states: game 0: \w+.*: found"),
+        ("states", np.zeros_like, "states: game 0: .*: found"),
+        ("reports", lambda array: np.full_like(array, 2), "reports: game 0: ended: found"),
+        ("illegal", lambda array: array - 9, "illegal: found -"),
+        ("own", lambda array: array + 9, "own: found seats that are not there"),
+        (
+            "dealt",
+            lambda array: np.full_like(array.view(np.uint8), 2).view(bool),
+            "dealt: found bytes that are neither",
+        ),
+    ],
+)
+def test_a_run_is_not_resumed_from_games_that_cannot_be(
+    finished: tuple[Path, Path], tmp_path: Path, name: str, change: Callable[[Any], Any], message: str
+) -> None:
+    path, whole = finished
+    folder = shutil.copytree(whole, tmp_path / "run")
+    arrays, told = read(folder / "state.safetensors")
+    key = f"stage.{name}" if name in ("own", "dealt") else f"stage.env0.{name}"
+    arrays[key] = change(arrays[key])
+    write(folder / "state.safetensors", arrays, told.value)
+    with pytest.raises(RunError, match=message):
+        Training(Preset.from_yaml(path), folder, 5, resume=True)
 
 
 # presets

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from helsinki_env.cli import COMMANDS
 from helsinki_env.extras import EXTRAS, MissingExtraError, install_line, needs
@@ -140,6 +141,23 @@ def test_what_was_asked_for_decides_which_extra_is_named() -> None:
     assert caught.value.name == "nowhere"
     with pytest.raises(ModuleNotFoundError, match=r"helsinki_env\.nowhere"), needs("train"):
         import_module("helsinki_env.nowhere")  # a mistake of ours: no extra helps
+
+
+def test_without_a_clone_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert install_line("play") == 'pip install -c constraints.txt -e ".[play]"'
+    monkeypatch.setattr("helsinki_env.extras._FOLDER", tmp_path)  # as in a folder of installed packages
+    assert install_line("play") == 'pip install "helsinki-env[play]"'
+
+
+def test_other_libraries_get_the_versions_that_they_need_with_the_constraints() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    allowed = {requirement.name: requirement.specifier for requirement in map(Requirement, lines)}
+    # AgileRL 2.58 needs PettingZoo below 1.27; virtualenv, of which Tianshou 2.0 is in need, filelock below 4; MoviePy
+    # 2.2, by which Gymnasium records videos, Pillow below 12: else pip takes old versions of them without a word.
+    for name, version in (("pettingzoo", "1.26.1"), ("filelock", "3.20.0"), ("pillow", "11.3.0")):
+        assert version in allowed[name]
+        assert "99" not in allowed[name]  # nothing newer than what is tested
+    assert all("==" in str(found) or "<=" in str(found) for found in allowed.values())
 
 
 def test_every_extra_is_described() -> None:

@@ -9,8 +9,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,8 @@ from helsinki_env.play.record import Record, RecordError, RecordWriter, read_rec
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and devices of POSIX")
 
 
-def write(path: Path, text: str = "new\n") -> None:
-    with replacing(path) as file:
+def write(path: Path, text: str = "new\n", *, follow: bool = True) -> None:
+    with replacing(path, follow=follow) as file:
         file.write(text.encode())
 
 
@@ -67,6 +67,30 @@ def test_a_link_to_nothing_gets_its_file(tmp_path: Path) -> None:
     write(link)
     assert link.is_symlink()
     assert (tmp_path / "missing" / "file").read_text() == "new\n"
+
+
+@posix
+@pytest.mark.parametrize("target", ["far/file", "missing", "file", "/dev/null", "far"])
+def test_a_link_in_a_folder_of_somebody_else_is_replaced_itself(tmp_path: Path, target: str) -> None:
+    (tmp_path / "far").mkdir()
+    for outside in (tmp_path / "far" / "file", tmp_path / "far" / "mine"):
+        outside.write_text("old\n")
+    link = tmp_path / "file"
+    link.symlink_to(target)
+    write(link, follow=False)
+    assert not link.is_symlink()
+    assert link.read_text() == "new\n"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["far", "file", "file", "mine"]
+    assert (tmp_path / "far" / "file").read_text() == "old\n"
+    assert stat.S_IMODE(link.stat().st_mode) == stat.S_IMODE((tmp_path / "far" / "mine").stat().st_mode)
+
+
+@posix
+def test_a_lock_is_not_made_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"), held(tmp_path / "lock", RuntimeError("busy")):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 @posix
@@ -164,11 +188,90 @@ def test_checking_changes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_leftovers_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    for name in (".file.abc.tmp", "file", ".hidden"):
-        (tmp_path / name).touch()
+# what writers leave that are killed
+
+#: Writes half a file, says so and waits to be killed.
+WRITER = """
+import sys, time
+from pathlib import Path
+from helsinki_env.files import replacing
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Give a process that writes to a file and ends when it is killed, with the block at the latest."""
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@posix
+@pytest.mark.parametrize("by", ["the next writer of the file", "the next user of the folder"])
+def test_a_killed_writer_leaves_nothing_for_good(tmp_path: Path, by: str) -> None:
+    path = tmp_path / "file"
+    with writing(path) as process, writing(path) as other:  # two at once have a temporary file each
+        assert len(names(tmp_path)) == 2
+        process.kill()
+        process.wait()
+        if by == "the next writer of the file":
+            write(path)
+        else:
+            remove_leftovers(tmp_path)
+        left = [name for name in names(tmp_path) if name != "file"]
+        assert len(left) == 1, "the other writer is at work"
+        other.kill()
+    write(path)
+    assert names(tmp_path) == ["file"]
+    assert path.read_text() == "new\n"
+
+
+@posix
+def test_a_writer_at_work_is_left_alone_by_writers_of_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with replacing(path) as slow:
+        slow.write(b"slow")
+        slow.flush()
+        write(path, "fast")
+        remove_leftovers(tmp_path)
+        assert path.read_text() == "fast"
+    assert path.read_text() == "slow"
+    assert names(tmp_path) == ["file"]
+
+
+@posix
+def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
+    """Hidden files that end in .tmp, a folder of such a name, links and pipes, whatever they are called."""
+    mine = [".notes.tmp", ".x.abc.tmp", ".file.abcdefgh.tmp", ".helsinki-0.tmp", "x.helsinki-0.tmp", ".hidden"]
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    for name in (".x.tmp", ".file.helsinki-0.tmp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "inside").write_text("mine")
+    (tmp_path / ".file.helsinki-1.tmp").symlink_to(tmp_path / ".notes.tmp")
+    (tmp_path / ".file.helsinki-2.tmp").symlink_to("nowhere")
+    os.mkfifo(tmp_path / ".file.helsinki-3.tmp")
+    before = names(tmp_path)
     remove_leftovers(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".hidden", "file"]
+    assert names(tmp_path) == before
+    write(tmp_path / "file")
+    assert names(tmp_path) == sorted([*before, "file"])
+    assert {(tmp_path / name).read_text() for name in mine} == {"mine"}
+    assert (tmp_path / "file").read_text() == "new\n"
 
 
 # locks

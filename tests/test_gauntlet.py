@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,10 @@ from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.leaderboard import Leaderboard
 from agents.gauntlet.pins import Pins, measured_pins, pins_path
 from agents.gauntlet.report import certificate_row, pinned_table
-from agents.gauntlet.results import results
+from agents.gauntlet.results import expected_ahead, results
 from agents.gauntlet.verify import read_claim
 from agents.rating.ratings import ELO
-from agents.registry import make_player
+from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.cli import main
 from helsinki_env.data import sealed
@@ -374,7 +375,6 @@ def a_program(certified: dict[str, Any]) -> None:
         (another_player, "player_digest: found '000.*name the player that was rated"),
         (another_stage, r"certified.chunks: found .*expected a list of"),
         (another_scale, "pins_digest: found '000.*verify it with the version that made it"),
-        (a_program, "expected a player that comes with a package .the certificate would say what is run here"),
     ],
 )
 def test_a_certificate_that_was_changed_is_refused(
@@ -382,6 +382,17 @@ def test_a_certificate_that_was_changed_is_refused(
 ) -> None:
     with pytest.raises(GauntletError, match=message):
         read_claim(changed(rated, tmp_path, change), gauntlet, pins)
+
+
+def test_code_that_a_certificate_names_is_run_only_if_the_user_trusts_it(
+    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+) -> None:
+    path = changed(rated, tmp_path, a_program)
+    with pytest.raises(PlayerError, match=r"found the player 'program:rm -r important', .*--trust") as caught:
+        read_claim(path, gauntlet, pins)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert read_claim(path, gauntlet, pins, trust=True).player == "program:rm -r important"
+    assert read_claim(path, gauntlet, pins, "program:true").player == "program:true"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"certified": 3}', '{"certified": {}, "other": 1}'])
@@ -432,6 +443,9 @@ def test_the_command_rates_and_verifies(
     assert main([*words, "heuristic", "--out", str(out), "--processes", "1"]) == 0
     shown = capsys.readouterr().out
     assert "| `heuristic` | " in shown
+    assert "expected from its rating" in shown
+    assert "no intervals from fewer than 8 deals" in shown
+    assert not re.search(r"% \(\d", shown), "three deals say nothing about a share"
     assert read(out / "certificate.json")["certified"] == read(rated)["certified"], "whoever plays it, and how"
     assert main([*words, "--verify", str(rated), "--games", "12", "--seed", "1", "--processes", "2"]) == 0
     told = capsys.readouterr().out
@@ -457,6 +471,19 @@ def test_the_command_rates_and_verifies(
     assert "played again, its games came out otherwise than the certificate says" in capsys.readouterr().err
     assert main([*words, "--verify", str(rated), "greedy", "--processes", "1"]) == 2
     assert "came out otherwise" in capsys.readouterr().err
+
+
+def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: Pins) -> None:
+    plan = gauntlet.plan(COUNTED + "heuristic", "quick")
+    at_zero, ahead = (expected_ahead(plan, pins, [elo, elo]) for elo in (0.0, 4000.0))
+    assert set(at_zero) == {"random", "greedy"}
+    assert all(share > 0.999 for share in ahead.values())
+    assert at_zero["greedy"] == pytest.approx(0.5, abs=0.02), "greedy has 0 points too; seats are met equally often"
+    two = pins.tables["two"]
+    difference = -two.players["random"]
+    only_two = replace(plan, tables=plan.tables[:1])
+    chances = [1 / (1 + 10 ** (-(difference + sign * (two.seats[0] - two.seats[1])) / 400)) for sign in (1, -1)]
+    assert expected_ahead(only_two, pins, [0.0])["random"] == pytest.approx(np.mean(chances))
 
 
 PAGE = "# Players\n\n<!-- written: tiny, rated -->\n<!-- end: tiny, rated -->\nThe end.\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
-from tests.support.browser import Player, decide_by_key, sit, until
+from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit, until
 from tests.support.server import Server
 
 
@@ -158,7 +158,13 @@ def test_what_glows_is_clicked(game: TestedGame, server: Server, browser: Any) -
         if any(one["turn"] is not None for one in view["decisions"]):
             decide_by_key(player, rng)
             continue
-        meant = rng.choice(view["decisions"])
+        alone = one_by_one(view)
+        if not alone:
+            pick_by_mouse(player, rng)
+            player.page.click("#settle")
+            player.wait(lambda new, number=view["number"]: new["number"] > number)
+            continue
+        meant = rng.choice(alone)
         player.page.mouse.click(*player.point(meant["at"][0]))
         after = player.wait(lambda new, number=view["number"]: new["number"] > number)
         assert after["log"][view["number"]]["words"] == meant["said"]

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.web.messages import change_between, packed
 from helsinki_env.web.store import Store
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
-from tests.support.browser import Player, decide_by_key, sit
+from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
 
@@ -36,9 +37,15 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def decide_by_mouse(player: Player, rng: random.Random) -> str:
-    """Take a decision with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
+    """Decide with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
     view = player.view
-    meant = rng.choice([one for one in view["decisions"] if one["kind"] == "BUILD"] or view["decisions"])
+    alone = one_by_one(view)
+    meant = rng.choice([one for one in alone if one["kind"] == "BUILD"] or view["decisions"])
+    if meant not in alone:
+        pick_by_mouse(player, rng)
+        player.page.click("#settle")
+        player.wait(lambda new: new["number"] > view["number"])
+        return "spot"
     if meant["turn"] is not None:
         by = "tile"
         while player.held() != meant["turn"]:
@@ -48,7 +55,7 @@ def decide_by_mouse(player: Player, rng: random.Random) -> str:
         player.page.mouse.click(*player.point(*meant["covers"]))
     elif meant["at"]:
         spot = meant["at"][0]
-        there = [one for one in view["decisions"] if one["turn"] is None and spot in one["at"]]
+        there = [one for one in alone if one["turn"] is None and spot in one["at"]]
         player.page.mouse.click(*player.point(spot))
         by = "menu" if len(there) > 1 else "spot"
         if len(there) > 1:
@@ -130,15 +137,25 @@ def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) 
         view = table_view(
             table, (0,), 0, None, None, None, lambda _: picture(table, drawn), lambda: choices(table.game)
         )
-        return json.dumps(view | more, separators=(",", ":"), ensure_ascii=False)
+        return packed(view | more)
 
-    def sent(text: str) -> Any:
-        return SimpleNamespace(responses=[], frames=[text])
+    def sent(*texts: str) -> Any:
+        return SimpleNamespace(responses=[], frames=[*texts])
 
-    assert assert_nothing_hidden_was_sent(sent(told(0)), tmp_path, "t") == 1
+    known = told(0)
+    assert assert_nothing_hidden_was_sent(sent(known), tmp_path, "t") == 1
     for leak in (told(1), told(0, seed=6), told(0, chance=int(table.game.state.chance))):
         with pytest.raises(AssertionError):
             assert_nothing_hidden_was_sent(sent(leak), tmp_path, "t")
+        with pytest.raises(AssertionError):
+            assert_nothing_hidden_was_sent(sent(known, change_between(known, leak)), tmp_path, "t")
+    store = Store(tmp_path)
+    store.write("t", table.decide(0, int(table.game.legal_actions()[0]), "decided"))
+    store.close()
+    change = change_between(known, told(0))
+    assert assert_nothing_hidden_was_sent(sent(known, change), tmp_path, "t") == 2
+    with pytest.raises(AssertionError):
+        assert_nothing_hidden_was_sent(sent(known, packed(json.loads(change) | {"seed": 6})), tmp_path, "t")
 
 
 @ONE_GAME_OR_EACH_NIGHTLY

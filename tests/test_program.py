@@ -278,6 +278,135 @@ def test_a_program_that_stays_dies_with_the_process_and_so_do_its_own(bot: str, 
     pytest.fail("the program lives on")
 
 
+#: A program that begins another one, in a process group or session of its own, and answers.
+BREEDER = """
+import json, os, signal, sys, time
+how, notes = sys.argv[1:]
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if how == "group":
+        os.setpgid(0, 0)
+    elif how in ("session", "daemon"):
+        os.setsid()
+        if how == "daemon" and os.fork():  # its parent ends, as that of a daemon does
+            os._exit(0)
+    for number in (0, 1):
+        os.close(number)
+    if how == "tree" and os.fork() == 0:
+        os.setsid()
+        os.fork()
+    with open(notes, "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    time.sleep(600)
+expected = 3 if how == "tree" else 1
+while not os.path.exists(notes) or len(open(notes).readlines()) < expected:
+    time.sleep(0.01)
+for line in sys.stdin:
+    message = json.loads(line)
+    print(json.dumps({"action": message.get("legal", [0])[-1]}), flush=True)
+    if how == "daemon" and message["type"] == "decide":
+        break  # the program ends, the daemon does not
+"""
+
+
+def living(notes: Path) -> list[int]:
+    """Return the processes that are noted and have not ended."""
+    found = []
+    for number in map(int, notes.read_text().split()):
+        try:
+            os.kill(number, 0)
+            state = Path(f"/proc/{number}/stat").read_bytes().rpartition(b") ")[2][:1]
+        except (ProcessLookupError, FileNotFoundError):
+            continue
+        if state != b"Z":
+            found.append(number)
+    return found
+
+
+def all_end(notes: Path) -> None:
+    until = time.monotonic() + 60
+    while left := living(notes):
+        if time.monotonic() > until:
+            for number in left:
+                os.kill(number, signal.SIGKILL)
+            pytest.fail(f"{len(left)} live on")
+        time.sleep(0.02)
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of every descendant")
+
+
+@linux
+@pytest.mark.parametrize("how", ["group", "session", "daemon", "tree"])
+def test_what_a_program_has_begun_ends_with_it_wherever_it_is(how: str, tmp_path: Path) -> None:
+    notes = tmp_path / "pids"
+    (tmp_path / "breeder.py").write_text(BREEDER)
+    config = spec_named("helsinki").config()
+    player = ProgramPlayer(f"{sys.executable} {tmp_path / 'breeder.py'} {how} {notes}", config, 60.0)
+    decide(player, spec_of(config).game(config, seed=0))
+    assert player.mishaps == Mishaps()
+    assert len(living(notes)) == (3 if how == "tree" else 1)
+    player.close()
+    left = living(notes)
+    for number in left:
+        os.kill(number, signal.SIGKILL)
+    assert left == []
+
+
+@linux
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", ["session", "tree"])
+def test_what_a_program_has_begun_ends_when_the_command_is_stopped(how: str, number: int, tmp_path: Path) -> None:
+    notes, script = tmp_path / "pids", tmp_path / "breeder.py"
+    script.write_text(BREEDER.replace("print(json", 'message["type"] == "decide" and time.sleep(600); print(json'))
+    player = f"program:600:{sys.executable} {script} {how} {notes}"
+    words = ["simulate", "--players", f"{player},random", "--games", "2", "--threads", "1"]
+    command = [sys.executable, "-m", "helsinki_env.cli", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 240
+        while not notes.exists() or len(living(notes)) < (3 if how == "tree" else 1):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.wait(60)
+    all_end(notes)
+
+
+def test_a_program_gets_the_signals_and_files_of_any_other(tmp_path: Path) -> None:
+    """No open file of ours is passed on, no signal is ignored, and standard error stays where it was."""
+    report, script = tmp_path / "report", tmp_path / "reporting.py"
+    script.write_text(
+        "import json, os, signal, sys\n"
+        "ours = os.open('/dev/null', os.O_RDONLY)\n"
+        "ignored = [int(s) for s in signal.valid_signals() if signal.getsignal(s) == signal.SIG_IGN]\n"
+        f"open({str(report)!r}, 'w').write(json.dumps([ours, ignored, os.getpid() == os.getpgid(0) == os.getsid(0)]))\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'action': json.loads(line).get('legal', [0])[-1]}), flush=True)\n"
+    )
+    config = spec_named("helsinki").config()
+    with open(os.devnull) as one:
+        os.set_inheritable(one.fileno(), True)
+        player = ProgramPlayer(f"{sys.executable} {script}", config, 60.0)
+        decide(player, spec_of(config).game(config, seed=0))
+    player.close()
+    first_free, ignored, own = json.loads(report.read_text())
+    assert first_free == 3
+    assert set(ignored) <= {int(signal.SIGPIPE), int(signal.SIGXFSZ)}, "those that Python itself ignores"
+    assert own
+
+
+def test_a_program_that_cannot_be_executed_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "bot"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    config = spec_named("helsinki").config()
+    with pytest.raises(PlayerError, match=r"found no answer to the first message: .*No such file or directory"):
+        decide(ProgramPlayer(str(script), config), spec_of(config).game(config, seed=0))
+
+
 def test_names_of_programs(bot: str) -> None:
     config = spec_named("helsinki").config()
     assert make_player(f"program:{bot} plays", config).name == f"program:{bot} plays"

@@ -247,6 +247,25 @@ def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path,
     assert path.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.parametrize("other", [False, True], ids=["same file", "another file of the folder"])
+def test_what_a_killed_match_leaves_is_removed_by_the_next_one(other: bool, tmp_path: Path) -> None:
+    notes = tmp_path / ".notes.tmp"
+    notes.write_text("mine")
+    words = ["simulate", "--players", "mc:1000000", "--games", "5000", "--out", str(tmp_path / "games.jsonl")]
+    with start(words) as process:
+        until = time.monotonic() + PATIENCE
+        while not list(tmp_path.glob(".games.jsonl.*.tmp")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+    path = tmp_path / ("other.jsonl" if other else "games.jsonl")
+    assert main([*MATCH, "--out", str(path)]) == 0
+    assert sorted(tmp_path.glob("*.tmp")) == [notes]
+    assert notes.read_text() == "mine"
+
+
 def test_threads_in_long_kernels_do_not_keep_a_command_from_stopping(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text("as it was\n")

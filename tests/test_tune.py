@@ -18,11 +18,12 @@ from agents.arena.chunk import play_chunk
 from agents.arena.plan import Plan
 from agents.arena.store import RunFolder
 from agents.helsinki.balance.parts import StudyError
-from agents.helsinki.balance.tune.candidates import best_boards, ranked
+from agents.helsinki.balance.tune.candidates import Objective, best_boards, effects_on, ranked
 from agents.helsinki.balance.tune.config import Games, TuneConfig
 from agents.helsinki.balance.tune.found import read_found
 from agents.helsinki.balance.tune.model import Evidence, Model
 from agents.helsinki.balance.tune.numbers import board_file, changed, in_words, random_boards, same, sizes
+from agents.helsinki.balance.tune.proof import proven
 from agents.helsinki.balance.tune.report import _page, report_files
 from agents.helsinki.balance.tune.results import judged_again, results
 from agents.helsinki.balance.tune.run import Tuning, open_tuning
@@ -103,6 +104,15 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"games": {}}, r"games: screen: found \{\}, expected games for at least one number of players"),
         ({"games": GAMES | {"proof": {3: 9000}}}, r"games\.proof: found .*, expected games for 2 players, as for"),
         ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100, expected at least 1,920, 48 for each"),
+        ({"aim": "lifted"}, "aim: found 'lifted', expected an aim: one of balance, lift"),
+        ({"aim": None}, "aim: found None, expected an aim: one of balance, lift"),
+        ({"floor": 1.2}, r"floor: found 1\.2, expected a fraction of the level of the published board, from 0 \(no fl"),
+        ({"floor": 90}, "floor: found 90, expected a fraction of the level"),
+        ({"floor": -0.1}, r"floor: found -0\.1, expected a fraction of the level"),
+        ({"floor": True}, "floor: found True, expected a fraction of the level"),
+        ({"floor": None}, "floor: found None, expected a fraction of the level"),
+        ({"floor": "90 %"}, "floor: found '90 %', expected a fraction of the level"),
+        ({"floor": float("nan")}, "floor: found nan, expected a fraction of the level"),
         ({"components": "nowhere"}, "nowhere"),
         ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected another player"),
     ],
@@ -148,15 +158,17 @@ def test_the_model_learns_how_worth_moves_with_numbers(seats: int) -> None:
     config = asked(numbers={"two_points": {"cost": [0, 3], "strength": [1, 3]}, "any_side": {"cost": [0, 3]}})
     play, evidence = simulated(config, spoilt_worth, 1), Evidence(config.free, seats)
     boards = random_boards(config.free, 40, seed=2)
-    for board, study in zip(boards, play("slopes", [Asked(board, seats, 600) for board in boards]), strict=True):
-        evidence.add(study, board)
+    for board, screening in zip(boards, play("slopes", [Asked(board, seats, 600) for board in boards]), strict=True):
+        evidence.add(screening.study, board)
     model = evidence.fit()
     as_it_is, dear, weak = model.powers(np.array([(1, 1, 2), (1, 3, 2), (1, 1, 1)]))
     scale = 100 * (seats - 1) / seats**2 * 0.75  # points of the share of wins for a log odds of 1, with much luck
     assert as_it_is[POINTS] == pytest.approx(1.3 * scale, rel=0.25)
     assert as_it_is[POINTS] - dear[POINTS] == pytest.approx(0.8 * scale, rel=0.4)
     assert as_it_is[POINTS] - weak[POINTS] == pytest.approx(0.25 * scale, rel=0.6)
-    assert np.delete(as_it_is - dear, POINTS) == pytest.approx(0)
+    others = np.delete(as_it_is - dear, POINTS)
+    assert np.ptp(others) == pytest.approx(0), "a number only moves its own action, or all of them together"
+    assert np.abs(others).max() < 0.1 * scale
     assert model.deviations(np.array([(1, 1, 2)])).sum() == pytest.approx(0)
 
 
@@ -178,8 +190,8 @@ def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
     config = asked(numbers="covered", most=5)
     play, evidence = simulated(config, uneven_worth, 1), Evidence(config.free, 2)
     boards = random_boards(config.free, 84, seed=2)
-    for board, study in zip(boards, play("slopes", [Asked(board, 2, 2000) for board in boards]), strict=True):
-        evidence.add(study, board)
+    for board, screening in zip(boards, play("slopes", [Asked(board, 2, 2000) for board in boards]), strict=True):
+        evidence.add(screening.study, board)
     model = evidence.fit()
     full, cover = np.zeros((1, 15), np.int64), np.zeros((1, 15), np.int64)
     cover[0, APART[4]] = 1
@@ -203,7 +215,9 @@ def test_the_smallest_of_equally_good_changes_comes_first() -> None:
     power = np.full(len(ACTIONS), 10.0)
     power[POINTS] = 16.4
     model = Model(terms, power, slopes)
-    boards, distance = best_boards(config.free, [model], band=1.0, most=2, count=500)
+    objective = Objective("balance", 1.0, published=power.mean(keepdims=True), least=np.zeros(1))
+    boards = best_boards(config.free, [model], objective, most=2, count=500)
+    distance = objective.distance(*effects_on([model], np.array(boards), objective.published))
     assert boards[0] == (1, 1, 3)
     assert distance[0] == 0
     assert (sizes(config.free, np.array(boards))[0] <= 2).all()
@@ -232,9 +246,115 @@ def test_a_spoilt_action_is_found_and_put_right() -> None:
     assert found.proposal is not None
     assert POINTS in {number.action for number, _ in changed(config.free, found.proposal.board)}
     box = found.proof[0]
-    assert found.proposal.at_most(1.0) < box.surely(1.0)
-    assert found.proposal.about(1.0) < 2.5 < 7 < box.about(1.0)
+    assert found.proposal.distance.high < box.distance.low
+    assert found.proposal.distance.value < 2.5 < 7 < box.distance.value
     assert [len(one.seen) for one in found.tried] == [2, 2, 2, 2, 1, 1, 1, 1]
+
+
+BACK = ACTIONS.index("move_back")
+
+
+def dulling_worth(moved: dict[tuple[str, str], int]) -> Array:
+    """`two_points` is too strong. A higher cost makes all actions weaker; a lower strength only this one."""
+    worth = np.full(len(ACTIONS), 0.25)
+    cost, strength = moved["two_points", "cost"], -moved.get(("two_points", "strength"), 0)
+    worth[POINTS] += 0.5 - 0.4 * (cost > 0) - 0.3 * strength
+    return worth - 0.12 * (cost > 0)
+
+
+def weak_worth(moved: dict[tuple[str, str], int]) -> Array:
+    """`two_points` is too strong, and `move_back` and two others too weak, which only their costs can change."""
+    worth = np.full(len(ACTIONS), 0.3)
+    worth[POINTS] += 0.5 + 0.4 * moved["two_points", "strength"]
+    for action in ("move_back", "extra_card", "any_side"):
+        worth[ACTIONS.index(action)] = 0.02 - 0.25 * moved[action, "cost"]
+    return worth
+
+
+DULLING: dict[str, Any] = {"two_points": {"cost": [1, 2], "strength": [1, 2]}}
+WEAK: dict[str, Any] = {"two_points": {"strength": [1, 2]}} | {
+    action: {"cost": [0, 1]} for action in ("move_back", "extra_card", "any_side")
+}
+FEW: dict[str, Any] = {
+    "games": {"screen": {2: 9000}, "slopes": {2: 6000}, "halving": {2: 3000}, "proof": {2: 24000}},
+    "boards": 20,
+    "candidates": 4,
+    "finalists": 1,
+}
+
+
+def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any) -> tuple[Any, set[tuple[str, str]]]:
+    """What a search finds, and the numbers that its proposal changes."""
+    config = asked(numbers=numbers, **FEW, **asked_for)
+    found = search(config, simulated(config, worth, seed))
+    board = found.proposal.board if found.proposal else same(config.free)
+    return found, {(ACTIONS[number.action], number.kind) for number, _ in changed(config.free, board)}
+
+
+def test_the_floor_keeps_the_level() -> None:
+    """Making everything weaker brings actions nearer to each other; with a floor that is no balance."""
+    only_cost = {"two_points": {"cost": [1, 2]}}
+    free, changes = changes_of(only_cost, dulling_worth, 6, most=1)
+    assert (free.outcome, changes) == ("proposed", {("two_points", "cost")})
+    before, after = (board.levels[0] for board in free.proof)
+    assert after.level.high < before.level.low
+    assert after.share is not None
+    assert after.share.high < 80
+    assert before.share is None
+
+    held, changes = changes_of(only_cost, dulling_worth, 6, most=1, floor=0.9)
+    assert (held.outcome, changes) == ("level not kept", set())
+    assert [board.kept for board in held.proof] == [True, False]
+    assert held.tried[0].share < 80
+
+    other, changes = changes_of(DULLING, dulling_worth, 6, most=1, floor=0.8)
+    assert (other.outcome, changes) == ("proposed", {("two_points", "strength")})
+    assert other.proposal is not None
+    assert other.proposal.kept
+    share = other.proposal.levels[0].share
+    assert share is not None
+    assert share.low >= 80
+
+
+def test_boards_below_the_floor_come_last_however_near_to_the_aim() -> None:
+    config = asked(numbers=DULLING)
+    boards = np.array([(2, 2), (1, 1), (1, 2)])
+    distance, lacking = np.array([0.0, 2.0, 9.0]), np.array([0.5, 0.0, 0.0])
+    assert ranked(config.free, boards, distance, lacking).tolist() == [1, 2, 0]
+    assert ranked(config.free, boards, distance).tolist() == [0, 1, 2]
+
+
+def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
+    balance, dulled = changes_of(WEAK, weak_worth, 6, most=3)
+    lift, lifted = changes_of(WEAK, weak_worth, 6, most=3, aim="lift")
+    assert (balance.outcome, lift.outcome) == ("proposed", "proposed")
+    assert ("two_points", "strength") in dulled
+    assert lifted == {(action, "cost") for action in ("move_back", "extra_card", "any_side")}
+    before, after = (board.levels[0] for board in lift.proof)
+    assert set(before.dead) == {"move_back", "extra_card", "any_side"}
+    assert after.dead == []
+    assert after.level.low > before.level.low
+    assert lift.proof[1].distance.high < lift.proof[0].distance.low
+    assert lift.proof[0].distance.value == pytest.approx(3 / 15 * (before.level.value - 1 - 0.5), abs=0.4)
+
+
+def test_levels_and_use_are_told_as_they_are() -> None:
+    config = asked(numbers=WEAK)
+    play = simulated(config, weak_worth, 3)
+    box = same(config.free)
+    (one,) = proven(config, [box], play("screen", [Asked(box, 2, 24000)]))
+    level = one.levels[0]
+    assert level.level.value == pytest.approx(np.mean([effect.value for effect in level.effects.values()]))
+    assert level.level.low < level.level.value < level.level.high
+    assert {name: round(use.value) for name, use in level.use.items() if name in ("two_points", "one_wild_tile")} == {
+        "two_points": pytest.approx(80, abs=1),
+        "one_wild_tile": pytest.approx(30, abs=1),
+    }
+    assert all(use.low <= use.value <= use.high for use in level.use.values())
+    dead = level.dead_count
+    assert dead.low <= dead.value == len(level.dead) == 3 <= dead.high
+    findings = {finding.action: finding for finding in one.findings}
+    assert findings["two_points"].deviation == pytest.approx(level.effects["two_points"].value - level.level.value)
 
 
 def test_the_five_that_stand_out_are_covered() -> None:
@@ -329,6 +449,8 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "cost", 1)]
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
+    share = data["after"]["screen"][0]["level"]["share"]
+    assert f"{share:.0f} (" in files[Path("tune.md")].decode()
     page = files[Path("tune.md")].decode()
     assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
     assert all(f"## {title}" in page for title in ("Every action", "What it does to the game", "What each number does"))
@@ -379,8 +501,19 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("in the band", [], None, [])
     assert list(data["provenance"]["parts"]) == ["screen"]
     page = files[Path("tune.md")].decode()
-    assert "- All actions lie within the band of ±50 win-share points around the average action" in page
+    assert "- All actions lie within the band of ±50 games of a hundred around the average action" in page
     assert "proposal" not in page
+    level = data["before"]["screen"][0]["level"]
+    assert level["level_low"] < level["level"] < level["level_high"]
+    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of a hundred." in data["summary"]
+    dead = f"{len(level['dead'])} ({level['dead_low']} to {level['dead_high']})"
+    told = (
+        f"| 2 players, as it is | {', '.join(name.replace('_', ' ') for name in level['dead'])} | {level['level']:.2f} "
+    )
+    assert told in page
+    assert f"| {dead} |" in page
+    used = data["before"]["screen"][0]["actions"][POINTS]
+    assert f"{used['use']:.1f} ({used['use_low']:.1f} to {used['use_high']:.1f})" in page
 
 
 FOUND = Path(__file__).resolve().parent.parent / "docs" / "balance" / "tune"
@@ -394,13 +527,24 @@ def keys_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from keys_of(inner, (*path, key))
 
 
-@pytest.mark.parametrize("name", ["standard", "covered"])
-def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(name: str, tmp_path: Path) -> None:
-    text = (FOUND / name / "tune.json").read_text(encoding="utf-8")
-    config, found = read_found(FOUND / name / "tune.json")
-    assert TuneConfig.from_yaml(name) == config
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a search that is made now."""
+    folder = tmp_path_factory.mktemp("fresh")
+    (folder / "tune.json").write_bytes(played_here(of_random_games(), folder / "run")[Path("tune.json")])
+    return folder / "tune.json"
+
+
+@pytest.mark.parametrize("name", ["standard", "covered", "fresh"])
+def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
+    name: str, fresh: Path, tmp_path: Path
+) -> None:
+    source = fresh if name == "fresh" else FOUND / name / "tune.json"
+    text = source.read_text(encoding="utf-8")
+    config, _ = read_found(source)
+    assert (config.aim, config.floor) == ("balance", 0.0), "the first reports state no floor, and had none"
     refused = Counter[str]()
-    for path in keys_of(found):
+    for path in keys_of(json.loads(text)):
         if path[0] in ("digest", "judged"):
             continue  # the seal, and what is judged anew
         data = json.loads(text)

@@ -67,3 +67,11 @@ def test_the_wheel_simulates_from_the_shell(installed: Path, tmp_path: Path) -> 
     )  # fmt: skip
     assert "heuristic" in out
     assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 20
+
+
+def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [installed / "helsinki", "play"], cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")

@@ -14,7 +14,6 @@ With a preset of a plain network (``--preset card``) it is measured alone, on th
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -118,7 +117,6 @@ def main(
     """
     Entry(rounds, UserError, "--rounds").integer(1, 10**6)
     Entry(seed, UserError, "--seed").integer(0, 2**31)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.net.checkpoint import load_checkpoint
     from agents.net.description import PLAIN
     from agents.net.make import network_path

@@ -11,7 +11,7 @@ from typing import Any
 from agents.net.description import JUDGE, PLAIN
 from agents.net.network import NetworkConfig
 from agents.net.parts import NoInputsError, inputs_of
-from agents.registry import make_player
+from agents.registry import check_code, make_player
 from helsinki_env.data import Entry, UserError, read_yaml
 from helsinki_env.engine.spec import game_names, spec_named, usual_spec
 from helsinki_env.yaml_files import find_yaml, list_yaml
@@ -141,18 +141,37 @@ class Preset:
         return plain
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> Preset:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Preset:
         """Return the preset in a file (a name in ``configs/training``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             PresetError: naming file, key, value and remedy.
+            PlayerError: if the file names code and is not trusted.
         """
-        return cls.from_dict(read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError))
+        data = read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError)
+        preset = cls._read(data)
+        check_code((*preset.opponents, *preset.evaluation.opponents, preset.against), data.file, trust=trust)
+        with data.blamed():
+            preset.check()
+        return preset
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> Preset:
         """Return the preset in plain data; PresetError if something is wrong with it."""
-        data = Entry.of(data, PresetError, "the preset").mapping([item.name for item in fields(cls)])
+        data = Entry.of(data, PresetError, "the preset")
+        preset = cls._read(data)
+        with data.blamed():
+            preset.check()
+        return preset
+
+    @classmethod
+    def _read(cls, data: Entry) -> Preset:
+        """Return the preset in plain data, whose players have not been made yet."""
+        data.mapping([item.name for item in fields(cls)])
         parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].given}
         if data["tables"].given:
             tables = data["tables"].entries("kinds of tables", least=1, most=_MOST_LISTED)
@@ -162,10 +181,7 @@ class Preset:
                 data["warm"].fail("nothing, as a plain network learns by playing alone")
             parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
-        preset = data.build(cls)
-        with data.blamed():
-            preset.check()
-        return preset
+        return data.build(cls)
 
     def of_game(self, rules: str, name: str) -> Preset:
         """Return the same for another game, with a network that is told no more than that game tells.

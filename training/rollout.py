@@ -205,7 +205,7 @@ class Stage:
             number: of the rollout; with the seed it decides about everything that is drawn.
             fast: compute in bfloat16.
         """
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + number)
+        generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
         words = np.random.default_rng([self.seed, number])
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
@@ -275,7 +275,7 @@ class Stage:
         log_probs = network.log_probs(x, said).cpu()
         values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).cpu().numpy()
         # The exponential race draws from the policy exactly: the first of clocks that run at the rates of the choices.
-        clock = torch.empty(len(log_probs)).exponential_(generator=generator).log()
+        clock = torch.empty_like(log_probs).exponential_(generator=generator).log()
         chosen = best_choices(inputs, (log_probs - clock).numpy())
         viewer = self.seat[rows]
         probs = log_probs.exp().numpy()

@@ -30,7 +30,7 @@ from agents.registry import files_digest, make_player
 from helsinki_env.data import Entry, UserError, brief
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.extras import needs
-from helsinki_env.files import held, is_file, remove_leftovers, write_json
+from helsinki_env.files import check_no_link, held, is_file, remove_leftovers, write_json
 from training.board import Board
 from training.card.group import Group
 from training.evaluate import gate, measure
@@ -52,6 +52,8 @@ _RACE_SEED = 3_000_000
 #: The gates of a run have seeds a hundred apart, runs of neighbouring seeds a thousand: from the eleventh on they play
 #: decks of another run's gates. All must be seeds of games.
 _MOST_SEED = 2**53
+#: More updates, actions or games than any run comes to.
+_MOST_COUNT = 2**53
 #: The state is saved at least so often, in seconds; what is learnt does not depend on it.
 _SAVE_EVERY = 30.0
 #: Where a run stands, in its folder.
@@ -170,7 +172,7 @@ class Training:
         load_module("best", self.best, arrays)
         self.learner.pool.past = list(self.standing.past)
         for name, part in self.learner.parts.items():
-            part.counts = {key: told[name][key].integer(0) for key in part.counts}
+            part.counts = {key: told[name][key].integer(0, _MOST_COUNT) for key in part.counts}
         self.learner.parts[self.standing.part].restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
@@ -187,6 +189,7 @@ class Training:
             if self.group.first:
                 stack.enter_context(held(self.folder / "lock", busy))
                 board = stack.enter_context(Board(self.folder / "tensorboard", self._updates()))
+                check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
                     remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds

@@ -79,6 +79,8 @@ def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[A
     if found is None or found.dtype not in (kept, like.dtype) or found.nbytes != like.nbytes:
         shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
         raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {kept} for shape {like.shape}")
+    if like.dtype == np.bool_ and (found.view(np.uint8) > 1).any():
+        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected truth values")
     return found.view(like.dtype).reshape(like.shape)
 
 

@@ -32,6 +32,7 @@ from agents.registry import make_player
 from agents.standing import Standing, win_shares
 from helsinki_env import GameConfig
 from helsinki_env.data import Entry, UserError
+from helsinki_env.engine.arrays import action_masks
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.extras import needs
@@ -244,6 +245,7 @@ class SB3Player:
                 f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
                 "the component file it was trained with"
             )
+        mask = action_masks("mask", mask, len(observation))
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         for start in range(0, len(asked), _CHUNK):
@@ -351,7 +353,7 @@ def main(
         print(f"{model.num_timesteps:9,} decisions, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
 
     model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
-    with replacing(out) as file:
+    with replacing(out, follow=True) as file:
         model.save(file)  # type: ignore[arg-type]  # takes what can be written to
     print(f"saved {out}")
     for name in ("random", "greedy"):

@@ -23,6 +23,7 @@ from agents.net.network import Assessment, Network, in_step
 from agents.net.parts import Places, carry_out, places, write_position
 from agents.search.desk import Desk, clear, new_desk
 from helsinki_env.data import UserError
+from helsinki_env.engine.arrays import in_place, keys
 from helsinki_env.engine.contract import SEATS, redeal, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -173,6 +174,7 @@ def play_lessons(
         stray: chance of a decision to be taken at random.
         seats: P, at least the players of the fullest game.
     """
+    games, words = in_place("games", games, desk.trial.dtype, None), keys("words", words, len(games))
     most = int(len(games) * 120 * share) + 64  # turns of a long game
     lessons = Lessons(
         np.zeros((most, seats, at.seat[-1]), np.int8),

@@ -8,6 +8,7 @@ from typing import Any
 
 from agents.arena.designs import DESIGNS, read_designs
 from agents.arena.plan import CHUNK_GAMES, MOST_GAMES, ArenaError, Plan, TablePlan, lineups_of
+from agents.registry import check_code
 from helsinki_env.data import Entry, read_yaml, shown
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml
 from helsinki_env.yaml_files import find_yaml
@@ -21,19 +22,23 @@ _GAMES = 2000
 _MOST_TABLES = 1000
 
 
-def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Plan:
+def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
     """Return the tournament in a file (a name in ``configs/arena``, or a path).
 
     Args:
         name_or_path: the file.
         changes: values that take the place of the file's, by key.
+        trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
         ArenaError: naming file, key, value found and what is expected.
+        PlayerError: if the file names code and is not trusted.
     """
     data = read_yaml(find_yaml(name_or_path, "arena", ArenaError), ArenaError)
     data.value = {**data.mapping(_KEYS).value, **(changes or {})}
-    return plan_from_dict(data)
+    plan = plan_from_dict(data)
+    check_code((player for table in plan.tables for player in table.players), data.file, trust=trust)
+    return plan
 
 
 def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:

@@ -60,11 +60,12 @@ class Table:
         return len(self.block)
 
 
-def load_run(path: str | Path) -> list[Table]:
+def load_run(path: str | Path, *, whole: bool = False) -> list[Table]:
     """Return the tables of a run, finished or not; `Table.missing` says how many games are not there yet.
 
     Args:
         path: the folder of the run.
+        whole: raise an error if the run is not finished.
 
     Raises:
         ArenaError: if there is no run, it was played with another version of the environment, no game is there yet, or
@@ -73,7 +74,7 @@ def load_run(path: str | Path) -> list[Table]:
     folder = RunFolder.open(Path(path))
     tables = folder.plan.tables
     played: list[list[_Columns]] = [[_of_nothing(table.seats)] for table in tables]
-    for chunk, games in folder.games():
+    for chunk, games in folder.games(whole=whole):
         played[chunk.table].append(_columns(tables[chunk.table], chunk, games))
     if all(len(parts) == 1 for parts in played):
         raise ArenaError(f"{path}: found a run of which no game has been played yet (go on with helsinki arena)")

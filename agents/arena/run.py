@@ -13,6 +13,7 @@ from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
 from agents.arena.workers import in_processes
 from agents.registry import make_player
+from helsinki_env.data import Entry
 from helsinki_env.machine import processors
 from helsinki_env.spawning import check_main
 
@@ -53,8 +54,8 @@ def run_arena(
     if not ray:
         check_main(ArenaError)
     processes = processors() if processes is None and not ray else processes
-    if processes is not None and (isinstance(processes, bool) or processes < 1):
-        raise ArenaError(f"processes: found {processes!r}, expected a whole number of at least 1")
+    if processes is not None:
+        Entry(processes, ArenaError, "processes").integer(1)
     # What cannot be made or written shall be known now, not in a worker or at the end, hours later.
     if form == "parquet":
         import_module("agents.arena.parquet")

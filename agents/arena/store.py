@@ -22,7 +22,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ from agents.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
 from agents.play import Outcome
 from helsinki_env.data import brief, read_json
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.files import held, is_file, remove_leftovers, replacing, write_json
+from helsinki_env.files import check_no_link, held, is_file, remove_leftovers, replacing, write_json
 from helsinki_env.play.record import Record, RecordWriter
 
 __all__ = ["RunFolder", "has_games", "records_of"]
@@ -84,6 +83,7 @@ class RunFolder:
 
     @classmethod
     def _begin(cls, path: Path, plan: Plan) -> None:
+        check_no_link(path / _CHUNKS)
         manifest = path / "run.json"
         before = None
         if manifest.exists():
@@ -165,35 +165,46 @@ class RunFolder:
                 found.append(replace(chunk, first=kept.chunk.end))
         return found
 
-    def games(self) -> Iterator[tuple[Chunk, ChunkGames]]:
+    def games(self, *, whole: bool = False) -> Iterator[tuple[Chunk, ChunkGames]]:
         """Yield the chunks that have been played with their games, in the order of the plan.
 
         They come from the file with all games if there is one, so the chunks may be left out where a run is copied to.
+
+        Args:
+            whole: raise an error if a game of the plan is missing.
 
         Raises:
             ArenaError: if that file is not the one that was written, or games are not those of the plan.
             MissingExtraError: if it is there, but nothing that reads Parquet.
         """
-        return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks()
+        return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[Chunk, ChunkGames]]:
-        from agents.arena.parquet import games_of, read_parquet
+        from agents.arena.bounded import GamesFile
+        from agents.arena.parquet import SCHEMA, games_of
 
         joined = self.path / _GAMES
         remedy = "bring the files back as they were written, or remove it and start helsinki arena again"
         if (changed := self._not_as_written()) is not None:
             raise ArenaError(f"{joined}: {changed} ({remedy})")
-        for chunk, rows in zip_longest(self.plan.chunks, read_parquet(joined)):
-            if chunk is None or rows is None:
+        chunks = self.plan.chunks
+        try:
+            file = GamesFile(joined, SCHEMA, len(chunks) + 1)
+        except ArenaError as problem:
+            raise ArenaError(f"{joined}: {problem} ({remedy})") from None
+        with file:
+            if (count := len(file.rows)) != len(chunks):
                 raise ArenaError(
-                    f"{joined}: found {'fewer' if rows is None else 'more'} row groups than there are chunks, "
-                    f"{len(self.plan.chunks)} ({remedy})"
+                    f"{joined}: found {'fewer' if count < len(chunks) else 'more'} row groups than there are chunks, "
+                    f"{len(chunks)} ({remedy})"
                 )
-            try:
-                games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
-            except ArenaError as problem:
-                raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
-            yield chunk, games
+            for number, chunk in enumerate(chunks):
+                try:
+                    rows = file.group(number, self.plan.games_of([chunk]))
+                    games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
+                except ArenaError as problem:
+                    raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
+                yield chunk, games
 
     def _not_as_written(self) -> str | None:
         """Say what is wrong with the file that holds all games, None if nothing is."""
@@ -210,9 +221,15 @@ class RunFolder:
             return f"found the checksum {found[:16]}…, expected {expected:.16}… as {_DIGESTS} says"
         return None
 
-    def _games_of_chunks(self) -> Iterator[tuple[Chunk, ChunkGames]]:
+    def _games_of_chunks(self, whole: bool) -> Iterator[tuple[Chunk, ChunkGames]]:
         for chunk in self.plan.chunks:
             kept = self._chunks.kept(chunk)
+            if whole and (kept is None or kept.chunk != chunk):
+                raise ArenaError(
+                    f"{self._chunks.path(chunk)}: found {'no valid games' if kept is None else 'some games'} of "
+                    f"{self.plan.describe(chunk)}, expected all (start again with the same arguments, which plays the "
+                    "missing games)"
+                )
             if kept is not None:
                 yield kept.chunk, self._chunks.games(kept)
 
@@ -236,18 +253,18 @@ class RunFolder:
             form: "parquet" or "jsonl".
 
         Raises:
-            ArenaError: if chunks do not hold the games of the plan.
+            ArenaError: if a chunk of the plan is missing, incomplete or damaged; then no file is written.
             MissingExtraError: if nothing is there that writes Parquet.
         """
         path = self.path / f"games.{form}"
         if form == "jsonl":
-            with RecordWriter(path) as writer:
-                for record in records_of(self.plan, self._games_of_chunks()):
+            with RecordWriter(path, follow=False) as writer:
+                for record in records_of(self.plan, self._games_of_chunks(whole=True)):
                     writer.write(record)
         else:
             from agents.arena.parquet import rows_of, write_parquet
 
-            tables, played = self.plan.tables, self._games_of_chunks()
+            tables, played = self.plan.tables, self._games_of_chunks(whole=True)
             with replacing(path) as file:
                 digest = write_parquet(file, (rows_of(tables[chunk.table], chunk, games) for chunk, games in played))
                 write_json(self.path / _DIGESTS, {"plan": self.plan.digest, _GAMES: digest})

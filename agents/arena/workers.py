@@ -18,7 +18,9 @@ from typing import Any
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from agents.net.measured import pass_on
 from helsinki_env.spawning import check_main, why_ended
+from helsinki_env.stopping import interrupts_held
 
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "workers_kept"]
 
@@ -61,7 +63,7 @@ class _Workers:
 
     def submit(self, *asked: Any) -> Future[ChunkGames]:
         """Hand a chunk out."""
-        with _deaf():
+        with interrupts_held():
             future = self.pool.submit(play_chunk, *asked)
         self._started |= set(multiprocessing.active_children()) - self._others
         return future
@@ -173,19 +175,6 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
             workers.end()
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Let Ctrl-C wait while the block runs: a process that is begun there hears none from its first moment on."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _begin(began: Event) -> None:
     """Set a new process up, and say that it has started."""
     began.set()
@@ -195,6 +184,7 @@ def _begin(began: Event) -> None:
 def begin() -> None:
     """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
     one_thread()
+    pass_on(lambda text: None)  # the parent makes every player first, and has warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -1,7 +1,7 @@
 """What single things are worth to who may use or take them: from any run in which seats were denied them at random.
 
 The table of a run tells who was denied what (`boards` in its file). Being denied one thing is an effect in a
-Plackett-Luce model of whole rankings, shared places included, with seat effects (`agents.balance.effects`), and one on
+multinomial logit of the winner, shared first ranks included, with seat effects (`agents.balance.effects`), and one on
 the margin in points (`agents.balance.margins`). Simultaneous intervals hold for all things of a table at once.
 """
 
@@ -26,10 +26,10 @@ __all__ = ["Worth", "denied_files", "worths"]
 
 
 _METHOD = (
-    "Every seat was denied a set of its own, drawn at random; who finishes where depends on it. The power of a thing "
-    "says by how many points of a hundred a seat that has it wins more of its games than one that is denied it, over "
-    "all seats of all games, from a Plackett-Luce model of whole rankings with seat effects. Points are those of the "
-    "margin to the mean of the others. All intervals of a table hold together with 95 %; a deck counts as one game."
+    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a "
+    "seat wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the "
+    "marginal effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the "
+    "other seats. All intervals of a table hold at once with 95% probability; the deal is the independent unit."
 )
 
 

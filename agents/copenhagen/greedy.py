@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from agents.rows import checked_rows
 from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.games.copenhagen.actions import SIZE
 from helsinki_env.games.copenhagen.bits import GROUND, LEFT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.restore import restore
 from helsinki_env.games.copenhagen.state import PHASE_PLACE, PHASE_TAKE, new_states
 from helsinki_env.games.copenhagen.step import apply
 
@@ -112,7 +112,7 @@ class GreedyPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
-        states = restore(self.config, observation)
+        states, mask, _ = checked_rows(self.config, observation, mask, words)
         actions, tried = np.zeros(len(mask), np.int64), np.zeros(SIZE, np.int8)
-        choose_batch(self.config.tables, states, new_states(2), np.ascontiguousarray(mask), tried, actions)
+        choose_batch(self.config.tables, states, new_states(2), mask, tried, actions)
         return actions

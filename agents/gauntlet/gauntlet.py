@@ -16,7 +16,7 @@ from typing import Any
 from agents.arena.config import plan_from_dict
 from agents.arena.plan import MOST_GAMES, Plan
 from agents.gauntlet.errors import GauntletError
-from agents.registry import files_digest
+from agents.registry import check_code, files_digest
 from helsinki_env.data import Entry, digest_of, read_yaml
 from helsinki_env.yaml_files import find_yaml
 
@@ -90,11 +90,16 @@ class Gauntlet:
     digest: str
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> Gauntlet:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
         """Return the gauntlet in a file (a name in ``configs/gauntlets``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             GauntletError: naming file, key, value found and what is expected.
+            PlayerError: if the file names code and is not trusted.
         """
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":
@@ -128,6 +133,7 @@ class Gauntlet:
                 entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
             if len(met) < 2:
                 entry["reference"].fail("games of at least two players, or there is nothing to compare")
+            check_code((*met, *table.players, found.zero), path, trust=trust)
         return found
 
     @property

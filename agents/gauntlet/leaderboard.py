@@ -198,5 +198,5 @@ class Leaderboard:
         page = self._page_with(tables)
         if b"\r\n" in self.path.read_bytes():
             page = page.replace("\n", "\r\n")
-        with replacing(self.path) as file:
+        with replacing(self.path, follow=True) as file:
             file.write(page.encode())

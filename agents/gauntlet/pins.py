@@ -146,7 +146,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
             "seats": [round(float(effect), 1) for effect in rated.seat],
         }
     digest, first = sha256(), {}
-    for chunk, part in RunFolder.open(run).games():
+    for chunk, part in RunFolder.open(run).games(whole=True):
         content = packed(part.played)
         digest.update(content)
         if chunk.first == 0:

@@ -18,7 +18,7 @@ from agents.gauntlet.pins import Pins
 from agents.rating.anchored import Anchored, AnchoredGames, anchored
 from agents.standing import share_interval, win_shares
 
-__all__ = ["PLAYER", "results"]
+__all__ = ["PLAYER", "expected_ahead", "results"]
 
 PLAYER = 0
 """The number of the player among those of a table; behind it are its opponents."""
@@ -65,6 +65,31 @@ def results(plan: Plan, pins: Pins, chunks: Iterable[tuple[Chunk, npt.NDArray[np
         ],
         "opponents": _opponents(plan, tables),
     }
+
+
+def expected_ahead(plan: Plan, pins: Pins, ratings: Sequence[float]) -> dict[str, float]:
+    """Return how often a player with these ratings is expected to finish ahead of each opponent, 0 to 1.
+
+    A player whose results against one opponent lie far from this has no single strength: its rating depends on whom
+    it meets.
+
+    Args:
+        plan: what was played.
+        pins: the scale.
+        ratings: of the player at each table of the plan, in Elo points.
+    """
+    chances: dict[str, list[npt.NDArray[np.float64]]] = {}
+    for chunk in plan.chunks:
+        table = plan.tables[chunk.table]
+        seating = schedule(table, plan.seed, chunk).seating
+        fixed = pins.tables[table.name]
+        strengths = np.array([ratings[chunk.table], *(fixed.players[name] for name in table.players[PLAYER + 1 :])])
+        worth = strengths[seating] + np.array(fixed.seats)
+        own = np.take_along_axis(worth, (seating == PLAYER).argmax(axis=1)[:, None], axis=1)
+        ahead = 1 / (1 + 10 ** ((worth - own) / 400))
+        for i, opponent in enumerate(table.players[PLAYER + 1 :], start=PLAYER + 1):
+            chances.setdefault(opponent, []).append(ahead[seating == i])
+    return {opponent: float(np.concatenate(parts).mean()) for opponent, parts in chances.items()}
 
 
 def _anchored_games(games: _Games, players: Sequence[str], pins: Pins, name: str) -> AnchoredGames:

@@ -19,7 +19,7 @@ from agents.gauntlet.gauntlet import Gauntlet
 from agents.gauntlet.pins import Pins
 from agents.gauntlet.results import results
 from agents.mishaps import Mishaps
-from agents.registry import files_digest, is_code
+from agents.registry import check_code, files_digest
 from helsinki_env.data import Entry, read_json, shown
 
 __all__ = ["Claim", "read_certificate", "read_claim"]
@@ -106,26 +106,24 @@ class Claim:
         return "" if self.package == ours else f"; made with helsinki-env {self.package}, this is {ours}"
 
 
-def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None) -> Claim:
+def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None, *, trust: bool = False) -> Claim:
     """Read a certificate and check everything but the games themselves.
 
     Args:
         path: of its file.
         gauntlet: that it should be of.
         pins: the scale.
-        player: who shall play again; None: whom the certificate names, unless that name says what is to be run.
+        player: who shall play again; None: whom the certificate names.
+        trust: allow a player that the certificate names to run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
         GauntletError: naming what is wrong, what was found and what is expected.
+        PlayerError: if the certificate names code, is not trusted, and no player is given.
     """
     data = _of_gauntlet(path, gauntlet, pins)["certified"]
     named = data["player"].text("a player")
-    if player is None and is_code(named):
-        data["player"].fail(
-            "a player that comes with a package",
-            "the certificate would say what is run here: name the player yourself, helsinki evaluate --verify "
-            "CERTIFICATE PLAYER",
-        )
+    if player is None:
+        check_code([named], path, trust=trust)
     plays = named if player is None else player
     plan = _plan_of(data, gauntlet, plays)
     digest = files_digest(plays, plan.tables[0].config)

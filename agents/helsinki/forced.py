@@ -9,6 +9,7 @@ from agents.base import Player
 from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
 from helsinki_env.data import UserError, one_of, shown
+from helsinki_env.engine.arrays import action_masks, keys
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
@@ -34,12 +35,15 @@ class ForcedPlayer:
         self.player, self.name = player, f"forced:{action}:{player.name}"
         if hasattr(player, "at_once"):
             self.at_once = player.at_once
-        self._use = int(action_table((config or GameConfig()).loaded.types).offsets[KIND_USE]) + ACTIONS.index(action)
+        table = action_table((config or GameConfig()).loaded.types)
+        self._use, self._ids = int(table.offsets[KIND_USE]) + ACTIONS.index(action), table.size
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask = action_masks("mask", mask, None, self._ids)
+        words = keys("words", words, len(mask))
         actions = np.full(len(mask), self._use, np.int64)
         free = np.flatnonzero(mask[:, self._use] == 0)
         if len(free):

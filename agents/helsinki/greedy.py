@@ -18,8 +18,8 @@ from agents.helsinki import weights as heuristic
 from agents.helsinki.greedy_decide import choose_batch
 from agents.helsinki.memory import new_views
 from agents.helsinki.view import pieces
+from agents.rows import checked_rows
 from helsinki_env import GameConfig
-from helsinki_env.engine.hidden import restore
 
 __all__ = ["GreedyPlayer", "Weights"]
 
@@ -111,9 +111,10 @@ class GreedyPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
+        states, mask, _ = checked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
         free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
-        states, masks, chosen = restore(self.config, observation[free]), mask[free], actions[free]
+        states, masks, chosen = states[free], mask[free], actions[free]
         # scratch of its own for each call: several threads may ask one player
         views, tables, parts = new_views(1), self.config.tables, pieces(self.config)
         choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.guide import decide_ahead, forget, guide_of, weights_record
+from agents.rows import checked_rows
 from helsinki_env import GameConfig
-from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
 
@@ -49,10 +49,9 @@ class HeuristicPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
-        states = restore(self.config, observation)
+        states, mask, words = checked_rows(self.config, observation, mask, words)
         work = spec_of(self.config).new_states(self.config, 1)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
         tables, parts, views = self.config.tables, self.guide.pieces(self.config), self.guide.new_views(2)
-        mask, words = np.ascontiguousarray(mask), np.ascontiguousarray(words)
         _decide_batch(tables, parts, self._record, states, work, views, mask, words, values, actions)
         return actions

@@ -21,11 +21,13 @@ from helsinki_env.data import Entry, UserError, brief, parse_json, shown
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
 from helsinki_env.files import is_file
 
-__all__ = ["JUDGE", "KEY", "PLAIN", "CheckpointError", "ahead_of", "arrays_digest", "check_description",
+__all__ = ["COMPONENTS", "JUDGE", "KEY", "PLAIN", "CheckpointError", "ahead_of", "arrays_digest", "check_description",
            "check_exists", "describe", "environment_of", "interface_digests", "parse_description"]  # fmt: skip
 
 KEY = "helsinki"
 """Where the description stands in a file: the name of an entry of its metadata."""
+COMPONENTS = "components"
+"""Which entry of the description names the component files that the network was trained with: digests by name."""
 FORMAT = 2
 JUDGE, PLAIN = "judge", "plain"
 """Kinds of networks: those that judge the ends of turns (`agents.net`), and those that read the observation
@@ -83,6 +85,7 @@ def describe(config: Any, more: dict[str, Any], kind: str = JUDGE) -> str:
         "types": types,
         **({} if kind == JUDGE else {"kind": kind}),
         **interface_digests(config, types, kind, ahead_of(more)),
+        COMPONENTS: {config.loaded.name: config.loaded.digest},
     }
     return json.dumps({**content, **more})
 

@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.heuristic.player import HeuristicPlayer
-from agents.net.description import KEY, CheckpointError
+from agents.net.description import COMPONENTS, KEY, CheckpointError
 from agents.net.inputs import Writer
 from agents.net.make import network_path
+from agents.net.measured import measured_components
 from agents.net.parts import places
 from agents.net.player import Assessor, preferences
-from helsinki_env.data import UserError
+from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
@@ -96,7 +97,9 @@ def export_onnx(
     out = Path(out)
     if out.suffix != ".onnx":
         raise UserError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
-    network, description = load_checkpoint(network_path(str(checkpoint)))
+    path = network_path(str(checkpoint))
+    network, description = load_checkpoint(path)
+    description[COMPONENTS] = measured_components(path, description)
     content = sealed(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
@@ -104,7 +107,7 @@ def export_onnx(
             f"{checkpoint}: not exported: the model prefers another choice in {agreement.differ:,} of "
             f"{agreement.decisions:,} decisions, and log-probabilities differ by up to {agreement.largest:.3g}"
         )
-    with replacing(out) as file:
+    with replacing(out, follow=True) as file:
         file.write(content)
     return agreement
 
@@ -145,7 +148,8 @@ def export_half(
     rounded = Network(network.game, network.config)
     rounded.load_state_dict(weights)
     agreement = _compare(network, description, TorchAssessor(rounded.eval()), positions, seed, progress)
-    save_checkpoint(out, rounded, description, half=True)
+    measured = {COMPONENTS: measured_components(path, description)}
+    save_checkpoint(out, rounded, description | measured, half=True)
     return agreement
 
 
@@ -238,15 +242,13 @@ def _compare(
     seed: int,
     progress: Callable[[int], None] | None,
 ) -> Agreement:
-    if isinstance(positions, bool) or not isinstance(positions, int) or positions < 1:
-        raise UserError(f"positions: found {positions!r}, expected a whole number of at least 1")
+    Entry(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])
     original, writer = TorchAssessor(network), Writer(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
         inputs = writer.write(observation, mask)
-        with _one_thread():
-            expected, found = (preferences(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
+        expected, found = (preferences(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
         best, chosen = _favourites(expected, inputs.first), _favourites(found, inputs.first)
         worse = expected[best] - expected[chosen] >= TIE
         differ += int(worse.sum())
@@ -256,17 +258,6 @@ def _compare(
         if progress is not None:
             progress(len(inputs))
     return Agreement(decisions, differ, ties, largest)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let PyTorch compute with one thread: the same bits anywhere, and small networks are not faster with more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

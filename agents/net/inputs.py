@@ -21,14 +21,17 @@ import numpy.typing as npt
 from agents.guide import NOTHING, decide
 from agents.net.choices import Inputs, ends
 from agents.net.parts import carry_out, places, view_of, write_position
+from agents.rows import checked_rows
 from agents.search.desk import Desk, clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
+from helsinki_env.engine.arrays import integers
 from helsinki_env.engine.contract import SEATS, place_of
 from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
+from helsinki_env.engine.spec import spec_of
 
 __all__ = ["Inputs", "Writer", "finish_turn", "win_share", "write_win_shares"]
 
@@ -174,7 +177,7 @@ class Writer:
         Raises:
             ObservationError: if these are no observations of such games.
         """
-        games = restore(self.config, observation)
+        games, mask, _ = checked_rows(self.config, observation, mask)
         at = self._at
         legal = mask.sum(axis=1, dtype=np.int64)
         first = ends(legal)
@@ -191,7 +194,6 @@ class Writer:
             np.zeros((positions, at.table[-1]), np.int8),
             np.zeros(positions, np.float32),
         )
-        mask = np.require(mask, requirements=["C", "W"])  # or it is compiled anew for each kind of array
         i = inputs
         with self._desk() as desk:
             _write(
@@ -207,7 +209,9 @@ class Writer:
             observation: int8 (B, F).
             actions: a legal decision of each row with which `Inputs.ended` says the game is over, int64 (B,).
         """
+        games = restore(self.config, observation)
+        actions = integers("actions", actions, (len(games),), 0, spec_of(self.config).ids(self.config) - 1)
         shares = np.zeros((len(actions), SEATS), np.float32)
         with self._desk() as desk:
-            _end(desk, restore(self.config, observation), actions, shares)
+            _end(desk, games, actions, shares)
         return shares

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import usual_errors
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
 from agents.opinion import Opinion, by_seat
@@ -55,6 +56,7 @@ def choice_of(inputs: Inputs, rows: npt.NDArray[np.int64], actions: npt.NDArray[
     return np.searchsorted(inputs.row * beyond + inputs.action, rows * beyond + actions)
 
 
+@usual_errors
 def opinions_of(
     writer: Writer,
     inputs: Inputs,

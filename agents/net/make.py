@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.net.description import CheckpointError, environment_of
+from agents.net.measured import warn_unmeasured
 from agents.net.parts import inputs_of
 from agents.net.player import Assessor, NetPlayer
 from agents.net.search import NetSearchPlayer
@@ -56,7 +57,8 @@ def make(argument: str, config: Any) -> NetPlayer:
     Raises:
         CheckpointError: if there is no such network or it does not fit the games.
     """
-    return NetPlayer(_assessor(argument, config, fast=False), config, f"net:{argument}" if argument else "net")
+    name = f"net:{argument}" if argument else "net"
+    return NetPlayer(_assessor(name, argument, config, fast=False), config, name)
 
 
 def make_with_search(argument: str, config: Any) -> NetSearchPlayer:
@@ -76,7 +78,8 @@ def make_with_search(argument: str, config: Any) -> NetSearchPlayer:
             f"player {shown('net+search:' + argument)}: expected the number of trials, from 1 to {MOST_TRIALS:,}, and "
             "perhaps a network, such as net+search:100 or net+search:100:runs/quick"
         )
-    return NetSearchPlayer(trials, _assessor(path, config, fast=True), config, f"net+search:{argument}")
+    name = f"net+search:{argument}"
+    return NetSearchPlayer(trials, _assessor(name, path, config, fast=True), config, name)
 
 
 def network_path(argument: str, config: Any = None) -> Path:
@@ -89,10 +92,11 @@ def network_path(argument: str, config: Any = None) -> Path:
     return path / "best.safetensors" if os.path.isdir(path) else path  # unlike Path's own, it takes names of any length
 
 
-def _assessor(argument: str, config: Any, fast: bool) -> Assessor:
+def _assessor(player: str, argument: str, config: Any, fast: bool) -> Assessor:
     path = network_path(argument, config)
     assessor, description = _load_onnx(path) if path.suffix == ".onnx" else _load(path, fast)
     check_games(path, description, config)
+    warn_unmeasured(player, path, description, config)
     return assessor
 
 

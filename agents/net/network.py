@@ -8,7 +8,9 @@ by what it thinks of that kind of decision. See `agents.net.inputs` for what goe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,13 @@ with needs("train"):
     import torch
     from torch import nn
 
-__all__ = ["ABSENT", "Assessment", "Block", "Network", "NetworkConfig", "Tensors", "in_step"]
+__all__ = ["ABSENT", "PLACE", "Assessment", "Block", "LayerNorm", "Linear", "Network", "NetworkConfig", "Tensors",
+           "in_step"]  # fmt: skip
+
+PLACE: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
+"""Where weights are made and of what, whatever a program has chosen as PyTorch's defaults."""
+Linear: Callable[..., nn.Linear] = partial(nn.Linear, **PLACE)
+LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **PLACE)
 
 ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
@@ -123,7 +131,7 @@ class Block(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.norm, self.inner, self.outer = nn.LayerNorm(width), nn.Linear(width, width), nn.Linear(width, width)
+        self.norm, self.inner, self.outer = LayerNorm(width), Linear(width, width), Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return features of the same shape, (N, width)."""
@@ -159,7 +167,7 @@ class Network(nn.Module):
             raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
         seat_parts = told.of_seat(self.types, c.ahead)
         seat, table = (
-            torch.cat([torch.full((part.size,), 1.0 / part.scale) for part in parts])
+            torch.cat([torch.full((part.size,), 1.0 / part.scale, **PLACE) for part in parts])
             for parts in (seat_parts, told.table_parts(self.types))
         )
         self.seat_scale: torch.Tensor
@@ -183,17 +191,17 @@ class Network(nn.Module):
             for name, source in {"side": turning.side, "seat_turned": seen, "table_turned": turning.table}.items():
                 self.register_buffer(name, torch.from_numpy(source), persistent=False)
         self._present = int(places(self.game).seat[[part.name for part in seat_parts].index("present")])
-        self.seat_in = nn.Linear(len(seat), c.seat_hidden)
-        self.seat_out = nn.Linear(c.seat_hidden, c.seat)
-        self.from_seats = nn.Linear(SEATS * c.seat, c.width)
-        self.from_table = nn.Linear(len(table), c.width)
+        self.seat_in = Linear(len(seat), c.seat_hidden)
+        self.seat_out = Linear(c.seat_hidden, c.seat)
+        self.from_seats = Linear(SEATS * c.seat, c.width)
+        self.from_table = Linear(len(table), c.width)
         self.blocks = nn.Sequential(*(Block(c.width) for _ in range(c.blocks)))
-        self.norm = nn.LayerNorm(c.width)
-        self.win = nn.Linear(c.width, SEATS)
-        self.score = nn.Linear(c.width, SEATS)
-        self.trust = nn.Linear(c.width, int(group.max()) + 1)
-        self.liking = nn.Linear(c.width, int(group.max()) + 1)
-        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS).log())
+        self.norm = LayerNorm(c.width)
+        self.win = Linear(c.width, SEATS)
+        self.score = Linear(c.width, SEATS)
+        self.trust = Linear(c.width, int(group.max()) + 1)
+        self.liking = Linear(c.width, int(group.max()) + 1)
+        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS, **PLACE).log())
         for head in (self.win, self.score, self.trust, self.liking):
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)

@@ -12,10 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import usual_errors
 from agents.net.choices import Inputs
 from agents.net.inputs import Writer
 from agents.net.judging import choice_of, opinions_of, shares_after
 from agents.opinion import Opinion
+from agents.rows import asked_rows, checked_also
 
 __all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
@@ -42,6 +44,7 @@ class Assessed:
     liking: Floats
 
     @property
+    @usual_errors
     def wins(self) -> Floats:
         """Each seat's share of the win, from the viewer on, float32 (N, 4), rows add up to 1."""
         shares = np.exp(self.win_logits - self.win_logits.max(axis=1, keepdims=True))
@@ -73,6 +76,7 @@ def chunked(size: int) -> list[npt.NDArray[np.int64]]:
     return list(rows.reshape(-1, CHUNK))
 
 
+@usual_errors
 def preferences(inputs: Inputs, assessed: Assessed, assessor: Assessor) -> npt.NDArray[np.float64]:
     """Return the logarithm of the probability of every choice, float64 (C,); see `Network.log_probs`."""
     logits = assessed.win_logits.astype(np.float64)
@@ -110,6 +114,7 @@ class NetPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask, words = asked_rows(self.writer.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
@@ -135,6 +140,8 @@ class NetPlayer:
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
         """Return an opinion for each row; see `agents.opinion.opinions`."""
+        mask, words = asked_rows(self.writer.config, observation, mask, words)
+        also = checked_also(also, mask)
         inputs, log_probs = self.opinion(observation, mask)
         shares = shares_after(self.writer, self.assessor, inputs, observation)
         if also is not None:
@@ -162,6 +169,7 @@ def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArra
     return chosen
 
 
+@usual_errors
 def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """A choice of each decision, drawn by its random number, uint64 (B,).
 

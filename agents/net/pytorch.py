@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,7 +16,32 @@ from helsinki_env.extras import needs
 with needs("train"):
     import torch
 
-__all__ = ["TorchAssessor", "knows_bfloat16"]
+__all__ = ["TorchAssessor", "knows_bfloat16", "one_thread"]
+
+_LOCK = threading.Lock()
+#: How many threads are in `one_thread`, and how many PyTorch computed with before the first of them.
+_inside, _before = 0, 1
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let PyTorch compute with one thread, and afterwards with as many as before.
+
+    Small networks gain nothing by more, and their last bits are then the same everywhere. Threads that wait for each
+    other spin: on a machine that has other work as well, play takes several times as long.
+    """
+    global _inside, _before
+    with _LOCK:
+        if not _inside:  # else the number is already that of another thread that is in here
+            _before = torch.get_num_threads()
+        _inside += 1
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(_before)
+        with _LOCK:
+            _inside -= 1
 
 
 def knows_bfloat16(device: torch.device | str = "cpu") -> bool:
@@ -42,7 +71,7 @@ class TorchAssessor:
     def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
         """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
         parts = []
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in chunked(len(table)):
                 said = self.network(*(torch.from_numpy(x[rows]).to(self._device) for x in (seats, table)))
                 parts.append([x.cpu().numpy() for x in said])

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import usual_errors
 from agents.guide import decide
 from agents.net.choices import Inputs
 from agents.net.inputs import finish_turn, write_win_shares
@@ -23,10 +24,12 @@ from agents.net.judging import choice_of, opinions_of
 from agents.net.parts import carry_out, places, write_position
 from agents.net.player import Assessor, NetPlayer
 from agents.opinion import Opinion
+from agents.rows import asked_rows, checked_also
 from agents.search.desk import clear, new_desk
 from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
 from helsinki_env.data import UserError
+from helsinki_env.engine.arrays import keys
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.hidden import restore
 from helsinki_env.engine.kernel import kernel
@@ -100,6 +103,7 @@ class Race(NamedTuple):
     shares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.int64]
 
+    @usual_errors
     def preferences(self, trust: float, width: float) -> npt.NDArray[np.float64]:
         """Return how likely a policy should take each decision, among those that were tried, float64 (B, m).
 
@@ -146,10 +150,12 @@ class NetSearchPlayer:
         self.config = config or GameConfig()
         self.net = NetPlayer(assessor, self.config)
 
+    @usual_errors
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask, words = asked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
@@ -176,6 +182,7 @@ class NetSearchPlayer:
         """
         return 4.0 * self.net.assessor.sharpness
 
+    @usual_errors
     def race(
         self,
         inputs: Inputs,
@@ -192,8 +199,10 @@ class NetSearchPlayer:
             words: random numbers, uint64 (B,).
         """
         arms, opinions, counts = self._enter(inputs, log_probs)
-        return self._race(restore(self.config, observation), arms, opinions, counts, words.copy())
+        games = restore(self.config, observation)
+        return self._race(games, arms, opinions, counts, keys("words", words, len(games)).copy())
 
+    @usual_errors
     def judge(
         self,
         observation: npt.NDArray[np.int8],
@@ -205,6 +214,8 @@ class NetSearchPlayer:
 
         What was not in the race, or had no rival there, is tried in the deals of its first round.
         """
+        mask, words = asked_rows(self.config, observation, mask, words)
+        also = checked_also(also, mask)
         inputs, log_probs = self.net.opinion(observation, mask)
         arms, behind, counts = self._enter(inputs, log_probs)
         games = restore(self.config, observation)

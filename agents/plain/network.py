@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from agents.net.description import PLAIN
-from agents.net.network import ABSENT, Block, NetworkConfig
+from agents.net.network import ABSENT, Block, LayerNorm, Linear, NetworkConfig
 from agents.net.parts import inputs_of
 from agents.plain.entries import Entries, entries_of
 from helsinki_env import GameConfig
@@ -52,7 +52,7 @@ class _Reader(nn.Module):
 
     def __init__(self, entries: Entries, width: int) -> None:
         super().__init__()
-        columns, scales = torch.tensor(entries.columns), torch.tensor(entries.scales)
+        columns, scales = (torch.tensor(told, device="cpu") for told in (entries.columns, entries.scales))
         values = torch.from_numpy(entries.values)
         self.columns: torch.Tensor
         self.inverse: torch.Tensor
@@ -60,11 +60,11 @@ class _Reader(nn.Module):
         self.entry: torch.Tensor
         self.value: torch.Tensor
         self.register_buffer("columns", columns, persistent=False)
-        self.register_buffer("inverse", 1.0 / scales, persistent=False)
+        self.register_buffer("inverse", 1.0 / scales.to(torch.float32), persistent=False)
         self.register_buffer("most", scales.to(torch.int8), persistent=False)
         self.register_buffer("entry", values[:, 0].contiguous(), persistent=False)
         self.register_buffer("value", values[:, 1].to(torch.int8), persistent=False)
-        self.layer = nn.Linear(len(scales) + len(values), width)
+        self.layer = Linear(len(scales) + len(values), width)
 
     def forward(self, observations: torch.Tensor, readers: int) -> torch.Tensor:
         """Return (N, readers, width) from int8 (N, F); the last readers may be left out."""
@@ -101,16 +101,16 @@ class PlainNetwork(nn.Module):
         self.types = told.types(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
         self.present: torch.Tensor
-        self.register_buffer("present", torch.tensor(entries.present), persistent=False)
+        self.register_buffer("present", torch.tensor(entries.present, device="cpu"), persistent=False)
         self.seat_in = _Reader(entries.seats, c.seat_hidden)
-        self.seat_out = nn.Linear(c.seat_hidden, c.seat)
-        self.from_seats = nn.Linear(SEATS * c.seat, c.width)
+        self.seat_out = Linear(c.seat_hidden, c.seat)
+        self.from_seats = Linear(SEATS * c.seat, c.width)
         self.from_table = _Reader(entries.table, c.width)
         self.blocks = nn.Sequential(*(Block(c.width) for _ in range(c.blocks)))
-        self.norm = nn.LayerNorm(c.width)
-        self.policy = nn.Linear(c.width, spec_of(self.game).ids(self.game))
-        self.win = nn.Linear(c.width, SEATS)
-        self.score = nn.Linear(c.width, SEATS)
+        self.norm = LayerNorm(c.width)
+        self.policy = Linear(c.width, spec_of(self.game).ids(self.game))
+        self.win = Linear(c.width, SEATS)
+        self.score = Linear(c.width, SEATS)
         for head in (self.policy, self.win, self.score):
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)

@@ -11,8 +11,11 @@ import numpy.typing as npt
 from agents.net.checkpoint import load_network
 from agents.net.description import CheckpointError
 from agents.net.make import check_games, network_path
+from agents.net.measured import warn_unmeasured
 from agents.net.player import chunked
+from agents.net.pytorch import one_thread
 from agents.plain.network import PlainNetwork
+from helsinki_env.engine.arrays import action_masks
 from helsinki_env.extras import needs
 
 with needs("train"):
@@ -38,6 +41,7 @@ class PlainPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask = action_masks("mask", mask, len(observation))
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
@@ -49,7 +53,7 @@ class PlainPlayer:
     def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Return the logit of every decision, float32 (B, A); each row on its own, whatever it is asked with."""
         parts = []
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in chunked(len(observation)):
                 said = self.network(torch.from_numpy(observation[rows]).to(self._device))
                 parts.append(said.logits.cpu().numpy())
@@ -75,4 +79,5 @@ def make(argument: str, config: Any) -> PlainPlayer:
     path: Path = network_path(argument)
     network, description = load_network(path, PlainNetwork)
     check_games(path, description, config)
+    warn_unmeasured(f"plain:{argument}", path, description, config)
     return PlainPlayer(network, f"plain:{argument}")

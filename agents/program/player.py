@@ -21,6 +21,7 @@ import numpy.typing as npt
 from agents.mishaps import Mishaps
 from agents.program.process import EndedError, LateError, Process
 from agents.registry import PlayerError
+from agents.rows import asked_rows
 from helsinki_env import GameConfig
 from helsinki_env.data import UserError, parse_json, shown
 from helsinki_env.engine.hidden import deals
@@ -84,6 +85,7 @@ class ProgramPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        mask, words = asked_rows(self.config, observation, mask, words)
         actions = choose_uniformly(mask, words.copy())
         with self._asking:
             for row in range(len(mask)):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
-import signal
+import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.util import Finalize
+from pathlib import Path
 
 __all__ = ["EndedError", "LateError", "Process"]
 
@@ -18,6 +21,7 @@ _MOST_ANSWER = 2**16
 _PIECE = 2**16
 #: `select` knows no file descriptor above 1,023, and the default selector takes one itself.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
 #: Seconds that a program has to end by itself once nothing more comes.
 _LEAVING = 1.0
 
@@ -34,7 +38,7 @@ class Process:
     """A program that runs, with its standard input and output.
 
     It gets no signals of the terminal. However the process ends that began it, the program is killed then, with all
-    that it has begun in its turn. One thread at a time may ask it.
+    its descendants, see `agents.program.supervisor`. One thread at a time may ask it.
 
     Args:
         command: the program and its arguments.
@@ -44,11 +48,24 @@ class Process:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_SUPERVISOR), str(theirs.fileno()), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        began, _, number = self._said(None).partition(" ")
+        if began != "began":
+            _end(self._process, self._line)
+            code = int(number or errno.ECHILD)
+            raise OSError(code, os.strerror(code), command[0])
         self._received = b""
         for pipe in (self._process.stdin, self._process.stdout):
             os.set_blocking(pipe.fileno(), False)  # type: ignore[union-attr]  # both are pipes
-        self._end = Finalize(self, _end, [self._process, _watchman(self._process.pid)], exitpriority=10)
+        self._end = Finalize(self, _end, [self._process, self._line], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
         """Send a line and return the line that comes back, both without their ends; blank lines are no answers.
@@ -121,11 +138,20 @@ class Process:
 
     def _ended(self) -> EndedError:
         """Say how a program ended that has closed its input or output."""
-        try:
-            status = self._process.wait(_LEAVING)
-        except subprocess.TimeoutExpired:
+        ended, _, number = self._said(_LEAVING).partition(" ")
+        if ended != "ended":
             return EndedError("it closed its standard input or output")
+        status = int(number)
         return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
+
+    def _said(self, seconds: float | None) -> str:
+        """Return the next thing that the supervisor says, such as "ended 1"; empty if it does not in time."""
+        self._line.settimeout(seconds)
+        said = b""
+        with suppress(OSError):
+            while not said.endswith(b"\n") and (letter := self._line.recv(1)):
+                said += letter
+        return said.decode().strip()
 
 
 def _is_ready(pipe: int, event: int, seconds: float) -> bool:
@@ -135,27 +161,17 @@ def _is_ready(pipe: int, event: int, seconds: float) -> bool:
         return bool(selector.select(seconds))
 
 
-def _watchman(group: int) -> subprocess.Popen[bytes]:
-    """Begin a shell that waits for its input to end, as it does when this process ends, and kills a group then."""
-    return subprocess.Popen(
-        ["/bin/sh", "-c", 'read -r _; kill -9 -"$0"', str(group)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def _end(process: subprocess.Popen[bytes], line: socket.socket) -> None:
+    """End a program and whatever it has begun.
 
-
-def _end(process: subprocess.Popen[bytes], watchman: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it has begun."""
+    Args:
+        process: its supervisor.
+        line: to that one.
+    """
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
             pipe.close()  # type: ignore[union-attr]  # both are pipes
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_LEAVING)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    with line, suppress(OSError):
+        line.settimeout(_LEAVING)
+        line.recv(64)  # the program ends by itself
     process.wait()
-    watchman.kill()  # or it would kill whoever has that number next
-    watchman.wait()
-    watchman.stdin.close()  # type: ignore[union-attr]  # a pipe

@@ -73,10 +73,19 @@ class Rankings:
         features: of the seat that came in first, second, ... in each pattern, float64 (U, S, K).
         counts: games of each unit with each pattern, a sparse matrix (D, U) of SciPy's; of those
             with ties, parts.
+        depth: number of ranks that enter the likelihood, from the first one. 1 is the multinomial logit of the winner
+            (McFadden 1974), which assumes nothing about the lower ranks; None is the whole ranking.
     """
 
     features: Array
     counts: Any
+    depth: int | None = None
+
+    @property
+    def stages(self) -> int:
+        """Choices of each pattern that enter the likelihood, at most S - 1."""
+        most: int = self.features.shape[1] - 1
+        return most if self.depth is None else min(self.depth, most)
 
     @cached_property
     def weights(self) -> Array:
@@ -179,17 +188,18 @@ def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     utility -= utility.max(axis=1, keepdims=True)
     worth = np.exp(utility)
     left = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
-    # Whoever is left at the end comes last with certainty: no choice.
-    value = (utility[:, :-1] - np.log(left[:, :-1])).sum(axis=1)
+    # The last seat is left over with certainty: no choice.
+    stages = rankings.stages
+    value = (utility[:, :stages] - np.log(left[:, :stages])).sum(axis=1)
     return value, worth, left
 
 
-def _residuals(worth: Array, left: Array) -> Array:
-    """Return chosen minus expected to be chosen, summed over stages, for each place: (U, S) or (U, S, R)."""
-    inverse = np.cumsum(1 / left[:, :-1], axis=1)
-    expected = worth * np.concatenate([inverse, inverse[:, -1:]], axis=1)
-    residual: Array = -expected
-    residual[:, :-1] += 1
+def _residuals(worth: Array, left: Array, stages: int) -> Array:
+    """Return chosen minus expected to be chosen, summed over stages, for each rank: (U, S) or (U, S, R)."""
+    inverse = np.cumsum(1 / left[:, :stages], axis=1)
+    rest = np.repeat(inverse[:, -1:], worth.shape[1] - stages, axis=1)
+    residual: Array = -worth * np.concatenate([inverse, rest], axis=1)
+    residual[:, :stages] += 1
     return residual
 
 
@@ -205,18 +215,18 @@ def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
         float64 (K, R).
     """
     _, worth, left = _stages(rankings, theta)
-    residual = _residuals(worth, left)
+    residual = _residuals(worth, left, rankings.stages)
     residual *= weights[:, None]
     gradient: Array = rankings.rows.T @ residual.reshape(-1, theta.shape[1])
     return gradient
 
 
-def _expectations(features: Array, worth: Array, left: Array) -> tuple[Array, Array]:
-    """Return how often each place was up and expected to be chosen (U, S), and mean features by stage (U, S - 1, K)."""
-    chosen = -_residuals(worth, left)
-    chosen[:, :-1] += 1
+def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tuple[Array, Array]:
+    """Return how often each rank was expected to be chosen (U, S), and mean features by stage (U, stages, K)."""
+    chosen = -_residuals(worth, left, stages)
+    chosen[:, :stages] += 1
     tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
-    return chosen, tails[:, :-1] / left[:, :-1, None]
+    return chosen, tails[:, :stages] / left[:, :stages, None]
 
 
 def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
@@ -230,8 +240,8 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
     """
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
-    gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left)).ravel()
-    chosen, means = _expectations(rankings.features, worth, left)
+    gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
+    chosen, means = _expectations(rankings.features, worth, left, rankings.stages)
     flat = means.reshape(-1, len(theta))
     second = rankings.rows.T @ ((weights[:, None] * chosen).reshape(-1, 1) * rankings.rows)
     second -= flat.T @ (np.repeat(weights, means.shape[1])[:, None] * flat)
@@ -250,7 +260,7 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
 def unit_scores(theta: Array, rankings: Rankings) -> Array:
     """Return each unit's own gradient of the log-likelihood, float64 (D, K)."""
     _, worth, left = _stages(rankings, theta)
-    by_pattern = np.einsum("us,usk->uk", _residuals(worth, left), rankings.features)
+    by_pattern = np.einsum("us,usk->uk", _residuals(worth, left, rankings.stages), rankings.features)
     scores: Array = rankings.counts @ by_pattern
     return scores
 
@@ -263,7 +273,7 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
     for begin in range(0, patterns, _CHUNK):
         part = slice(begin, begin + _CHUNK)
         features = rankings.features[part]
-        chosen, means = _expectations(features, worth[part], left[part])
+        chosen, means = _expectations(features, worth[part], left[part], rankings.stages)
         second = np.einsum("usi,usj->uij", chosen[:, :, None] * features, features, optimize=True)
         second -= np.einsum("usi,usj->uij", means, means, optimize=True)
         total -= rankings.counts[:, part] @ second.reshape(-1, k * k)

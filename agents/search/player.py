@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from agents.guide import guide_of
 from agents.opinion import Opinion
+from agents.rows import checked_also, checked_rows
 from agents.search.desk import Desks
 from agents.search.flat import flat_batch, try_alone
 from agents.search.settings import Settings
@@ -20,7 +21,6 @@ from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
-from helsinki_env.engine.hidden import restore
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
@@ -68,11 +68,10 @@ class FlatPlayer(_Searcher):
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
+        states, mask, words = checked_rows(self.config, observation, mask, words)
         actions = np.zeros(len(mask), np.int64)
-        words = np.ascontiguousarray(words)
-        states = restore(self.config, observation)
         with self._desks.one() as desk:
-            flat_batch(desk, states, np.ascontiguousarray(mask), words, self.budget, actions, *_tallies(mask.shape[1]))
+            flat_batch(desk, states, mask, words, self.budget, actions, *_tallies(mask.shape[1]))
         return actions
 
     def judge(
@@ -83,8 +82,8 @@ class FlatPlayer(_Searcher):
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
         """Return an opinion for each row, sure of the decision it takes; see `agents.opinion.opinions`."""
-        states, best = restore(self.config, observation), np.zeros(1, np.int64)
-        mask, words = np.ascontiguousarray(mask), np.ascontiguousarray(words)
+        states, mask, words = checked_rows(self.config, observation, mask, words)
+        also, best = checked_also(also, mask), np.zeros(1, np.int64)
         found = []
         for b in range(len(states)):
             won, trials = _tallies(mask.shape[1])
@@ -119,9 +118,9 @@ class TreePlayer(_Searcher):
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `agents.base.Player`."""
+        states, mask, words = checked_rows(self.config, observation, mask, words)
         actions = np.zeros(len(mask), np.int64)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
-        words, states = np.ascontiguousarray(words), restore(self.config, observation)
         with self._desks.one() as desk:
             tree_batch(desk, states, words, self.budget, nodes, path, actions)
         return actions

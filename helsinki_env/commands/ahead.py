@@ -132,7 +132,7 @@ PARTS = {
     "games": Part(
         "the rules",
         _games,
-        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_batch"),
+        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_checked"),
     ),
     "game": Part(
         "single games",

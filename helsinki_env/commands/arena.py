@@ -43,6 +43,7 @@ def main(
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
 ) -> int:
     """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
 
@@ -71,6 +72,7 @@ def main(
         form: games.parquet, or games.jsonl with one record a line for helsinki replay, which needs no extra.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that --config names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from agents.arena.config import plan_from_yaml
     from agents.arena.run import run_arena
@@ -97,7 +99,7 @@ def main(
         also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
         raise UserError(f"--config: found {also} too, expected one or the other: the file says what is played")
     else:
-        plan = plan_from_yaml(config, changes)
+        plan = plan_from_yaml(config, changes, trust=trust)
     options.out_folder(out)
     make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
     console, started = plain_console(), time.monotonic()
@@ -152,7 +154,7 @@ def _tables(out: Path) -> Iterator[Table]:
 
     entries = read_json(out / "times.json", UserError).entries("times of players")
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
-    for games in load_run(out):
+    for games in load_run(out, whole=True):
         table = Table(title=f"{games.name} ({len(games):,} games)")
         for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")

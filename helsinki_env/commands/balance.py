@@ -35,6 +35,7 @@ def run(
     parts: str | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
 ) -> int:
     """Play a study, or go on with it: part after part, each a tournament that can be stopped at any moment.
 
@@ -48,6 +49,7 @@ def run(
         parts: only these, separated by commas: gate, screen, variants, quality, covers, again, confirm.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with needs("arena" if ray is None else "ray"):
         from agents.arena.workers import workers_kept
@@ -61,7 +63,7 @@ def run(
     for part in chosen:
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
-    study = study_module.StudyConfig.from_yaml(config)
+    study = study_module.StudyConfig.from_yaml(config, trust=trust)
     tables = [table for plan in study.known_plans for table in plan.tables]
     for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
         check_players([name], game)

@@ -17,7 +17,7 @@ from helsinki_env.commands.train import learn
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import is_file, replacing
+from helsinki_env.files import check_no_link, is_file, replacing
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -29,6 +29,7 @@ def retrain(
     out: Path = Path("runs/retrained"),
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
 ) -> int:
     """Ask verdicts anew of networks that learnt with an action, and of others that learnt without it.
 
@@ -44,6 +45,7 @@ def retrain(
         out: folder of all networks and games.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.commands.train`
     with needs("arena" if ray is None else "ray"):
@@ -56,7 +58,7 @@ def retrain(
         from training.run import RunError, Training
     address_of(ray)
     asked = _retrained("config").RetrainedConfig.from_yaml(config)
-    preset = Preset.from_yaml(asked.preset)
+    preset = Preset.from_yaml(asked.preset, trust=trust)
     if preset.learner != JUDGE or preset.rules != usual_spec().name:
         raise UserError(
             f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
@@ -99,6 +101,7 @@ def retrain(
     retrained = running.Retrained(asked, out, train, playing_parts(out, processes, ray))
     with kept(lambda: f"what was learnt and played is kept in {out}; go on with: {again()}"):
         data = results.results(retrained)
+    check_no_link(out / "report")
     for path, content in report.report_files(data).items():
         with replacing(out / "report" / path) as file:
             file.write(content)

@@ -16,7 +16,7 @@ from helsinki_env.commands.part import address_of, check_players, playing_parts
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import usual_spec
 from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.files import check_no_link, replacing
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -33,6 +33,7 @@ def tune(
     found: Path | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
 ) -> int:
     """Search the smallest change of the action board after which no action stands out.
 
@@ -60,6 +61,8 @@ def tune(
         found: the tune.json of an earlier search; its proposal is judged, and nothing is searched.
         processes: how many play side by side; default: one for each processor.
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that the file or that of --found names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
+            first.
     """
     with needs("arena" if ray is None else "ray"):
         playing, report = _tuning("run"), _tuning("report")
@@ -70,9 +73,9 @@ def tune(
                 f"--found: found {found}, expected --judge with it, and neither another file nor --player, --players "
                 "or --most: its proposal is judged, and nothing is searched"
             )
-        asked, earlier = _tuning("found").read_found(found)
+        asked, earlier = _tuning("found").read_found(found, trust=trust)
     else:
-        asked, earlier = _tuning("config").TuneConfig.from_yaml(config or "quick"), None
+        asked, earlier = _tuning("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
     if players is not None:
         asked = asked.only(_numbers(players))
     if player is not None:
@@ -99,6 +102,7 @@ def tune(
         else:
             data = results.judged_again(tuning, earlier, judge)
     proposal: Path | None = tuning.proposal
+    check_no_link(out / "report")
     for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
         with replacing(out / "report" / path) as file:
             file.write(content)

@@ -61,7 +61,7 @@ def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: floa
     console.print(table)
     console.print(f"{result['device']}, PyTorch {result['torch']}.")
     if json is not None:
-        write_json(json, result)
+        write_json(json, result, follow=True)
         console.print(f"Wrote {json}")
 
 
@@ -145,7 +145,7 @@ def main(
         page.write({part: text(found[part], command) for part, text in zip(parts, texts, strict=True)})
         console.print(f"Wrote {write}")
     if json is not None:
-        write_json(json, found if len(found) > 1 else found[parts[0]])
+        write_json(json, found if len(found) > 1 else found[parts[0]], follow=True)
         console.print(f"Wrote {json}")
 
 
@@ -179,7 +179,7 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
             return f"nothing had been measured; begin again with: {again()}"
         data = show()
         if json is not None:
-            write_json(json, data)
+            write_json(json, data, follow=True)
         where = "" if json is None else f", and kept in {json}"
         return f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; all: {again()}"
 
@@ -237,7 +237,7 @@ class Page:
     def write(self, contents: dict[str, str]) -> None:
         """Put what was measured into its parts of the page as it is now; it may have been edited meanwhile."""
         text = self._with(contents)
-        with replacing(self.path) as file:
+        with replacing(self.path, follow=True) as file:
             file.write(text.encode())
 
     def _with(self, contents: Mapping[str, str | None]) -> str:

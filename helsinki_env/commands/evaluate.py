@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agents.gauntlet.gauntlet import Gauntlet
     from agents.gauntlet.leaderboard import Leaderboard
     from agents.gauntlet.pins import Pins
+    from agents.gauntlet.verify import Claim
 
 __all__ = ["main"]
 
@@ -48,6 +49,7 @@ def main(
     seed: int | None = None,
     reference: bool = False,
     write: Path | None = None,
+    trust: bool = False,
 ) -> int:
     """Rate a player on a fixed scale: against fixed opponents on fixed decks, with a certificate that others can check.
 
@@ -82,11 +84,14 @@ def main(
             them beside its file.
         write: a page that gets the player's row, such as docs/leaderboard.md; the certificate is kept in the folder
             beside it. With --reference its table of opponents is written anew.
+        trust: run code that the gauntlet or the certificate of --verify names: program:COMMAND and MODULE:ATTRIBUTE.
+            Read the code first.
     """
     with needs("arena" if ray is None else "ray"):
         from agents.gauntlet.gauntlet import Gauntlet
         from agents.gauntlet.leaderboard import Leaderboard
         from agents.gauntlet.pins import Pins
+        from agents.gauntlet.verify import read_claim
 
     address = address_of(ray)
     if reference and (verify is not None or player is not None):
@@ -102,7 +107,7 @@ def main(
     if player is not None and not player.strip():
         raise UserError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
     out = out or Path("runs/evaluate")
-    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet)
+    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet, trust=trust)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
     page = None
@@ -113,7 +118,8 @@ def main(
         _measure(chosen, out, page, playing)
     elif verify is not None:
         check_players([player] if player else [], chosen.reference.tables[0].config)
-        _verify(chosen, Pins.of(chosen), verify, player, _AGAIN if games is None else games, seed, processes)
+        claim = read_claim(verify, chosen, Pins.of(chosen), player, trust=trust)
+        _verify(claim, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
@@ -143,6 +149,7 @@ def _rate(
 ) -> None:
     from agents.gauntlet.certificate import COUNTED, certificate
     from agents.gauntlet.report import certificate_row, interval
+    from agents.gauntlet.results import expected_ahead
     from agents.mishaps import Mishaps
     from agents.registry import files_digest
 
@@ -163,7 +170,8 @@ def _rate(
         with _about("--write"):
             wrote += [page.write_rated(pins, found), page.path]
     console = plain_console()
-    for table in _tables(found["certified"], interval):
+    expected = expected_ahead(plan, pins, [table["rating"] for table in found["certified"]["tables"]])
+    for table in _tables(found["certified"], interval, expected):
         console.print(table)
     measured, rating = found["measured"], found["certified"]["rating"]
     replaced = Mishaps.among(measured).words or "none"
@@ -176,23 +184,35 @@ def _rate(
         console.print(line, highlight=False, soft_wrap=True)
 
 
-def _tables(certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str]) -> list[Table]:
-    """Return what is shown of the results: each table of the gauntlet, and each opponent."""
+#: With fewer deals, intervals say nothing: two deals give "0.0% to 99.1%".
+_DEALS_FOR_INTERVAL = 8
+
+
+def _tables(
+    certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str], expected: Mapping[str, float]
+) -> list[Table]:
+    """Return what is printed of the results: each table of the gauntlet, and each opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
-    rated = Table(title=f"{title}: {certified['rating']['games']:,} games")
-    for name in ("table", "games", "rating", "95 % interval", "games won"):
+    enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
+    few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: choose a longer --stage"
+    rated = Table(title=f"{title}: {certified['rating']['games']:,} games", caption=few)
+    for name in ("table", "games", "rating", "95% interval", "games won"):
         rated.add_column(name, justify="left" if name == "table" else "right", no_wrap=name != "table")
     for one in certified["tables"]:
-        won = one["won"]
-        cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one))
-        rated.add_row(one["table"], *cells, f"{won['share']:.1%} ({won['low']:.1%} to {won['high']:.1%})")
+        cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
+        rated.add_row(one["table"], *cells, _share(one["won"], enough))
     met = Table(title=f"How often {certified['player']} finished ahead of its opponents")
-    for name in ("opponent", "meetings", "ahead", "95 % interval"):
+    for name in ("opponent", "meetings", "ahead", "expected from its rating"):
         met.add_column(name, justify="left" if name == "opponent" else "right")
     for one in certified["opponents"]:
-        between = f"{one['low']:.1%} to {one['high']:.1%}"
-        met.add_row(one["opponent"], f"{one['meetings']:,}", f"{one['share']:.1%}", between)
+        met.add_row(one["opponent"], f"{one['meetings']:,}", _share(one, enough), f"{expected[one['opponent']]:.1%}")
     return [rated, met]
+
+
+def _share(found: Mapping[str, float], enough: bool) -> str:
+    """Return a share as text, with its interval if there are deals enough."""
+    share = f"{found['share']:.1%}"
+    return f"{share} ({found['low']:.1%} to {found['high']:.1%})" if enough else share
 
 
 def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
@@ -236,13 +256,9 @@ def _command(gauntlet: Gauntlet) -> str:
     return "evaluate --reference" + ("" if usual else f" --gauntlet {named}")
 
 
-def _verify(
-    gauntlet: Gauntlet, pins: Pins, path: Path, player: str | None, games: int, seed: int | None, processes: int | None
-) -> None:
+def _verify(claim: Claim, games: int, seed: int | None, processes: int | None) -> None:
     from agents.gauntlet.report import interval
-    from agents.gauntlet.verify import read_claim
 
-    claim = read_claim(path, gauntlet, pins, player)
     drawn = secrets.randbelow(2**32) if seed is None else seed
     chunks = claim.sample(games, drawn)
     make_ahead(part for table in claim.plan.tables for part in parts_of(table.players, table.config))
@@ -254,7 +270,7 @@ def _verify(
     every = claim.plan.games
     console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
     said = [
-        f"{path}: {claim.player}{other} has {rating}: all figures follow from the places",
+        f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the places",
         f"{count:,} of {every:,} games played again with --seed {drawn}: the same",
     ]
     if seed is None and count < every:  # who knows the seed ahead knows what is not looked at

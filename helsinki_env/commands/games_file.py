@@ -73,7 +73,7 @@ class GamesFile:
         assert self.path is not None
         if not self.path.exists():
             raise RecordError(f"--resume: {self.path} is not there; leave out --resume to begin")
-        if replaced_by(self.path) is None:
+        if replaced_by(self.path, follow=True) is None:
             raise RecordError(f"--resume: {self.path} is no file that could be read; leave out --resume to begin")
         lines = self.path.read_bytes().splitlines(keepends=True)
         numbers, config = self.match.numbers(self.games), self.match.config
@@ -145,7 +145,12 @@ class GamesFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put the file in its place, or leave what was there if something went wrong."""
-        if self._writer is not None:
-            with undisturbed(), self._lock:
-                self._close(self._writer.finish if kind is None else self._writer.discard)
+        """Put the file in its place, or leave what was there if something went wrong or a game is missing."""
+        if self._writer is None:
+            return
+        with undisturbed(), self._lock:
+            total = self.match.whole(self.games)
+            if kind is None and self._next < total and not self._closed:
+                self._close(self._writer.discard)
+                raise RecordError(f"{self.path}: found {self._next:,} games, expected {total:,} (start again)")
+            self._close(self._writer.finish if kind is None else self._writer.discard)

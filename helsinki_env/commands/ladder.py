@@ -26,6 +26,7 @@ def main(
     reference: str | None = None,
     overwrite: bool = False,
     processes: int | None = None,
+    trust: bool = False,
 ) -> int:
     """Play a tournament, or go on with it, and write the page with the ratings of its players.
 
@@ -43,6 +44,7 @@ def main(
         reference: the player whose rating is zero; default: random, else the weakest.
         overwrite: replace a page that stands outside the folder of the run.
         processes: how many play side by side; default: one for each processor.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from agents.rating.report import ratings_data, read_report
 
@@ -58,13 +60,14 @@ def main(
     if source is not None:
         data = read_report(source)
     else:
-        status = arena.main(config=config, out=run, processes=processes)
+        status = arena.main(config=config, out=run, processes=processes, trust=trust)
         if status:
             return status
         tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
         show(console, tables)
         command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
         command += "" if reference is None else f" --reference {reference}"
+        command += " --trust" if trust else ""
         data = ratings_data(tables, provenance, command)
     write_report(out, data, images="images")
     console.print(f"Wrote {out}, {out.stem}.json and figures in images/", highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.commands.waiting import Waiting
 from helsinki_env.data import UserError
+from helsinki_env.files import check_no_link
 from helsinki_env.stopping import again, kept
 from helsinki_env.terminal import plain_console
 
@@ -63,6 +64,7 @@ def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None)
 
         console.print(f"{part}: {plan.games:,} games", highlight=False)
         waiting = Waiting(plan.games)
+        check_no_link(out / part)
         with kept(keep), waiting:
             run_arena(
                 plan,

@@ -55,7 +55,7 @@ def write_page(record: Record, path: Path, judge: str | None, seat: int | None) 
     judgement = None if judge == _NONE or seat is not None else _judgement(record, judge)
     with Waiting(len(record.decisions) + 1, "pictures") as waiting:
         text = page(record, judgement, seat=seat, progress=_counted(waiting))
-    with replacing(path) as file:
+    with replacing(path, follow=True) as file:
         file.write(text.encode())
     print(f"Wrote {path}")
 

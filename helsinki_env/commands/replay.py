@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from helsinki_env.colors import shows_color
 from helsinki_env.commands.options import out_file, out_folder
 from helsinki_env.commands.record_page import check_page, write_page
 from helsinki_env.data import UserError
@@ -69,7 +70,7 @@ def main(
             return
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
-        _print(record, views, seat, step, color == "always" or (color == "auto" and sys.stdout.isatty()))
+        _print(record, views, seat, step, color == "always" or (color == "auto" and shows_color(sys.stdout)))
         return
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
@@ -162,7 +163,7 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
         text = render.svg(to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
         content = text.encode() if suffix == ".svg" else _png(render.rgb_array(text))
-        with replacing(target) as file:
+        with replacing(target, follow=single) as file:
             file.write(content)
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 

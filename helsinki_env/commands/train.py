@@ -30,6 +30,7 @@ def main(
     device: Literal["auto", "cpu", "cuda"] = "auto",
     threads: int = 1,
     against: str | None = None,
+    trust: bool = False,
 ) -> None:
     """Train a player and measure it against the baselines.
 
@@ -59,6 +60,7 @@ def main(
         threads: processors that learn, beside the one that plays; more of them change the last digits.
         against: train a best response to this player alone, such as net: how often it wins says how far from
             unbeatable that player is.
+        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
     # training was seen to take four times as long. Read when PyTorch is loaded.
@@ -75,7 +77,7 @@ def main(
         from training.run import Training, check_folder
 
     preset = preset or ("quick" if against is None else "response")
-    chosen = Preset.from_yaml(preset)
+    chosen = Preset.from_yaml(preset, trust=trust)
     if game is not None and game != chosen.rules:
         chosen = chosen.of_game(game, preset)
     if against is not None:
@@ -116,14 +118,14 @@ def main(
     console.print(_table(summary))
     if chosen.against:
         console.print(
-            f"A best response to {chosen.against}: what it wins beyond its fair share, that player gives away."
+            f"A best response to {chosen.against}: that player gives away at least what it wins beyond its fair share."
         )
     console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:
         words = ["helsinki", "train", *([] if game is None else ["--game", game])]
         words += [] if against is None else ["--against", against]
         words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
-        words += ["--threads", str(threads), "--resume"]
+        words += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
             f"--minutes {2 * chosen.minutes:g}",

@@ -17,6 +17,7 @@ from helsinki_env.data.entry import Entry
 from helsinki_env.data.errors import UserError
 from helsinki_env.data.from_json import parse_json, read_json
 from helsinki_env.data.from_yaml import parse_yaml, read_yaml
+from helsinki_env.data.integers import has_boolean, is_boolean, whole_number
 from helsinki_env.data.messages import brief, one_of, shown
 from helsinki_env.data.seal import digest_of, sealed
 
@@ -25,6 +26,8 @@ __all__ = [
     "UserError",
     "brief",
     "digest_of",
+    "has_boolean",
+    "is_boolean",
     "one_of",
     "parse_json",
     "parse_yaml",
@@ -32,4 +35,5 @@ __all__ = [
     "read_yaml",
     "sealed",
     "shown",
+    "whole_number",
 ]

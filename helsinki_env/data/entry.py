@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from helsinki_env.data.integers import whole_number
 from helsinki_env.data.messages import brief, one_of, shown
 from helsinki_env.data.seal import digest_of
 
@@ -165,11 +165,8 @@ class Entry:
     # what it is
 
     def integer(self, low: int, high: int | None = None, expected: str = "") -> int:
-        """Return a whole number, from `low` to `high` (default: what 64 bits hold); truth values are none."""
-        try:
-            number = None if isinstance(self.value, bool) else operator.index(self.value)
-        except TypeError:
-            number = None
+        """Return a whole number, from `low` to `high` (default: what 64 bits hold); booleans are none."""
+        number = whole_number(self.value)
         most = _MOST_WHOLE if high is None else high
         if number is None or not low <= number <= most:
             at_least = high is None and (number is None or number < low)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import UserError
+from helsinki_env.data import Entry, UserError
 from helsinki_env.extras import needs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MOST_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
@@ -26,18 +28,22 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
     Raises:
         MissingExtraError: resvg-py or Pillow is not installed; both come with the extra ``render``.
-        ValueError: the width is not positive or the text is no SVG document.
+        ValueError: the width is no whole number from 1 to 10,000, or the text is no SVG document.
     """
-    if width < 1:
-        raise UserError(f"width: {width}, expected a number of pixels above 0")
+    pixels = checked_width(width, "width")
     resvg, image = _libraries()
     # the drawings hold no text elements, so looking for fonts would only cost time
     try:
-        png = resvg.svg_to_bytes(svg_string=svg_text, width=int(width), skip_system_fonts=True)
+        png = resvg.svg_to_bytes(svg_string=svg_text, width=pixels, skip_system_fonts=True)
     except ValueError as error:
         raise UserError(f"svg_text: not an SVG document ({error}): {svg_text[:40]!r}") from error
     with image.open(io.BytesIO(bytes(png))) as picture:
         return np.array(picture.convert("RGB"), dtype=np.uint8)
+
+
+def checked_width(width: object, name: str) -> int:
+    """Return the width of a picture in pixels; ValueError unless it is a whole number from 1 to 10,000."""
+    return Entry(width, UserError, name).integer(1, _MOST_PIXELS)
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word, whole_number
 
 __all__ = ["BoardGame", "IllegalActionError", "class_of"]
 
@@ -62,12 +61,11 @@ class BoardGame:
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
-        """Return a game that goes on from a copy of a record (one element of a batch of the same components).
+        """Return a game that continues from a copy of a record (one element of a batch of the same components).
 
         Raises:
-            ValueError: if it is no such record, or one of another number of players.
+            ValueError: if it is no such record, one of another number of players, or one that cannot be played on.
         """
-        game = cls.__new__(cls)
         states = cls.spec.new_states(cls.spec.checked(config), 1)
         dtype = getattr(state, "dtype", None)
         if dtype != states.dtype or state.shape != ():
@@ -75,6 +73,15 @@ class BoardGame:
             raise ValueError(f"state: found {found}, expected one record of a batch with the same components")
         if state["players"] != config.num_players:
             raise ValueError(f"state: found one of {state['players']} players, expected {config.num_players}")
+        states[0] = state
+        cls.spec.check(states, config)
+        return cls._of_record(config, states[0])
+
+    @classmethod
+    def _of_record(cls, config: Any, state: Any) -> Self:
+        """Return what `from_state` returns, of a record that is known to be one: nothing is checked."""
+        game = cls.__new__(cls)
+        states = cls.spec.new_states(config, 1)
         states[0] = state
         game._attach(config, states)
         return game
@@ -175,8 +182,7 @@ class BoardGame:
         if self._step is None:
             self._step = self._direct(loops.step_alone, 0, mask)
         try:
-            # A truth value would pass for 0 or 1.
-            number = -1 if action is True or action is False else index(action)
+            number = action if action.__class__ in USUAL_INTEGERS else as_action(action)
             legal = self._step(self._tables, self._states, number, mask)
         except (TypeError, OverflowError):
             legal = False

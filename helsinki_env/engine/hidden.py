@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError
+from helsinki_env.data import UserError, shown
 from helsinki_env.engine import loops
+from helsinki_env.engine.arrays import in_place, integers, keys
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copies_of
@@ -34,7 +36,7 @@ class ObservationError(UserError):
     """Observations that no game can be made of. The message names row, piece, value found and what is expected."""
 
 
-def restore(config: Any, observations: npt.NDArray[np.int8]) -> States:
+def restore(config: Any, observations: npt.ArrayLike) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
@@ -47,11 +49,7 @@ def restore(config: Any, observations: npt.NDArray[np.int8]) -> States:
     spec = spec_of(config)
     if spec.restore is not None:
         return spec.restore(config, observations)
-    observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
-    size = spec.features(config)
-    if observations.ndim != 2 or observations.shape[1] != size or observations.dtype != np.int8:
-        found = f"{observations.dtype} of shape {observations.shape}"
-        raise ObservationError(f"observations: found {found}, expected int8 of shape (B, {size})")
+    observations = observation_rows(observations, spec.features(config))
     states = spec.new_states(config, len(observations))
     b, fault = loops.batch_restore(config.tables[0], observations, states)
     if b >= 0:
@@ -59,15 +57,20 @@ def restore(config: Any, observations: npt.NDArray[np.int8]) -> States:
     return states
 
 
-def _check_viewers(states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
-    if not states.shape == viewers.shape == words.shape or states.ndim != 1:
-        shapes = f"{states.shape}, {viewers.shape} and {words.shape}"
-        raise ValueError(f"states, viewers, words: found shapes {shapes}, expected (B,) for all three")
-    outside = (viewers < 0) | (viewers >= states["players"])
-    if outside.any():
-        b = int(outside.argmax())
-        most = states["players"][b] - 1
-        raise ValueError(f"viewers[{b}]: found {viewers[b]}, expected a seat from 0 to {most}")
+def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
+    """Return observations of a length as int8 (B, F), contiguous; ObservationError if they are none."""
+    try:
+        rows = np.asarray(observations)
+    except (ValueError, TypeError, OverflowError):
+        raise ObservationError(
+            f"observations: found {shown(observations)}, expected int8 of shape (B, {size})"
+        ) from None
+    if rows.dtype != np.int8 or rows.ndim != 2 or rows.shape[1] != size:
+        raise ObservationError(
+            f"observations: found {rows.dtype} of shape {rows.shape}, expected int8 of shape (B, {size}); from games "
+            "with other components?"
+        )
+    return np.require(rows, requirements=["C", "A", "W"])  # or kernels are compiled for each kind of array
 
 
 def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
@@ -76,16 +79,29 @@ def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], wo
     Args:
         config: a configuration with the component file of the games.
         states: records, (B,): copies, the hidden cards in them are lost.
-        viewers: the seat that looks, for each game, (B,).
+        viewers: the seat that looks, for each game, int (B,).
         words: an independent random number for each game, uint64 (B,); the same number deals the same cards.
 
     Raises:
-        ValueError: if there are not as many viewers and words as records, or no such seats.
+        ValueError: for any other arrays, or if there are no such seats; nothing has changed then.
         RedealError: if a position cannot come up in a game.
     """
-    _check_viewers(states, viewers, words)
-    spec = spec_of(config)
-    mask = np.zeros(spec.ids(config), np.int8)
+    dtype = spec_of(config).new_states(config, 0).dtype
+    games = in_place("states", states, dtype, None)
+    check_ranges(games, config.tables[0])
+    seats = integers("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
+    outside = seats >= games["players"]
+    if outside.any():
+        b = int(outside.argmax())
+        raise ValueError(f"viewers[{b}]: found {seats[b]}, expected a seat from 0 to {games['players'][b] - 1}")
+    _redeal(config, games, seats, keys("words", words, len(games)))
+    if games is not states:
+        states[...] = games
+
+
+def _redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
+    """`batch_redeal` of arrays that are known to be right."""
+    mask = np.zeros(spec_of(config).ids(config), np.int8)
     b = loops.batch_redeal(config.tables[0], states, viewers, words, new_scratch(config)[0], mask)
     if b >= 0:
         raise RedealError(
@@ -115,13 +131,13 @@ def redeal_many(game: BoardGame, count: int, viewer: int | None = None, seed: in
     words = player_words(count, int(as_word(seed)))
     states = copies_of(game._states, len(words))
     seat = game.seat if viewer is None else game.checked_seat(viewer)
-    batch_redeal(game.config, states, np.full(len(words), seat, np.int64), words)
+    _redeal(game.config, states, np.full(len(words), seat, np.int64), words)
     return states
 
 
 def redeal(game: G, viewer: int | None = None, seed: int | None = None) -> G:
     """Return a copy of a game with what a seat cannot see dealt anew; see `redeal_many` for arguments and errors."""
-    return type(game).from_state(game.config, redeal_many(game, 1, viewer, seed)[0])
+    return type(game)._of_record(game.config, redeal_many(game, 1, viewer, seed)[0])
 
 
 def deals(config: Any, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
@@ -138,6 +154,7 @@ def deals(config: Any, observation: npt.NDArray[np.int8], count: int, seed: int 
         RedealError: if it cannot come up in a game.
     """
     words = player_words(count, int(as_word(seed)))
-    states = copies_of(restore(config, np.asarray(observation)[None]), len(words))
-    batch_redeal(config, states, states["seat"].astype(np.int64), words)
+    rows = observation[None] if isinstance(observation, np.ndarray) else [observation]
+    states = copies_of(restore(config, rows), len(words))
+    _redeal(config, states, states["seat"].astype(np.int64), words)
     return states

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, shown
+from helsinki_env.engine.arrays import INT64, UINT64, ArrayError, fail_mask, gather_odd, in_place, is_odd, mask_array
 from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.limits import check_ranges, limits_of
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN, first_word, mix
+from helsinki_env.engine.values import whole_number
 from helsinki_env.engine.vectors import gatherer
 
-__all__ = ["choose_uniformly", "pick", "play_out", "player_words", "playout_kernel"]
+__all__ = ["choose_uniformly", "play_out", "player_words"]
 
 #: What more would need is surely a slip of the keyboard.
 MOST_GAMES = 2**24
@@ -69,7 +72,8 @@ def pick(mask, word):
 
 
 @kernel
-def _choose_batch(masks, words, actions):
+def choose_batch(masks, words, actions):
+    """`choose_uniformly` of arrays that are known to be right."""
     for b in range(len(masks)):
         words[b] = words[b] + GOLDEN
         actions[b] = pick(masks[b], mix(words[b]))
@@ -93,35 +97,126 @@ def player_words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
     return words
 
 
+@kernel
+def _sets_of(mask, sets):
+    """Write the legal ids as sets; return how many they are, or -1 if an entry is neither 0 nor 1."""
+    ids, last, legal, odd = len(mask), len(sets) - 1, np.int64(0), np.int64(0)
+    if ids < BLOCK:
+        sets[0] = block_of(mask, 0)
+        return np.int64(-1) if is_odd(mask) else count(sets[0])
+    for block in range(last):
+        sets[block] = np.uint64(_gather(mask, BLOCK * block))
+        odd |= gather_odd(mask, BLOCK * block)
+        legal += count(sets[block])
+    sets[last] = np.uint64(_gather(mask, ids - BLOCK)) >> np.uint64(BLOCK * len(sets) - ids)
+    odd |= gather_odd(mask, ids - BLOCK)
+    return np.int64(-1) if odd else legal + count(sets[last])
+
+
+@kernel
+def _choose_checked(masks, words, actions, sets):
+    """As `choose_batch`; return the first row whose mask is odd, with all words as they were, or the number of rows.
+
+    `sets`: scratch, uint64 (blocks,).
+    """
+    for b in range(len(masks)):
+        legal = _sets_of(masks[b], sets)
+        if legal < 0:
+            for before in range(b):
+                words[before] = words[before] - GOLDEN
+            return b
+        words[b] = words[b] + GOLDEN
+        rank = np.int64(((mix(words[b]) >> _S32) * np.uint64(legal)) >> _S32)
+        actions[b] = 0
+        for block in range(len(sets)):
+            held = count(sets[block])
+            if rank < held:
+                ids = sets[block]
+                for _ in range(rank):
+                    ids &= ids - np.uint64(1)
+                actions[b] = BLOCK * block + lowest(np.int64(ids))
+                break
+            rank -= held
+    return len(masks)
+
+
 def choose_uniformly(
     masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.int64]:
     """Return a uniformly random legal id per game, int64 (B,); 0 where nothing is legal (the game is over).
 
     Args:
-        masks: legal decisions, int8 (B, ids).
+        masks: legal actions, int8 (B, ids), or 0 and 1 of any integer type, or booleans.
         words: random words, uint64 (B,) (see `player_words`); advanced in place.
-        out: where to write; default: a new array.
+        out: where to write, int64 (B,); default: a new array.
+
+    Raises:
+        ArrayError: (a ValueError) for any other arrays; nothing has changed then.
     """
-    actions = np.zeros(len(masks), np.int64) if out is None else out
-    _choose_batch(np.ascontiguousarray(masks, np.int8), words, actions)
-    return actions
+    masks = mask_array("masks", masks)
+    rows, ids = masks.shape
+    streams = in_place("words", words, UINT64, rows)
+    actions = np.empty(rows, np.int64) if out is None else in_place("out", out, INT64, rows)
+    if out is not None and (out.base is not None or words.base is not None) and np.may_share_memory(out, words):
+        raise ArrayError("out: found the memory of words, expected an array of its own")
+    b = _choose_checked(masks, streams, actions, np.empty((ids + BLOCK - 1) // BLOCK or 1, np.uint64))
+    if b < rows:
+        fail_mask("masks", masks, b)
+    if streams is not words:
+        words[...] = streams
+    if out is None or actions is out:
+        return actions
+    out[...] = actions
+    return out
 
 
 @kernel
 def playout_kernel(t, states, words, mask):
-    """Play every game to its end at random; return the number of decisions. `mask`: scratch, int8 (ids,)."""
+    """Play every game to its end at random; return the number of actions. `mask`: scratch, int8 (ids,).
+
+    Return -1 - b if nothing is legal in game b, which no game comes to.
+    """
     decisions = 0
     for b in range(len(states)):
         g = states[b]
         while not g.done:
             write_mask(t, g, mask)
             words[b] = words[b] + GOLDEN
-            apply(t, g, pick(mask, mix(words[b])))
+            action = pick(mask, mix(words[b]))
+            if mask[action] == 0:
+                return -1 - b
+            apply(t, g, action)
             decisions += 1
     return decisions
 
 
 def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) -> int:
-    """Play a batch of records to the end in place with uniformly random decisions; return how many were taken."""
-    return int(playout_kernel(tables, states, words, np.zeros(ids, np.int8)))
+    """Play a batch of records to the end in place with uniformly random actions; return how many were taken.
+
+    Args:
+        tables: record of the tables, ``config.tables[0]``.
+        states: records, (B,).
+        words: random words, uint64 (B,) (see `player_words`); advanced in place.
+        ids: number of actions, `GameSpec.ids`.
+
+    Raises:
+        ValueError: for any other arguments, or records that no game comes to.
+    """
+    dtype = getattr(states, "dtype", None)
+    if dtype is None or not apply.is_stated_for(dtype):
+        raise ArrayError(f"states: found {shown(states)}, expected records of a game")
+    games = in_place("states", states, dtype, None)
+    streams = in_place("words", words, UINT64, len(games))
+    limits = limits_of(tables, dtype)
+    expected = whole_number(ids) or 0 if limits is None else limits.ids
+    if whole_number(ids) != expected or expected < 1:
+        raise ValueError(f"ids: found {shown(ids)}, expected {expected or 'the number of actions'}")
+    check_ranges(games, tables)
+    decisions = int(playout_kernel(tables, games, streams, np.zeros(ids, np.int8)))
+    if decisions < 0:
+        raise ValueError(f"states: game {-1 - decisions}: found nothing legal, expected a position of a game")
+    if streams is not words:
+        words[...] = streams
+    if games is not states:
+        states[...] = games
+    return decisions

@@ -78,6 +78,10 @@ class Rule:
             self._by_type[record] = kernel
             kept.remember(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
 
+    def is_stated_for(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether a game has stated the rule for records of a type."""
+        return dtype in self._by_dtype
+
     @property
     def kernels(self) -> tuple[Callable[..., Any], ...]:
         """What games have stated."""

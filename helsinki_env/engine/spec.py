@@ -6,6 +6,7 @@ of a game from here, and finds it by the configuration that it is given: `spec_o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.colors import shows_color
 from helsinki_env.data import Entry, UserError, one_of, read_yaml, shown
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
@@ -21,7 +23,7 @@ from helsinki_env.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
-    from helsinki_env.engine.touch import Touch
+    from helsinki_env.engine.touch import Selection, Touch
 
 __all__ = [
     "GameSpec",
@@ -124,6 +126,8 @@ class GameSpec:
             which says where things lie in the picture, and `svg_and_spots`, both from one drawing; so that who draws
             nothing need not wait for it. None: there are none.
         touches: what a seat may decide in a game, in words, and which spots are clicked for it. None: no page plays it.
+        selection: the actions in a row that a seat may choose in any order now (`touch.Selection`), or None if the next
+            action is chosen alone. None: no action is ever chosen together with others.
         scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
             (F,); None for a length that no observation of the game has. None: nothing is said.
         deniable: what can be denied to a seat, names by number, 0 to 14.
@@ -156,6 +160,7 @@ class GameSpec:
     check: Callable[[States, Any], None] = _anything
     render: Callable[[], Any] | None = None
     touches: Callable[[Any, int], list[Touch]] | None = None
+    selection: Callable[[Any, int], Selection | None] | None = None
     scales: Callable[[int], npt.NDArray[np.float32] | None] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
@@ -188,14 +193,19 @@ class GameSpec:
         """What a game can be drawn as."""
         return () if self.render is None else ("ansi", "rgb_array", "svg")
 
-    def draw(self, game: Any, mode: str, last: int | None = None, viewer: int | None = None) -> Any:
+    def draw(
+        self, game: Any, mode: str, last: int | None = None, viewer: int | None = None, width: int | None = None
+    ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
+
+        Text has colors where standard output shows them (`helsinki_env.terminal.shows_color`).
 
         Args:
             game: what is drawn.
             mode: one of `render_modes`, or "human".
             last: the decision taken last, which is named too.
             viewer: the seat that looks; None shows all cards.
+            width: of an rgb_array, in pixels; None: as wide as the picture.
 
         Raises:
             ValueError: if the game has no drawings.
@@ -205,13 +215,17 @@ class GameSpec:
         render, position, components = self.render(), self.to_dict(game), game.config.loaded
         decision = None if last is None else self.describe(last, game.config)
         if mode in ("human", "ansi"):
-            text = render.ansi(position, components, last_decision=decision, viewer=viewer)
+            text = render.ansi(
+                position, components, last_decision=decision, viewer=viewer, color=shows_color(sys.stdout)
+            )
             if mode == "human":
                 print(text, flush=True)
                 return None
             return text
         picture = render.svg(position, components, last_decision=decision, viewer=viewer)
-        return render.rgb_array(picture) if mode == "rgb_array" else picture
+        if mode != "rgb_array":
+            return picture
+        return render.rgb_array(picture) if width is None else render.rgb_array(picture, width)
 
     def ids(self, config: Any) -> int:
         """Return how many decisions there are, A."""

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import shown
+from helsinki_env.engine.values import whole_number
+
 __all__ = ["States", "copies_of", "copy_states"]
 
 States = npt.NDArray[Any]
@@ -19,10 +22,16 @@ def copy_states(states: States, out: States | None = None) -> States:
     Args:
         states: records, shape (count,), contiguous.
         out: where to copy to, of the same shape and dtype, contiguous; default: a new array.
+
+    Raises:
+        ValueError: for any other arrays.
     """
-    if out is None:
-        out = np.empty(states.shape, states.dtype)
-    np.copyto(out.view(np.uint8), states.view(np.uint8))
+    try:
+        if out is None:
+            out = np.empty(states.shape, states.dtype)
+        np.copyto(out.view(np.uint8), states.view(np.uint8))
+    except (AttributeError, TypeError, ValueError) as problem:
+        raise ValueError(f"states: found no contiguous records, or out of another shape or type ({problem})") from None
     return out
 
 
@@ -32,5 +41,13 @@ def copies_of(states: States, count: int) -> States:
     Args:
         states: the record, shape (1,), contiguous.
         count: how many.
+
+    Raises:
+        ValueError: for another array, or an invalid count.
     """
+    number = whole_number(count)
+    if not isinstance(states, np.ndarray) or states.shape != (1,) or not states.dtype.names:
+        raise ValueError(f"states: found {shown(states)}, expected one record of shape (1,)")
+    if number is None or number < 0:
+        raise ValueError(f"count: found {shown(count)}, expected a whole number of at least 0")
     return np.tile(states.view(np.uint8), (count, 1)).view(states.dtype)[:, 0]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Touch", "Turn", "turns"]
+__all__ = ["Item", "Selection", "Touch", "Turn", "turns"]
 
 Drawing = tuple[str, ...]
 
@@ -51,6 +51,63 @@ class Touch:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Item:
+    """An action that can be part of a selection.
+
+    Attributes:
+        touch: the action; it need not be legal before others of the selection.
+        most: how often it can be chosen.
+        part: number of the part of the selection to which it belongs.
+    """
+
+    touch: Touch
+    most: int = 1
+    part: int = 0
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Several actions of one kind in a row, which people choose in any order.
+
+    Rules give such actions one order, so that an agent has one way to say the same thing. A page accepts any order and
+    sends the actions part by part, in each part by ascending id.
+
+    Attributes:
+        kind: their kind, as in `GameSpec.kinds`.
+        counts: number of actions of each part; their sum is at least two.
+        items: what can be chosen, by id.
+        pairs: if not all items go together, the pairs of ids that do, ascending, with whether `between` is needed.
+        between: the action that comes between the two of a pair that needs it.
+    """
+
+    kind: str
+    counts: tuple[int, ...]
+    items: tuple[Item, ...]
+    pairs: tuple[tuple[int, int, bool], ...] | None = None
+    between: Touch | None = None
+
+    def ways(self) -> tuple[list[int], list[int]]:
+        """Return the first and the last complete selection, each as ids in the order of the rules."""
+        if self.pairs is not None:
+            first, last = (
+                [a, *([self.between.id] if needed and self.between else []), b]
+                for a, b, needed in (self.pairs[0], self.pairs[-1])
+            )
+            return first, last
+        first, last = [], []
+        for part, count in enumerate(self.counts):
+            ids = [item.touch.id for item in self.items if item.part == part for _ in range(item.most)]
+            first += ids[:count]
+            last += ids[-count:]
+        return first, last
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data for JSON, each item as its touch with `most` and `part`."""
+        items = [{**item.touch.to_dict(), "most": item.most, "part": item.part} for item in self.items]
+        return {**asdict(self), "items": items}
 
 
 @dataclass(frozen=True)

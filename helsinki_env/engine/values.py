@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 import secrets
 
 import numpy as np
 
-__all__ = ["as_word", "whole_number"]
+from helsinki_env.data import whole_number
+
+__all__ = ["USUAL_INTEGERS", "as_action", "as_word", "whole_number"]
+
+USUAL_INTEGERS = frozenset((int, np.int64))
+"""Types of nearly all actions: compiled code takes them as they are."""
+
+
+def as_action(value: object) -> int:
+    """Return an action of any integer type as an int; -1, which is illegal, for everything else."""
+    number = whole_number(value)
+    return -1 if number is None else number
 
 
 def as_word(value: int | None, name: str = "seed") -> np.uint64:
@@ -18,13 +28,3 @@ def as_word(value: int | None, name: str = "seed") -> np.uint64:
     if number is None or number < 0:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 0, or None")
     return np.uint64(number % 2**64)
-
-
-def whole_number(value: object) -> int | None:
-    """Return a whole number of any integer type as an int; None for everything else, truth values too."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # that is the question
-    except TypeError:
-        return None

@@ -179,25 +179,33 @@ def marker(width: int) -> Word:
     return spreader(width, loop=loop)
 
 
-def gatherer(width: int) -> Word:
-    """Return `gather(source, begin)`: the set of those of the next `width` int8 entries that are above 0, int64."""
+def gatherer(width: int, odd: bool = False) -> Word:
+    """Return `gather(source, begin)`: the set of those of the next `width` int8 entries that are above 0, int64.
+
+    Args:
+        width: how many bytes are read, 16, 32 or 64.
+        odd: gather those that are neither 0 nor 1 instead.
+    """
 
     def gather(source: Any, begin: int) -> Any:
         bits = np.zeros(_WORD.width, np.uint8)
-        there = source[begin : begin + width] > 0
+        part = source[begin : begin + width]
+        there = (part != 0) & (part != 1) if odd else part > 0
         bits[: len(there)] = there
         return np.packbits(bits, bitorder="little").view(np.int64)[0]
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
-        flags = builder.icmp_signed(">", _load(builder, addressed(0, 1), kind), _all(kind, 0))
+        compared = builder.icmp_unsigned if odd else builder.icmp_signed
+        flags = compared(">", _load(builder, addressed(0, 1), kind), _all(kind, int(odd)))
         members = builder.bitcast(flags, ir.IntType(width))
         return members if width == _WORD.width else builder.zext(members, _WORD)
 
     def loop(source, begin):  # pragma: no cover
         members = np.int64(0)
         for i in range(width):
-            members |= np.int64(source[begin + i] > 0) << i
+            entry = source[begin + i]
+            members |= np.int64((entry != 0 and entry != 1) if odd else entry > 0) << i
         return members
 
     return word_of(gather, lambda source, begin: types.int64(source, begin), code, loop)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from operator import index
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,19 +24,18 @@ from helsinki_env.engine.kernel import entry_of
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copies_of
-from helsinki_env.engine.values import as_word
+from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word
 from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
-from helsinki_env.envs.drawing import check_mode, render_modes
+from helsinki_env.envs.drawing import check_mode, check_width, render_modes
+from helsinki_env.envs.illegal import Illegal, checked_illegal, warn_illegal
 from helsinki_env.envs.recycled import RecycledPairs
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "metadata_of"]
 
 _STREAM = np.uint64(0)
-#: What decisions mostly are: such numbers are carried out as they come.
-_NUMBERS = frozenset((int, np.int64))
 
 
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
@@ -50,19 +48,15 @@ def metadata_of(spec: GameSpec) -> dict[str, Any]:
     }
 
 
-def _number(action: Any) -> int:
-    """Return a decision as a whole number; a truth value would pass for 0 or 1. TypeError if it is none."""
-    return -1 if action is True or action is False else index(action)
-
-
 class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     """A game as a PettingZoo AEC environment.
 
     Args:
         config: what is played; it says of which game.
-        render_mode: None, "ansi", "human", "rgb_array" or "svg".
+        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
         illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much.
+            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ValueError: for arguments that are none.
@@ -70,19 +64,26 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     #: `kernels.step_one` for arrays as they are here, once it has been found.
     _step_one: Callable[..., int] | None = None
+    #: These two become attributes of an environment only where they differ: see the limit in `__init__`.
+    render_width: int | None = None
+    _warned = False
 
     def __init__(
-        self, config: Any, render_mode: str | None = None, illegal: Literal["raise", "penalise"] = "raise"
+        self,
+        config: Any,
+        render_mode: str | None = None,
+        illegal: Illegal = "raise",
+        render_width: int | None = None,
     ) -> None:
         super().__init__()
-        if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
-            raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
         self.game_spec = spec_of(config)
         self.config = config
         self.metadata = metadata_of(self.game_spec)
         self.render_mode = check_mode(render_mode, tuple(self.metadata["render_modes"]))
+        if check_width(render_width) is not None:
+            self.render_width = check_width(render_width)
         self._shown = render_mode == "human"
-        self.illegal = illegal
+        self.illegal = checked_illegal(illegal)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         # No more than 29 attributes in all: beyond that Python 3.11 takes half as long again to find each of them.
         ids, size = self.game_spec.ids(config), self.game_spec.features(config)
@@ -156,7 +157,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         if self._shown:
-            self._draw("human")
+            self.render()
 
     def _setup_of(self, config: Any) -> States:
         """What is the same at every deal, as a record, (1,)."""
@@ -176,7 +177,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             return
         obs, mask = self._arrays.take()
         try:
-            chosen = action if action.__class__ in _NUMBERS else _number(action)
+            chosen = action if action.__class__ in USUAL_INTEGERS else as_action(action)
             step_one = self._step_one or self._find_step_one(mask, obs)
             seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
@@ -193,7 +194,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._last_action = chosen
         self._view = {"observation": obs, "action_mask": mask}
         if self._shown:
-            self._draw("human")
+            self.render()
 
     def _find_step_one(self, mask: npt.NDArray[np.int8], obs: npt.NDArray[np.int8]) -> Callable[..., int]:
         found: Callable[..., int] = entry_of(kernels.step_one, self._tables, self._states, 0, self._legal, mask, obs)
@@ -221,6 +222,9 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._viewer = None  # the mask in waiting is out of date
         self._end({a: penalty if a == agent else shared for a in self.agents})
         self.infos[agent]["illegal_action"] = why
+        if not self._warned:
+            self._warned = True
+            warn_illegal(self.config.reward)
 
     def _finish(self) -> None:
         reports = np.zeros(1, kernels.REPORT)
@@ -273,14 +277,12 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
-        """Draw the table with all cards, as `render_mode` says; None for "human", which prints it at every step."""
+        """Draw the table with all cards, as `render_mode` says; "human" prints it, as every step does: None."""
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
-        return None if self.render_mode == "human" else self._draw(self.render_mode)
-
-    def _draw(self, mode: str) -> Any:
-        return self.game_spec.draw(self.game, mode, None if self._last_action is None else int(self._last_action))
+        last = None if self._last_action is None else int(self._last_action)
+        return self.game_spec.draw(self.game, self.render_mode, last, width=self.render_width)
 
     def close(self) -> None:
         """Release nothing: no window, no thread."""
@@ -291,7 +293,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def game(self) -> Any:
         """A copy of the game as it stands, to look at, to search or to save."""
         self._check_dealt()
-        return self.game_spec.game.from_state(self.config, self._states[0])
+        return self.game_spec.game._of_record(self.config, self._states[0])
 
     def clone(self) -> Self:
         """Return an independent copy in the same state, chance included (only the spaces are shared)."""
@@ -352,6 +354,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
+        self._seed, self._episode = as_word(state["_seed"]), as_word(state["_episode"])
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from helsinki_env.data import shown
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import whole_number
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
-"""Attributes that hold something for each agent."""
+"""Attributes that hold something for each agent; `_KINDS` says what."""
 CHANGING = (
     *DICTS,
     "agents",
@@ -89,23 +90,53 @@ def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: 
         ValueError: naming the attribute that does not.
     """
     agents, over = state["agents"], state["_over"]
-    in_order = isinstance(agents, list) and [agent for agent in possible if agent in agents] == agents
+    in_order = _are_names(agents) and [agent for agent in possible if agent in agents] == agents
     last = state["_last_action"]
-    selectable = (agents or possible) if over else [possible[game["seat"]]]
+    selectable = (agents or possible) if in_order and over is True else [possible[game["seat"]]]
     checks = {
         "_over": (isinstance(over, bool) and over >= game["done"], "True once the game is over, else False"),
-        "agents": (in_order and (over or agents == possible), "those whose game is not over, in order"),
-        "agent_selection": (state["agent_selection"] in selectable, "the agent to move"),
-        "_skip_agent_selection": (state["_skip_agent_selection"] in (None, *possible), "an agent or None"),
+        "agents": (in_order and (over is True or agents == possible), "those whose game is not over, in order"),
+        "agent_selection": (_is_name(state["agent_selection"], selectable), "the agent to move"),
+        "_skip_agent_selection": (
+            state["_skip_agent_selection"] is None or _is_name(state["_skip_agent_selection"], possible),
+            "an agent or None",
+        ),
         "_seed": (_is_below(2**64, state["_seed"]), "64 bits"),
         "_episode": (_is_below(2**64, state["_episode"]), "64 bits"),
-        "_last_action": (last is None or _is_below(ids, last), "a decision or None"),
+        "_last_action": (last is None or _is_below(ids, last), "an action or None"),
     }
-    for name in DICTS:
-        checks[name] = (isinstance(state[name], dict) and [*state[name]] == agents, "a dict by agent")
+    for name, (kind, what) in _KINDS.items():
+        found = state[name]
+        fits = isinstance(found, dict) and in_order and [*found] == agents
+        checks[name] = (fits and all(kind(value, over) for value in found.values()), f"a dict of {what} by agent")
     for name, (fits, expected) in checks.items():
         if not fits:
-            raise ValueError(f"state: {name}: found {state[name]!r}, expected {expected}")
+            raise ValueError(f"state: {name}: found {shown(state[name])}, expected {expected}")
+
+
+def _is_name(value: object, names: list[str]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _is_reward(value: object) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
+
+
+#: Beyond any reward.
+_MOST_REWARD = 1e6
+#: What is kept for each agent: whether a value is right, given `_over`, and what is expected.
+_KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
+    "terminations": (lambda value, over: value is over, "the value of _over"),
+    "truncations": (lambda value, over: value is False, "False"),
+    "rewards": (lambda value, over: _is_reward(value), "finite numbers"),
+    "_cumulative_rewards": (lambda value, over: _is_reward(value), "finite numbers"),
+    "infos": (lambda value, over: isinstance(value, dict), "dicts"),
+}
 
 
 def _is_below(limit: int, value: object) -> bool:

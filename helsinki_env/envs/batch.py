@@ -12,15 +12,17 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from helsinki_env.data import has_boolean
 from helsinki_env.engine import loops
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
-from helsinki_env.envs.drawing import check_mode
+from helsinki_env.envs.drawing import check_mode, check_width
 from helsinki_env.envs.recycled import Recycled
 
 __all__ = ["Batch", "as_array", "spaces"]
@@ -55,13 +57,13 @@ def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.sp
 
 
 def as_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return what was given as an array; truth values among the numbers of a list make no numbers."""
+    """Return what was given as an array; ValueError if it is none, or for booleans among the numbers of a list."""
     try:
         array = np.asarray(given)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, TypeError, RuntimeError):  # the latter of tensors that are on a GPU, say
         raise ValueError(f"{name}: found {given!r}, expected an array") from None
-    if isinstance(given, list | tuple) and array.dtype != np.bool_ and bool in map(type, given):
-        raise ValueError(f"{name}: found truth values among numbers in {given!r}")
+    if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
+        raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
     return array
 
 
@@ -76,6 +78,8 @@ class Batch(VectorEnv[Any, Any, Any]):
         states: the games' records, (B,): for tools.
     """
 
+    #: What the action mask of a finished game is filled with.
+    _final_mask = 0
     #: Arrays that change from step to step, with the names under which `get_state` returns them.
     _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # never changed
 
@@ -87,6 +91,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         episodes: Any,
         copy: bool,
         render_mode: str | None,
+        render_width: int | None,
     ) -> None:
         count = whole_number(num_envs)
         if count is None or not 1 <= count <= MOST_GAMES:
@@ -104,6 +109,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         self.num_envs = count
         self.copy = copy
         self.render_mode = check_mode(render_mode, self.game_spec.render_modes)
+        self.render_width = check_width(render_width)
         self.autoreset_mode = mode
         self.metadata = {"autoreset_mode": mode, "render_modes": list(self.game_spec.render_modes), "render_fps": 2}
         self._mode = _MODES[mode]
@@ -182,6 +188,10 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError("options['setup']: says what each game plays; leave out the options that say it for all")
         if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
             raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
+        try:
+            check_ranges(setup, self._tables[0], self.game_spec.setup)
+        except ValueError as problem:
+            raise ValueError(f"options['setup']: {problem}") from None
         different: set[bytes] = set()
         for b, state in enumerate(setup):
             key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup)
@@ -272,27 +282,33 @@ class Batch(VectorEnv[Any, Any, Any]):
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)
+            masks = np.zeros((self.num_envs, self._ids), np.int8)
+            masks[ended] = self._final_mask
             for b in np.flatnonzero(ended):
-                final_obs[b] = {"observation": self._last[b].copy(), "action_mask": self._final_mask()}
+                final_obs[b] = {"observation": self._last[b].copy(), "action_mask": masks[b].copy()}
             seats = np.where(ended, self._reports["seat"], 0)
             info |= {
                 "final_obs": final_obs,
                 "_final_obs": ended.copy(),
                 "final_info": {name: array.copy() for name, array in final.items()}
-                | {"seat": seats, "_seat": ended.copy()},
+                | self._info(seats, masks, ended.copy()),
                 "_final_info": ended.copy(),
             }
 
-    def _final_mask(self) -> npt.NDArray[np.int8]:
-        return np.zeros(self._ids, np.int8)
+    @staticmethod
+    def _info(seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], there: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the entries of info about games, (B,) and (B, A), and for which games they hold, bool (B,)."""
+        return {"seat": seats, "_seat": there, "action_mask": mask, "_action_mask": there}
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a drawing of every game, as `render_mode` says: texts, or uint8 arrays (height, width, 3)."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
-        draw = self.game_spec.draw
-        return tuple(draw(self.game(b), self.render_mode, viewer=self._viewer(b)) for b in range(self.num_envs))
+        return tuple(self._draw(b, self.render_mode) for b in range(self.num_envs))
+
+    def _draw(self, b: int, mode: str) -> Any:
+        return self.game_spec.draw(self.game(b), mode, viewer=self._viewer(b), width=self.render_width)
 
     def _viewer(self, b: int) -> int | None:
         """The seat that a drawing is for; None shows all cards."""
@@ -308,7 +324,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         state = self.states[number]
         if state.round_number == 0:
             raise ValueError("nothing is dealt yet: call reset() first")
-        return self.game_spec.game.from_state(self.game_spec.config_of(self.config, state), state)
+        return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""

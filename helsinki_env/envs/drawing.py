@@ -1,10 +1,11 @@
-"""The render modes of the environments."""
+"""How environments are drawn: render modes and the width of pictures."""
 
 from __future__ import annotations
 
+from helsinki_env.drawing.raster import checked_width
 from helsinki_env.engine.spec import GameSpec
 
-__all__ = ["check_mode", "render_modes"]
+__all__ = ["check_mode", "check_width", "render_modes"]
 
 
 def render_modes(spec: GameSpec) -> list[str]:
@@ -17,3 +18,8 @@ def check_mode(mode: str | None, modes: tuple[str, ...]) -> str | None:
     if mode is not None and (not isinstance(mode, str) or mode not in modes):
         raise ValueError(f"render_mode: found {mode!r}, expected None or one of {', '.join(modes)}")
     return mode
+
+
+def check_width(width: int | None) -> int | None:
+    """Return the width of rgb_array, in pixels, or None, as wide as the picture; ValueError for anything else."""
+    return None if width is None else checked_width(width, "render_width")

@@ -92,6 +92,6 @@ def make_opponent(name: str, config: Any) -> Any:
     for point in entry_points(group=GROUP):
         return point.load()(name, config)
     raise ValueError(
-        f"opponents: found {name!r}, but nobody here makes players by name: install the project with pip "
-        "(pip install -e .), or pass the player itself"
+        f"opponents: found {name!r}, but nobody here makes players by name: install the project with pip, "
+        "or pass the player itself"
     )

@@ -153,4 +153,4 @@ class Processor:
 
     def choose(self) -> None:
         """Write a uniformly random legal decision of each game into `chosen`."""
-        playout.choose_uniformly(self._looks[0], self._words, self._chosen)
+        playout.choose_batch(self._looks[0], self._words, self._chosen)

@@ -45,8 +45,9 @@ class Recycled:
                 self.arrays.append(array)
         return array
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Recycled, (self.shape, self.dtype, self.copies)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: without `copies` the array too, as the next step writes only what changes in it."""
+        return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 
 class RecycledPairs:

@@ -43,8 +43,9 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
     Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, whose decision is always due.
     When the game is over, the mask is all ones: there is nothing left to choose.
-    Action: the id of a legal decision. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat; at the
-    end, info also holds ``rewards``, ``scores`` and ``places`` of all seats, shape (players,).
+    Action: the id of a legal decision. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
+    ``info["action_mask"]`` is the mask of the observation, the same array. At the end, info also holds ``rewards``,
+    ``scores`` and ``places`` of all seats, shape (players,).
 
     For Stable-Baselines3's `MaskablePPO`, `action_masks` gives the mask, through wrappers and vectors too.
 
@@ -53,11 +54,12 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         opponents: one for all other seats, or a list of one for each, clockwise from the learner; see the module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
         illegal: what an illegal decision does: "penalise": the game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` says what was wrong; or "raise" `IllegalActionError`, for programs that mean
-            to take none. What is no whole number is an error in any case.
+            and ``info["illegal_action"]`` says what was wrong; the first one is warned of. Or "raise"
+            `IllegalActionError`, for programs that mean to take none. What is no whole number is an error in any case.
         episodes: what is drawn anew at each deal (`GameSpec.episodes`).
-        render_mode: None, "ansi", "human" (prints the text at every step), "rgb_array" or "svg"; only the learner's
-            cards are shown.
+        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
+            the learner's cards are shown.
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ValueError: for arguments that are none.
@@ -71,10 +73,18 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         illegal: Literal["raise", "penalise"] = "penalise",
         episodes: Any = None,
         render_mode: str | None = None,
+        render_width: int | None = None,
     ) -> None:
         # A batch of one: there is only one way in which opponents are asked.
         self._batch = GameSeatVectorEnv(
-            1, config, opponents, seat, illegal=illegal, autoreset_mode=AutoresetMode.DISABLED, episodes=episodes
+            1,
+            config,
+            opponents,
+            seat,
+            illegal=illegal,
+            autoreset_mode=AutoresetMode.DISABLED,
+            episodes=episodes,
+            render_width=render_width,
         )
         modes = render_modes(self._batch.game_spec)
         self.metadata = {"render_modes": modes, "render_fps": 2}
@@ -108,8 +118,8 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             as_word(seed)  # one number: a list is for batches
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
-        self._print()
-        return self._returned(obs), {"seat": int(info["seat"][0])}
+        self._show()
+        return self._returned(obs, info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one decision for the learner, and the opponents' after it; see the class.
@@ -123,34 +133,32 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             raise IllegalActionError(f"action {action!r} is not a whole number")
         chosen = min(max(number, -1), self._ids)  # what is no id stays none
         batch = self._batch
-        obs, reward, terminated, _, found = batch.step(np.array([chosen]))
-        info: dict[str, Any] = {"seat": int(found["seat"][0])}
+        seen, reward, terminated, _, found = batch.step(np.array([chosen]))
+        obs, info = self._returned(seen, found)
         if terminated[0]:
             for name in ("rewards", "scores", "places"):
                 info[name] = found[name][0]
             if batch.illegal == "penalise" and found["illegal_action"][0]:
                 info["illegal_action"] = batch.game_spec.why_illegal(self.game, action)
-        self._print()
-        return self._returned(obs), float(reward[0]), bool(terminated[0]), False, info
+        self._show()
+        return obs, float(reward[0]), bool(terminated[0]), False, info
 
-    def _returned(self, obs: Observation) -> Observation:
-        return {name: array[0] for name, array in obs.items()}
+    @staticmethod
+    def _returned(obs: Observation, info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
+        """Return the observation and the info of the only game in a batch."""
+        seen = {name: array[0] for name, array in obs.items()}
+        return seen, {"seat": int(info["seat"][0]), "action_mask": seen["action_mask"]}
 
-    def _print(self) -> None:
+    def _show(self) -> None:
         if self.render_mode == "human":
-            self._draw("human")
+            self.render()
 
     def render(self) -> Any:
-        """Draw the table as the learner sees it; None for "human", which prints it at every step."""
+        """Draw the table as the learner sees it; "human" prints it, as every step does, and returns None."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
-        if self.render_mode == "human":
-            return None
-        return self._draw(self.render_mode)
-
-    def _draw(self, mode: str) -> Any:
-        return self._batch.game_spec.draw(self.game, mode, viewer=self._batch._viewer(0))
+        return self._batch._draw(0, self.render_mode)
 
     # beyond Gymnasium
 
@@ -175,7 +183,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
     def set_state(self, state: dict[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
         """Go on from what `get_state` returned (same components); return what `reset` returns."""
         obs, info = self._batch.set_state(state)
-        return self._returned(obs), {"seat": int(info["seat"][0])}
+        return self._returned(obs, info)
 
     def clone(self) -> Self:
         """Return an independent copy in the same state; both go on alike, as far as the opponents do."""

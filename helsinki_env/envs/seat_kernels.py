@@ -94,7 +94,7 @@ def first_illegal(seatings, games, actions, legal):
 
 @kernel
 def _opponent(g, seating):
-    """How many places after the learner the seat to move sits, from 0; -1: it is the learner's."""
+    """How many places after the learner the seat to move sits, from 0; -1: it is the learner's turn."""
     return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
 
 
@@ -128,16 +128,21 @@ def _punish(t, g, seating, how, report):
 
 
 @kernel
-def _decide(t, g, seating, how, action, legal, report):
-    """Carry out a decision, if there is one (-1: none), and those of random opponents after it."""
-    if action < 0 or action >= len(legal) or legal[action] == 0:
-        if action != NO_DECISION:
-            _punish(t, g, seating, how, report)
-            return
-    else:
-        apply(t, g, action)
-    _play_random(t, g, seating, how, legal)
+def _decide(t, g, seating, how, action, legal, early, report):
+    """Carry out a decision, if there is one (-1: none), and those of random opponents after it.
+
+    `early`: the learner has not acted since the call that dealt or brought the game. If such a game ends now, the
+    learner's next action, whatever it is, reports the end: a call that begins a game reports none.
+    """
     if g.done:
+        pass  # the game ended early, and this is the learner's next action
+    elif action >= 0 and action < len(legal) and legal[action]:
+        apply(t, g, action)
+    elif action != NO_DECISION:
+        _punish(t, g, seating, how, report)
+        return
+    _play_random(t, g, seating, how, legal)
+    if g.done and not early:
         seating.over = True
         finish(t, g, how.reward, report)
 
@@ -153,8 +158,8 @@ def _write_legal(t, g, legal, mask):
 @kernel
 def _show_learner(t, g, seating, legal, mask, obs):
     """What the learner gets: when the game is over, everything is let through, for there is nothing to choose."""
-    if seating.over:
-        legal[:] = 0
+    if seating.over or g.done:
+        legal[:] = 0 if seating.over else 1  # a game that ended early takes any action
         mask[:] = 1
     else:
         _write_legal(t, g, legal, mask)
@@ -172,6 +177,7 @@ def advance(
     rules,
     games,
     actions,
+    early,
     legal,
     mask,
     obs,
@@ -191,6 +197,8 @@ def advance(
     the front of `games`, and as many rows of `who` (places after the learner, from 0), `words`, `their_mask` and
     `their_obs`. Return how many these are.
 
+    `early` bool (B,): games in which the learner has not acted yet in this call; set for those that are dealt.
+
     `rewards` float32 (B,) and `ended` bool (B,), 0 and False before the first round, get the learner's reward and True
     where a game ends.
     """
@@ -203,7 +211,7 @@ def advance(
         ahead(states, far * states.itemsize)
         ahead_mask(mask, far * mask.shape[1])
         if not seating.over:
-            _decide(t, g, seating, how, actions[k], legal[b], report)
+            _decide(t, g, seating, how, actions[k], legal[b], early[b], report)
             if seating.over:
                 ended[b], rewards[b] = True, report.rewards[seating.learner]
                 report.seat = seating.learner
@@ -214,7 +222,8 @@ def advance(
             run.episode += np.uint64(1)
             _begin(t, g, run, seating, setup[b % len(setup)], drawn[0], how)
             _play_random(t, g, seating, how, legal[b])
-        opponent = np.int64(-1) if seating.over else _opponent(g, seating)
+            early[b] = True
+        opponent = np.int64(-1) if seating.over or g.done else _opponent(g, seating)
         if opponent < 0:
             _show_learner(t, g, seating, legal[b], mask[b], obs[b])
             continue

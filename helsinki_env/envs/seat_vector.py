@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.batch import Batch, Observation, Step, as_array
+from helsinki_env.envs.illegal import Illegal, checked_illegal, warn_illegal
 from helsinki_env.envs.opponents import Opponent, Opponents
 from helsinki_env.envs.rewards import PENALTIES
 
@@ -32,8 +33,9 @@ class GameSeatVectorEnv(Batch):
 
     Returned by `step`: reward float32 (B,) of the learner, not zero only when its game ends (`reward` of the
     configuration); terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the learner's
-    seat. When games end, info also holds ``rewards`` float32, ``scores`` and ``places`` (B, players) of all seats (0 is
-    the first place), with masks ``_rewards`` and so on that say for which games.
+    seat; ``info["action_mask"]`` is the mask of the observation, the same array. When games end, info also holds
+    ``rewards`` float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first place), with masks
+    ``_rewards`` and so on that say for which games.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
         NEXT_STEP: the observation after the last decision is that of the finished game; the next call ignores the
@@ -48,12 +50,13 @@ class GameSeatVectorEnv(Batch):
             `helsinki_env.envs.seat`.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
         illegal: what an illegal decision does: "penalise": that game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` bool (B,) says where; or "raise" `IllegalActionError`, for programs that
-            mean to take none.
+            and ``info["illegal_action"]`` bool (B,) says where; the first one is warned of. Or "raise"
+            `IllegalActionError`, for programs that mean to take none.
         autoreset_mode: see above.
         episodes: what is drawn anew at each deal (`GameSpec.episodes`).
         copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
         render_mode: None, "ansi", "rgb_array" or "svg".
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ValueError: for arguments that are none.
@@ -62,6 +65,9 @@ class GameSeatVectorEnv(Batch):
         RuntimeError: by `step`, `reset` and `set_state` when an opponent calls them that is just being asked.
     """
 
+    _final_mask = 1
+    #: Whether the first illegal action has been warned of.
+    _warned = False
     _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
 
     def __init__(
@@ -70,20 +76,19 @@ class GameSeatVectorEnv(Batch):
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: Seat = "random",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal: Illegal = "penalise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: Any = None,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
     ) -> None:
-        if not isinstance(illegal, str) or illegal not in ("raise", "penalise"):
-            raise ValueError(f"illegal: found {illegal!r}, expected 'raise' or 'penalise'")
-        self.illegal = illegal
+        self.illegal = checked_illegal(illegal)
         self._seat: Seat = seat
         self._opponents: Opponents | None = None
         self._asked: str | None = None  # the opponent that is deciding
         self._rules = np.zeros(1, seat_kernels.RULES)
-        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
+        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         n, ids, size = self.num_envs, self._ids, self._last.shape[1]
         self._legal = np.zeros((n, ids), np.int8)
         self._seatings = np.zeros(n, seat_kernels.SEATING)
@@ -136,7 +141,7 @@ class GameSeatVectorEnv(Batch):
         players, learner = states["players"], seatings["learner"]
         for wrong, expected in (
             ((learner < 0) | (learner >= players), "the learner on a seat that is played"),
-            ((states["done"] == 1) & ~seatings["over"], "a finished game to be over"),
+            (seatings["over"].view(np.uint8) > 1, "over to be True or False"),
         ):
             if wrong.any():
                 b = int(wrong.argmax())
@@ -160,8 +165,9 @@ class GameSeatVectorEnv(Batch):
         )
         still = self._rules.copy()
         still["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
-        obs, _, _ = self._advance(np.full(self.num_envs, seat_kernels.NO_DECISION), still)
-        return obs, self._info()
+        nothing = np.full(self.num_envs, seat_kernels.NO_DECISION)
+        obs, _, _ = self._advance(nothing, still, np.ones(self.num_envs, np.bool_))
+        return obs, self._told(obs)
 
     def step(self, actions: npt.ArrayLike) -> Step:
         """Take one decision for the learner of every game, and the opponents' after it; see the class.
@@ -171,16 +177,20 @@ class GameSeatVectorEnv(Batch):
         """
         self._check_free("step")
         chosen = self._checked(actions)
-        obs, rewards, ended = self._advance(chosen, self._rules)
-        info = self._info()
+        obs, rewards, ended = self._advance(chosen, self._rules, np.zeros(self.num_envs, np.bool_))
+        info = self._told(obs)
         if ended.any():
             self._report(info, ended)
             if self.illegal == "penalise":
-                info |= {"illegal_action": self._reports["illegal"] & ended, "_illegal_action": ended.copy()}
+                illegal = self._reports["illegal"] & ended
+                info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
+                if not self._warned and illegal.any():
+                    self._warned = True
+                    warn_illegal(self.config.reward)
         return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
 
-    def _info(self) -> dict[str, Any]:
-        return {"seat": self._seatings["learner"].copy(), "_seat": np.ones(self.num_envs, np.bool_)}
+    def _told(self, obs: Observation) -> dict[str, Any]:
+        return self._info(self._seatings["learner"].copy(), obs["action_mask"], self._everywhere.copy())
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
@@ -196,9 +206,11 @@ class GameSeatVectorEnv(Batch):
         return chosen
 
     def _advance(
-        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any]
+        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
     ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
         """Take these decisions, let the opponents decide until every game is back with its learner or over.
+
+        `early`, bool (B,): games in which the learner does not act in this call; if one ends, its next step says so.
 
         Return what the learners see, their rewards (B,), and which games have ended (B,).
         """
@@ -209,7 +221,7 @@ class GameSeatVectorEnv(Batch):
         while len(actions):
             waiting = seat_kernels.advance(
                 self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
-                self._legal, mask, obs, rewards, ended, self._reports, self._last,
+                early, self._legal, mask, obs, rewards, ended, self._reports, self._last,
                 self._who, self._words, self._their_masks, self._their_obs,
             )  # fmt: skip
             actions = self._ask(games[:waiting])
@@ -246,9 +258,6 @@ class GameSeatVectorEnv(Batch):
             problem = self._illegal(int(games[k]), int(actions[k]))
             raise IllegalActionError(f"opponent {opponents.names[self._who[k]]!r}: {problem}")
         return actions
-
-    def _final_mask(self) -> npt.NDArray[np.int8]:
-        return np.ones(self._ids, np.int8)
 
     def _viewer(self, b: int) -> int | None:
         return int(self._seatings["learner"][b])

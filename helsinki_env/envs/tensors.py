@@ -15,10 +15,12 @@ same decisions give the same games, bit for bit, whatever the device:
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.configuration import REWARDS
@@ -35,6 +37,7 @@ with needs("train"):
     from torch import Tensor
 
     from helsinki_env.envs.processor import Memory, Place, Processor, bytes_of
+    from helsinki_env.envs.tensor_state import SAVED, checked_state
 
 __all__ = ["GameTorchEnv", "masked_sample"]
 
@@ -48,7 +51,19 @@ def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | No
         logits: (B, A), of any floating type; what is not legal may be anything but NaN.
         masks: legal decisions, (B, A), 0 for those that are not.
         generator: where chance comes from; default: PyTorch's own of that device.
+
+    Raises:
+        ValueError: for anything but such tensors of the same shape on the same device.
     """
+    for name, found in (("logits", logits), ("masks", masks)):
+        if not isinstance(found, Tensor) or found.ndim != 2:
+            shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+            raise ValueError(f"{name}: found {shape}, expected a tensor of shape (B, A)")
+    if not logits.is_floating_point():
+        raise ValueError(f"logits: found {logits.dtype}, expected floating-point numbers")
+    if logits.shape != masks.shape or logits.device != masks.device or not logits.shape[1]:
+        found = f"{tuple(logits.shape)} on {logits.device} and {tuple(masks.shape)} on {masks.device}"
+        raise ValueError(f"logits, masks: found {found}, expected the same shape (B, A) on the same device")
     legal = logits.float().masked_fill(masks == 0, -torch.inf)
     # The largest of logits with Gumbel noise is drawn by their softmax: nothing is summed up, nothing is normalised.
     noise = torch.empty_like(legal).exponential_(generator=generator)
@@ -112,7 +127,7 @@ class GameTorchEnv:
             raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
         self.num_envs, self.config, self.episodes, self.check = count, config, episodes, check
         self.device = _device(device)
-        self.memory = memory = Memory.of(spec, config, episodes, count, self.device)
+        self.memory = Memory.of(spec, config, episodes, count, self.device)
         self._dtypes = {
             "tables": config.tables.dtype,
             "states": spec.new_states(config, 0).dtype,
@@ -121,13 +136,18 @@ class GameTorchEnv:
             "drawn": episodes.record().dtype,
             "reports": REPORT,
         }
-        self._place = _place(memory, self._dtypes, self.device)
         self._reward = REWARDS.index(config.reward)
         self._dealt = False
         self.single_observation_space, self.single_action_space = spaces(spec.ids(config), spec.features(config))
-        players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+        self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
+        self._attach()
+
+    def _attach(self) -> None:
+        """Make everything that refers to the tensors of the memory."""
+        memory = self.memory
+        self._place = _place(memory, self._dtypes, self.device)
         self._observation = {"observation": memory.observations, "action_mask": memory.masks}
-        self._info = {"seat": memory.seats} | _reported(memory.reports, players)
+        self._info = {"seat": memory.seats} | _reported(memory.reports, self._most_players)
         self._truncated = torch.zeros_like(memory.ended)
 
     def reset(self, seed: int | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -216,33 +236,49 @@ class GameTorchEnv:
         if not self._dealt:
             raise ValueError("nothing is dealt yet: call reset() first")
         state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
-        return self.game_spec.game.from_state(self.game_spec.config_of(self.config, state), state)
+        return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
+
+    @property
+    def records(self) -> npt.NDArray[Any]:
+        """A copy of the games' records, (B,): for tools."""
+        rows: npt.NDArray[np.uint8] = np.array(self.memory.states.cpu())
+        return rows.view(self._dtypes["states"])[:, 0]
 
     def get_state(self) -> dict[str, Tensor]:
         """Return a copy of all that decides how the games go on, on the device; `set_state` brings it back."""
-        return {name: getattr(self.memory, name).clone() for name in _KEPT}
+        return {name: getattr(self.memory, name).clone() for name in SAVED}
 
     def set_state(self, state: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Go on from what `get_state` of an environment of the same size and configuration returned, on any device.
+        """Continue from what `get_state` of an environment of the same size and configuration returned, on any device.
 
         Raises:
-            ValueError: if the state does not fit; nothing has changed then.
+            ValueError: if the state does not fit or cannot be, naming game and field; nothing has changed then.
         """
-        if set(state) != set(_KEPT):
-            raise ValueError(f"state: found {', '.join(map(str, state))}, expected {', '.join(_KEPT)}")
-        for name in _KEPT:
-            found, own = state[name], getattr(self.memory, name)
-            if found.shape != own.shape or found.dtype != own.dtype:
-                raise ValueError(
-                    f"{name}: found {tuple(found.shape)} of {found.dtype}, expected {tuple(own.shape)} of {own.dtype}"
-                )
-        for name in _KEPT:
-            getattr(self.memory, name).copy_(state[name])
+        taken = checked_state(state, self.memory, self._dtypes, self.config, self._most_players)
+        for name in SAVED:
+            getattr(self.memory, name).copy_(taken[name])
         return self._looked()
 
+    def clone(self) -> Self:
+        """Return an independent copy in the same state on the same device; both continue with the same games."""
+        return copy.deepcopy(self)
 
-#: What of the memory is a state: all else is made of it, or stays the same.
-_KEPT = ("states", "runs", "reports", "words", "illegal")
+    def __copy__(self) -> Self:
+        """Return an independent copy, as `clone`: two environments cannot share one memory."""
+        return self.clone()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but what refers to the memory, which `__setstate__` makes again for the copy."""
+        return {name: value for name, value in self.__dict__.items() if name not in _ATTACHED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue with the games in the memory."""
+        self.__dict__.update(state)
+        self._attach()
+
+
+#: Attributes that refer to the memory of the environment; see `GameTorchEnv._attach`.
+_ATTACHED = ("_place", "_observation", "_info", "_truncated")
 
 
 def _device(device: object) -> torch.device:

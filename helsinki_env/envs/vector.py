@@ -42,8 +42,9 @@ class GameVectorEnv(Batch):
 
     Returned by `step`: reward float32 (B,) of the seat that acted, not zero only when the game ends with its
     decision; terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the seat to
-    move. When games end, info also holds ``rewards`` float32 (B, players), ``scores`` and ``places`` (B, players, 0
-    is first), zero where no game ended, and ``_rewards`` bool (B,) that says where one did.
+    move; ``info["action_mask"]`` is the mask of the observation, the same array. When games end, info also holds
+    ``rewards`` float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended, and
+    ``_rewards`` bool (B,) that says where one did.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
         NEXT_STEP: the observation after the last decision is that of the finished game (no legal decision); the next
@@ -61,6 +62,7 @@ class GameVectorEnv(Batch):
             Of an observation only what may have changed is written then, and decisions are checked against the mask
             that was returned: never write into any of them, nor into `states` (`set_state` brings in others).
         render_mode: None, "ansi", "rgb_array" or "svg".
+        render_width: of "rgb_array", in pixels; None: 1,200.
 
     Raises:
         ValueError: for arguments that are none.
@@ -78,9 +80,10 @@ class GameVectorEnv(Batch):
         num_threads: int | None = 1,
         copy: bool = True,
         render_mode: str | None = None,
+        render_width: int | None = None,
     ) -> None:
         self._slices = Slices(num_threads)
-        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode)
+        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         blocks = blocks_of(self._ids)
         self._legal = np.zeros((self.num_envs, blocks) if copy else (1, blocks), np.uint64)
         self._mask = np.zeros((1, self._ids), np.int8)  # that was handed out
@@ -92,7 +95,7 @@ class GameVectorEnv(Batch):
             seats,
         )  # fmt: skip
         self._keep(mask)
-        return {"observation": obs, "action_mask": mask}, {"seat": seats, "_seat": self._everywhere.copy()}
+        return {"observation": obs, "action_mask": mask}, self._info(seats, mask, self._everywhere.copy())
 
     def step(self, actions: npt.ArrayLike) -> Step:
         """Take one decision in every game; see the class for what comes back.
@@ -121,7 +124,7 @@ class GameVectorEnv(Batch):
         else:
             self._slices.each(work)
         self._keep(mask)
-        info: dict[str, Any] = {"seat": seats, "_seat": self._everywhere.copy()}
+        info = self._info(seats, mask, self._everywhere.copy())
         if np.count_nonzero(ended):
             self._report(info, ended)
         truncated = np.zeros(self.num_envs, np.bool_)

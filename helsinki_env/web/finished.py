@@ -11,9 +11,6 @@ from helsinki_env.web.tables import TableError
 
 __all__ = ["Finished"]
 
-_MOST = 200
-"""Tables that are looked at, the newest: a list of thousands shall not wait for the others."""
-
 
 class Finished:
     """Tables whose games are over.
@@ -27,9 +24,9 @@ class Finished:
         self._over: dict[str, tuple[tuple[int, float], bool]] = {}
 
     async def among(self, kept: Sequence[Kept]) -> set[str]:
-        """Return the names of those tables, of the newest few hundred, whose games are over."""
+        """Return the names of those tables whose games are over."""
         over = set()
-        for one in kept[:_MOST]:
+        for one in kept:
             state = one.decisions, one.last
             known, done = self._over.get(one.name, (None, False))
             if known != state:

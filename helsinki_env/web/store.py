@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -110,7 +112,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "tables.sqlite"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            _make_private(folder, self.path)
             self._open()
         except (sqlite3.Error, OSError) as problem:
             raise StoreError(
@@ -183,11 +185,26 @@ class Store:
         """Return how many decisions of a table were taken back."""
         return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
 
-    def all(self) -> list[Kept]:
-        """Return what is kept, the newest first."""
+    def __len__(self) -> int:
+        """Return how many tables are kept."""
+        return int(self.rows.execute("SELECT count(*) FROM tables").fetchone()[0])
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a table of a name."""
+        return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
+
+    def all(self, first: int = 0, most: int = -1) -> list[Kept]:
+        """Return what is kept, the newest first.
+
+        Args:
+            first: how many tables are left out before.
+            most: how many are returned at most; -1: all.
+        """
         rows = self.rows.execute(
-            "SELECT tables.name, title, made, config, chairs, count(at), coalesce(max(at), made) "
-            "FROM tables LEFT JOIN decisions ON decisions.name = tables.name GROUP BY tables.name ORDER BY made DESC"
+            "SELECT some.name, title, made, config, chairs, count(at), coalesce(max(at), made) FROM "
+            "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
+            "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
+            (most, first),
         ).fetchall()
         found = []
         for name, title, made, config, chairs, *decisions in rows:
@@ -216,6 +233,21 @@ class Store:
             return Table(name, title, _config(config), int(seed), seats, told, start)
         except ValueError as problem:
             raise TableError(f"table {name}: cannot be played on: {problem}") from None
+
+
+def _make_private(folder: Path, path: Path) -> None:
+    """Make the folder and the file, and let nobody else on this machine read them: seeds and keys are in there.
+
+    A folder that holds other things as well stays as open as it is.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    ours = [one for one in folder.iterdir() if one.name.startswith(path.name)]
+    private = [*ours, *([folder] if len(ours) == len(list(folder.iterdir())) else [])]
+    for one in private:
+        mode = one.stat().st_mode
+        if mode & 0o077 and (not hasattr(os, "getuid") or one.stat().st_uid == os.getuid()):
+            one.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def _config(text: str) -> Any:

@@ -152,6 +152,19 @@ class Table:
                 f"number: found {shown(number)}, expected {self.number}: the table has moved on since then"
             )
 
+    def check_together(self, actions: Sequence[int]) -> None:
+        """Raise TableError if decisions of the seat to move are not legal one after the other."""
+        after = self.game.clone()
+        for action in actions:
+            if after.done or after.seat != self.game.seat:
+                raise TableError(
+                    f"more: found {len(actions) - 1} more decisions, expected fewer: the turn is over before"
+                )
+            try:
+                after.step(action)
+            except ValueError as problem:
+                raise TableError(str(problem)) from None
+
     def _turn_of(self, seat: int) -> int:
         if not self.decisions:
             return 0

@@ -12,7 +12,7 @@ from typing import Any
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.tables import HUMAN, Table, reveals
 
-__all__ = ["choices", "picture", "table_view"]
+__all__ = ["choices", "picture", "selection", "table_view"]
 
 _LOG = 400
 
@@ -42,15 +42,30 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
     """
     if game.done or game.spec.touches is None:
         return []
-    found = []
-    for touch in game.spec.touches(game, game.seat):
-        after = game.clone()
-        after.step(touch.id)
-        shows = reveals(game, after)
-        # Whether the game is over may follow from a card that is still hidden: nothing is said of it beforehand.
-        ends = not shows and (after.done or after.seat != game.seat)
-        found.append({**touch.to_dict(), "ends": ends, "reveals": shows})
-    return found
+    return [{**touch.to_dict(), **_outcome(game, [touch.id])} for touch in game.spec.touches(game, game.seat)]
+
+
+def selection(game: BoardGame) -> dict[str, Any] | None:
+    """Return what the seat to move may choose in any order (`GameSpec.selection`), and what that brings about."""
+    found = None if game.done or game.spec.selection is None else game.spec.selection(game, game.seat)
+    if found is None:
+        return None
+    first, last = (_outcome(game, way) for way in found.ways())
+    return {**found.to_dict(), **{what: first[what] and last[what] for what in first}}
+
+
+def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
+    """Return whether decisions show what had been hidden, or else end the turn."""
+    after = game.clone()
+    for action in actions:
+        after.step(action)
+    shows = reveals(game, after)
+    # Whether the game is over may follow from a card that is still hidden: nothing is said of it beforehand.
+    return {"ends": not shows and (after.done or after.seat != game.seat), "reveals": shows}
+
+
+def _kind(game: BoardGame, action: int) -> str:
+    return game.spec.describe(action, game.config).partition(" ")[0]
 
 
 def table_view(
@@ -95,7 +110,8 @@ def table_view(
         "size": [0, 0],
         "spots": {},
         "decisions": legal() if decides else [],
-        "turn": [{"number": d.number, "seat": d.seat, "words": d.said} for d in turn],
+        "selection": selection(game) if decides else None,
+        "turn": [{"number": d.number, "seat": d.seat, "words": d.said, "kind": _kind(game, d.action)} for d in turn],
         "undo": table.undoable() if decides else None,
         "takeback": table.may_take_back() if table.humans == mine else [],
         "thinking": thinking,

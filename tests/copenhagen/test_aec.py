@@ -170,7 +170,8 @@ def test_an_illegal_decision_can_end_the_game_instead(players: int, reward: str,
     env.reset(seed=1)
     play(env, random.Random(1), decisions=25)
     offender, game = env.agent_selection, env.unwrapped.game
-    env.step(459)
+    with pytest.warns(UserWarning, match=f"illegal action: it ended a game with reward {penalty}"):
+        env.step(459)
     assert all(env.terminations.values())
     assert env.rewards == {a: penalty if a == offender else -penalty / (players - 1) for a in env.agents}
     assert "459" in env.infos[offender]["illegal_action"]
@@ -290,4 +291,4 @@ def test_drawings(capsys: pytest.CaptureFixture[str]) -> None:
     assert drawn["svg"].startswith("<svg")
     assert drawn["rgb_array"].dtype == np.uint8
     assert drawn["human"] is None
-    assert capsys.readouterr().out.count("TAKE 2") == 1
+    assert capsys.readouterr().out.count("TAKE 2") == 2  # by step and render

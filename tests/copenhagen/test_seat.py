@@ -162,7 +162,8 @@ def test_an_illegal_decision_ends_that_game(action: int, mode: AutoresetMode) ->
     actions = choose_uniformly(obs["action_mask"], player_words(2))
     actions[1] = action
     seat = int(env.get_state()["seatings"]["learner"][1])
-    _, reward, ended, _, info = env.step(actions)
+    with pytest.warns(UserWarning, match="illegal action: it ended a game with reward -100"):
+        _, reward, ended, _, info = env.step(actions)
     assert reward.tolist() == [0, -100]
     assert ended.tolist() == info["illegal_action"].tolist() == [False, True]
     assert info["rewards"][1].tolist() == [-100 if s == seat else 50 for s in range(3)]
@@ -178,7 +179,8 @@ def test_an_illegal_decision_can_be_an_error_that_changes_nothing() -> None:
         assert env.game == before
     penalised = CopenhagenSeatEnv(seat=0)
     penalised.reset(seed=1)
-    _, reward, terminated, _, info = penalised.step(6)
+    with pytest.warns(UserWarning, match="illegal action: it ended a game with reward -1"):
+        _, reward, terminated, _, info = penalised.step(6)
     assert (reward, terminated) == (-1, True)
     assert "(TAKE 6) is not legal in phase MAIN of seat 0" in info["illegal_action"]
     with pytest.raises(ValueError, match="over"):
@@ -208,7 +210,7 @@ def test_copies_and_states_go_on_alike() -> None:
 def test_options_and_episodes_hold_for_later_games() -> None:
     env = CopenhagenSeatEnv(seat=0)
     _, info = env.reset(seed=1, options={"num_players": 3, "denied": [[1], [], []], "seat": 1, "reward": "rank"})
-    assert info == {"seat": 1}
+    assert info["seat"] == 1
     assert env.game.config == env.config == CopenhagenConfig(3, denied=[[1], [], []], reward="rank")
     env.reset(options={"denied": None, "episodes": RandomEpisodes(num_players=(4,))})
     assert env.game.num_players == 4
@@ -233,7 +235,7 @@ def test_the_learner_is_drawn_its_own_cards_only() -> None:
 
 def test_is_known_by_name() -> None:
     env = gymnasium.make("helsinki/CopenhagenSeat-v0", num_players=3, disable_env_checker=True)
-    assert env.reset(seed=1, options={"seat": 1})[1] == {"seat": 1}
+    assert env.reset(seed=1, options={"seat": 1})[1]["seat"] == 1
     assert isinstance(env.unwrapped, CopenhagenSeatEnv)
     assert env.get_wrapper_attr("action_masks")().any()
     many = gymnasium.make_vec("helsinki/CopenhagenSeat-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.server import Server
+from tests.support.server import Reader, Server
 
-__all__ = ["Player", "chromium", "decide_by_key", "sit", "until"]
+__all__ = ["Player", "chromium", "decide_by_key", "one_by_one", "pick_by_key", "pick_by_mouse", "sit", "until"]
 
 #: The first has no window to begin with, and asks less processor time than the others.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -76,7 +76,7 @@ class Player:
         self.views: list[dict[str, Any]] = []
         self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
-        self._heard_by_line = 0
+        self._heard_by_line, self._reader = 0, Reader()
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
         )
@@ -86,13 +86,15 @@ class Player:
         self.page.goto(address)
 
     def _connected(self, line: Any) -> None:
-        self._heard_by_line = 0
+        self._heard_by_line, self._reader = 0, Reader()
         line.on("framereceived", self._heard)
 
     def _heard(self, text: str) -> None:
-        message = json.loads(text)
+        message = json.loads(self._reader.read(text))
         self._heard_by_line += 1
         self.frames.append(text)
+        if message["type"] in ("done", "pong", "clock"):
+            return
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)
 
@@ -117,6 +119,11 @@ class Player:
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
+
+    def key_of(self, decision: dict[str, Any]) -> str:
+        """The key that the page names for a decision."""
+        found = self.page.locator("#choices button").get_by_text(decision["words"], exact=True)
+        return str(found.locator("..").get_attribute("aria-keyshortcuts") or "")
 
     def tile(self) -> set[str]:
         """Where the tile in hand would lie: middles of cells, in pixels of the picture."""
@@ -165,13 +172,36 @@ def until(player: Player, phase: str, rng: random.Random) -> dict[str, Any]:
         decide_by_key(player, rng)
 
 
+def one_by_one(view: dict[str, Any]) -> list[dict[str, Any]]:
+    """The decisions that are taken alone, not chosen together with others."""
+    together = view["selection"]["kind"] if view["selection"] else ""
+    return [one for one in view["decisions"] if one["kind"] != together]
+
+
 def decide_by_key(player: Player, rng: random.Random) -> None:
-    number = player.view["number"]
-    named = [one for one in player.view["decisions"] if one["turn"] is None]
+    view = player.view
+    alone = one_by_one(view)
+    named = [one for one in alone if one["turn"] is None]
     builds = [one for one in named if one["kind"] == "BUILD"]
-    if named and (len(named) == len(player.view["decisions"]) or rng.random() < 0.1):
-        which = named.index(rng.choice(builds or named))
-        player.press("123456789abcdeghijklmnopqstvwxyz"[which])
-    else:
+    if len(named) < len(alone) and (not named or rng.random() >= 0.1):
         player.press(*rng.choices(("r", "f", "ArrowRight", "ArrowDown", "ArrowLeft"), k=4), "ArrowUp", "Enter")
-    player.wait(lambda view: view["number"] > number)
+    elif view["selection"] and (not named or (not builds and rng.random() < 0.5)):
+        pick_by_key(player, rng)
+        player.press("Enter")
+    else:
+        player.press(player.key_of(rng.choice(builds or named)))
+    player.wait(lambda new: new["number"] > view["number"])
+
+
+def pick_by_key(player: Player, rng: random.Random) -> None:
+    """Choose what is taken together, in any order."""
+    keys = [key for item in player.view["selection"]["items"] if (key := player.key_of(item))]
+    while player.page.is_disabled("#settle"):
+        player.press(rng.choice(keys))
+
+
+def pick_by_mouse(player: Player, rng: random.Random) -> None:
+    """Choose what is taken together in the picture, in any order."""
+    while player.page.is_disabled("#settle"):
+        item = rng.choice(player.view["selection"]["items"])
+        player.page.mouse.click(*player.point(item["at"][0]))

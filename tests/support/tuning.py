@@ -13,6 +13,7 @@ from agents.arena.designs import Screen
 from agents.balance.effects import Study
 from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import Board, Number
+from agents.helsinki.balance.tune.proof import Screening
 from agents.helsinki.balance.tune.search import Asked, Play
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
@@ -29,6 +30,7 @@ ASKED: dict[str, Any] = {
     "candidates": 8,
     "finalists": 2,
     "most": 2,
+    "floor": 0,
 }
 
 
@@ -46,7 +48,7 @@ def values(numbers: Sequence[Number], board: Board) -> dict[tuple[str, str], int
 def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | None = None) -> Play:
     """A function that plays screens; `heard` is told of every part."""
 
-    def play(part: str, screens: Sequence[Asked]) -> list[Study]:
+    def play(part: str, screens: Sequence[Asked]) -> list[Screening]:
         if heard is not None:
             heard.append(part)
         words = [seed, zlib.crc32(part.encode())]
@@ -55,8 +57,8 @@ def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | No
     return play
 
 
-def _games(screen: Asked, power: Array, seed: list[int]) -> Study:
-    """All rotations of a block share the luck of the deck."""
+def _games(screen: Asked, power: Array, seed: list[int]) -> Screening:
+    """All rotations of a block share the luck of the deck; actions are used as often as their effects are large."""
     generator, seats = np.random.default_rng(seed), screen.players
     blocks = np.arange(-(-screen.games // seats))
     sets = Screen().sets(int(generator.integers(2**50)), blocks, seats)
@@ -64,4 +66,6 @@ def _games(screen: Asked, power: Array, seed: list[int]) -> Study:
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
     luck = np.concatenate([np.roll(deck, turn, axis=1) for turn in range(seats)])
     score = luck - denied @ power + generator.gumbel(size=luck.shape)
-    return Study(denied, (-score).argsort(axis=1).argsort(axis=1), np.tile(blocks, seats))
+    study = Study(denied, (-score).argsort(axis=1).argsort(axis=1), np.tile(blocks, seats))
+    used = ~denied & (generator.random(denied.shape) < np.clip(power, 0.0, 1.0))
+    return Screening(study, used)

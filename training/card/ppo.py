@@ -64,7 +64,9 @@ class CardPPO:
         self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
         self.opponent = opponent
         device, on_card = stage.device, stage.device.type == "cuda"
-        rate = torch.tensor(config.learning_rate, device=device) if on_card else config.learning_rate
+        rate = (
+            torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_card else config.learning_rate
+        )
         self.optimiser = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_card)
         self.rival = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
@@ -76,11 +78,11 @@ class CardPPO:
         )
         room = stage.steps // self.parts * stage.games
         self._rows = torch.zeros(room, dtype=torch.int64, device=device)
-        self._fade = torch.ones((), device=device)
-        self._losses = torch.zeros(len(_LOSSES), device=device)
+        self._fade = torch.ones((), dtype=torch.float32, device=device)
+        self._losses = torch.zeros(len(_LOSSES), dtype=torch.float32, device=device)
         targets = stage.steps * stage.games
-        self._advantage = torch.zeros(targets, device=device)
-        self._wins, self._scores = torch.zeros((2, targets, SEATS), device=device)
+        self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
+        self._wins, self._scores = torch.zeros((2, targets, SEATS), dtype=torch.float32, device=device)
         # What several processes tell each other in the middle of it is not recorded.
         alone = stage.group.size == 1
         self._descend = Captured(self._learn_from, device if alone else torch.device("cpu"))

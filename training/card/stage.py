@@ -56,7 +56,7 @@ class Kept:
         self.log_prob = room(dtype=torch.float32)
         self.expected, self.outcome = room(COMPONENTS, dtype=torch.float32), room(COMPONENTS, dtype=torch.float32)
         self.learnt, self.ended = room(dtype=torch.bool), room(dtype=torch.bool)
-        self.last = torch.zeros((games, COMPONENTS), device=device)
+        self.last = torch.zeros((games, COMPONENTS), dtype=torch.float32, device=device)
 
 
 class CardStage:
@@ -245,7 +245,7 @@ class CardStage:
         """Go on from what `state` returned, also with another number of processes; StateError if it does not fit."""
         games = self.games * self.group.size
         own, dealt = (taken(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool)))
-        if (own < -1).any() or (own >= SEATS).any():
+        if (own < -1).any():
             raise StateError("own: found seats that are not there")
         self.own.copy_(torch.from_numpy(own[self.numbers]))
         self.dealt.copy_(torch.from_numpy(dealt[self.numbers]))
@@ -258,6 +258,13 @@ class CardStage:
                 first = 0 if name in _COMMON else self.group.rank * len(rows)
                 found[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(found)
+        self._check_seats()
+
+    def _check_seats(self) -> None:
+        """Check that the learner sits on seats that are played; StateError if not."""
+        players = np.concatenate([env.records["players"] for env in self.envs])
+        if (self.own.cpu().numpy() >= players).any():
+            raise StateError("own: found seats that are not there")
 
 
 #: What of an environment's state is no row for each game.

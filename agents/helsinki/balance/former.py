@@ -5,7 +5,9 @@ things of the game: with more or fewer games intervals are narrower or wider; an
 worth something else to the players there are now. Each reason is tried in that order by judging once more: with
 the intervals of the former study about the estimates of this one; without the classes that only this one has; and by
 the difference of what the action is worth to the strongest class of either, beyond what chance explains. If none of
-them explains a verdict, it lies so near the edge of the band that chance does.
+them explains a verdict, it lies so near the edge of the band that chance does. A former study that used another
+estimator has other figures with three and four players for that reason alone: this explains whatever widths and
+judges do not.
 
 Differences have intervals that hold for all of them at once (Bonferroni); the studies count as independent. With the
 same decks they are not, and the intervals are too wide rather than too narrow.
@@ -69,6 +71,8 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
                 why = "wider" if _width(now[cell]) > _width(then[cell]) else "narrower"
             elif same_judges.get(cell) == before[cell]:
                 why = "judges"
+            elif former.get("estimator") != data.get("estimator") and cell[0] > 2:
+                why = "estimator"
             else:
                 why = "worth" if abs(moved) > half else "chance"
         if why is not None or abs(moved) > half:

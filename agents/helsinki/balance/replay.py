@@ -20,6 +20,7 @@ import numpy.typing as npt
 from agents.arena.store import RunFolder
 from helsinki_env.data import UserError
 from helsinki_env.engine import loops
+from helsinki_env.engine.arrays import UINT64, integers
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -36,6 +37,8 @@ __all__ = ["Course", "Standing", "replay", "replay_run"]
 Standing = Literal["points", "score"]
 """What the lead is measured in, see `replay`."""
 
+#: Every action of the action board, as a set.
+_ALL_ACTIONS = 2 ** len(ACTIONS) - 1
 #: What is counted during a game; choices are decisions that leave more than one.
 _TALLY = np.dtype(
     (
@@ -178,19 +181,19 @@ def replay(
     """
     HELSINKI.checked(config)
     games, seats = len(decisions), config.num_players
-    for name, array, expected in (("seeds", seeds, (games,)), ("covered", covered, (games,)),
-                                  ("denied", denied, (games, seats))):  # fmt: skip
-        if array.shape != expected:
-            raise UserError(f"{name}: found shape {array.shape}, expected {expected}: {games} games of {seats} seats")
+    seeds = integers("seeds", seeds, (games,), 0, 2**64 - 1, UINT64)
+    covered = integers("covered", covered, (games,), 0, _ALL_ACTIONS)
+    denied = integers("denied", denied, (games, seats), 0, _ALL_ACTIONS)
     table, t = action_table(config.loaded.types), config.tables[0]
     states, tallies = new_states(games, config.loaded.types), np.zeros(games, _TALLY)
     apply_setup(states, config)
     states["covered"], states["denied"][:, :seats] = covered, denied
     words = np.zeros(games, np.uint64)
-    loops.batch_deal(t, states, seeds.astype(np.uint64), words, words)
+    loops.batch_deal(t, states, seeds, words, words)
     tallies["first_use"], tallies["leader"] = -1, -1
     lengths = np.array([len(each) for each in decisions], np.int64)
-    taken = np.concatenate([np.zeros(0, np.int64), *decisions], dtype=np.int64)
+    each = [integers(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
+    taken = np.concatenate([np.zeros(0, np.int64), *each])
     scratch = np.zeros(table.size, np.int8), np.zeros(SEATS, np.int64)
     wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
     if wrong >= 0:

@@ -26,8 +26,10 @@ from helsinki_env.data import Entry, brief, read_json, sealed
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.position import VERSION
 
-__all__ = ["findings_of", "read_results", "results", "rounded", "verdicts_of", "versions"]
+__all__ = ["ESTIMATOR", "findings_of", "read_results", "results", "rounded", "verdicts_of", "versions"]
 
+ESTIMATOR = "logit of the winner"
+"""How effects are estimated (`agents.balance.effects`). Studies without this key used whole rankings."""
 #: Decimals of what is written: far below any interval, and coarse enough to hide how a processor rounds.
 _DECIMALS = 5
 
@@ -66,6 +68,7 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
     data = {
         "study": config.to_dict(),
         "provenance": {**_provenance(played), "command": command},
+        "estimator": ESTIMATOR,
         "actions": list(ACTIONS),
         "gate": gate,
         "screen": [

@@ -29,7 +29,7 @@ class Screened:
     """What a table of the screen says; actions in the order of their ids.
 
     Attributes:
-        effects: power of every action, from whole rankings.
+        effects: power of every action, from who won.
         margins: the same in points of the game, from scores.
         naive: win share of seats that used an action less that of those that had it and did not, in points of a
             hundred, float64 (15,): biased, as winners have more to spend.

@@ -21,6 +21,7 @@ from agents.helsinki.balance.screen import Screened, study_of
 from agents.helsinki.balance.study import (
     GAMES_AS_THEY_ARE,
     StudyConfig,
+    bare_table,
     cover_table,
     gate_table,
     quality_table,
@@ -251,6 +252,8 @@ def skill(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
                         "low": float(ratings.low[i]),
                         "high": float(ratings.high[i]),
                         "win_share": float(ratings.standings.win_share[i]),
+                        "win_share_low": float(ratings.standings.low[i]),
+                        "win_share_high": float(ratings.standings.high[i]),
                     }
                 )
     return found
@@ -271,8 +274,17 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
             "first_game": _measured(first, int(np.flatnonzero(sets == FIRST_GAME)[0])) if FIRST_GAME in sets else None,
+            "nothing_covered": None,
             "again": [],
         }
+        bare = played.tables("again").get(bare_table(n))
+        if bare is not None:
+            alike, course = np.zeros(len(bare), np.int64), played.courses("again")[bare_table(n)]
+            entry["nothing_covered"] = {
+                "games": len(bare),
+                "measures": _measured(measures(bare, alike, 1, course), 0),
+                "usage_entropy": float(entropy(bare, alike, 1)[0]),
+            }
         if again is not None:
             course = played.courses("again")[cover_table(n)]
             chosen, which = by_set(again)

@@ -33,6 +33,7 @@ from agents.helsinki.balance.parts import (
 )
 from agents.helsinki.balance.tables import (
     Suspect,
+    bare_table,
     cover_table,
     gate_table,
     quality_table,
@@ -41,12 +42,13 @@ from agents.helsinki.balance.tables import (
     variant_table,
 )
 from agents.helsinki.balance.tournaments import planned
+from agents.registry import check_code
 from helsinki_env.data import Entry, shown
 from helsinki_env.games.helsinki.components import ACTIONS
 
 __all__ = ["DEPENDENT", "GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig",
-           "StudyError", "Suspect", "Variants", "cover_table", "gate_table", "quality_table", "screen_table",
-           "skill_table", "variant_table"]  # fmt: skip
+           "StudyError", "Suspect", "Variants", "bare_table", "cover_table", "gate_table", "quality_table",
+           "screen_table", "skill_table", "variant_table"]  # fmt: skip
 
 PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
 """The parts in the order in which they are played."""
@@ -61,6 +63,8 @@ GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
 _PLAYERS = (2, 3, 4)
 #: Of what players are rated by: so many that every number of players has several decks.
 _LEAST_GAMES = 24
+#: Deals with nothing covered, as a multiple of those of a covered set: every set is compared with these games.
+_BARE = 20
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**56
 _PARTS: Mapping[str, type] = {
@@ -129,14 +133,22 @@ class StudyConfig:
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> StudyConfig:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> StudyConfig:
         """Return the study in a file (a name in ``configs/balance``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             StudyError: naming file, key, value found and what is expected.
+            PlayerError: if the file names code and is not trusted.
         """
         data = read_asked(name_or_path, "balance")
         found = cls.from_dict(data)
+        players = [entry.player for entry in found.classes]
+        players += [found.gate.reference, *found.covers.players, found.variants.player]
+        check_code(players, data.file, trust=trust)
         with data.blamed():
             found._check_enough()
         return found
@@ -278,15 +290,18 @@ class StudyConfig:
     def _again(self, chosen: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
         c = self.covers
         counts = [n for n in self.players if c.decks.get(n)]
+        common = [{"players": list(c.players), "game": self._game(n)} for n in counts]
         return [
             {
+                **table,
                 "name": cover_table(n),
-                "players": list(c.players),
                 "games": len(numbers) * n * c.again_decks,
-                "game": self._game(n),
                 "cover": {"size": 5, "only": list(numbers)},
             }
-            for n, numbers in zip(counts, chosen, strict=True)
+            for n, numbers, table in zip(counts, chosen, common, strict=True)
+        ] + [
+            {**table, "name": bare_table(n), "games": n * c.again_decks * _BARE}
+            for n, table in zip(counts, common, strict=True)
         ]
 
     def _confirm(self, suspects: Sequence[Suspect]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 __all__ = [
     "Suspect",
+    "bare_table",
     "cover_table",
     "gate_table",
     "quality_table",
@@ -67,3 +68,8 @@ def skill_table(kind: str, weaker: str, stronger: str, players: int) -> str:
 def cover_table(players: int) -> str:
     """Name of a table of covered sets."""
     return f"{players} players"
+
+
+def bare_table(players: int) -> str:
+    """Return the name of the table at which the players of the covered sets play with nothing covered."""
+    return f"nothing covered, {players} players"

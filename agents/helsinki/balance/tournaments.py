@@ -45,7 +45,7 @@ class Tournaments:
         plan = planned(seed, tables)
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
-        return load_run(self.folder / part)
+        return load_run(self.folder / part, whole=True)
 
     @property
     def networks(self) -> dict[str, str]:

@@ -59,7 +59,7 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
 """What is said of an action."""
-Reason = Literal["wider", "narrower", "judges", "worth", "chance"]
+Reason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
 """Why it is not what a former study said, see `agents.helsinki.balance.former`."""
 
 STRONGEST = 2

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.engine.arrays import records
 from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.engine.touch import Touch
-from helsinki_env.games.copenhagen import actions, observation
+from helsinki_env.engine.touch import Selection, Touch
+from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # `limits` states the ranges of fields
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
@@ -32,7 +34,7 @@ from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.redeal import SCRATCH
 from helsinki_env.games.copenhagen.restore import restore
 from helsinki_env.games.copenhagen.scales import scales
-from helsinki_env.games.copenhagen.state import PHASES, new_states
+from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
 
@@ -67,9 +69,11 @@ def _check(states: States, config: CopenhagenConfig) -> None:
     """Refuse records that cannot be: those that are not the same once they have been written and read again."""
     from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
+    states = records("states", states, GAME)
+    check_ranges(states, config.tables[0])
     for b, state in enumerate(states):
         try:
-            game = Game.from_state(_config_of(config, state), state)
+            game = Game._of_record(_config_of(config, state), state)
             again = from_dict(to_dict(game), game.config)
         except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
             raise ValueError(f"states: game {b}: {problem}") from None
@@ -109,6 +113,12 @@ def _touches(game: Any, seat: int) -> list[Touch]:
     return touches(game, seat)
 
 
+def _selection(game: Any, seat: int) -> Selection | None:
+    from helsinki_env.games.copenhagen.touch import selection
+
+    return selection(game, seat)
+
+
 COPENHAGEN = GameSpec(
     name="copenhagen",
     version=0,
@@ -129,6 +139,7 @@ COPENHAGEN = GameSpec(
     check=_check,
     render=_render,
     touches=_touches,
+    selection=_selection,
     scales=scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import shown
+from helsinki_env.data import shown, whole_number
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
@@ -59,11 +59,12 @@ def describe(action: int | np.integer[Any]) -> str:
     Raises:
         ValueError: if there is no such id.
     """
-    if isinstance(action, bool) or not isinstance(action, int | np.integer):
+    number = whole_number(action)
+    if number is None:
         raise ValueError(f"action {shown(action)} is not a whole number")
-    if not 0 <= action < a.SIZE:
-        raise ValueError(f"action {shown(int(action))} does not exist: ids run from 0 to {a.SIZE - 1}")
-    kind, argument = a.decode(int(action))
+    if not 0 <= number < a.SIZE:
+        raise ValueError(f"action {shown(number)} does not exist: ids run from 0 to {a.SIZE - 1}")
+    kind, argument = a.decode(number)
     return f"{KINDS[kind]} {_TEXTS[kind][argument]}".strip()
 
 

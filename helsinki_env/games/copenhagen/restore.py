@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.bits import bit, lowest
-from helsinki_env.engine.hidden import ObservationError
+from helsinki_env.engine.hidden import ObservationError, observation_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops look
@@ -358,11 +358,7 @@ def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> Sta
             the same in what is returned, boards, hands and what is in progress fit together, and no number is beyond
             what the box allows; whether all of it can come up in a game is not looked at.
     """
-    observations = np.asarray(observations)
-    if observations.ndim != 2 or observations.shape[1] != SIZE or observations.dtype != np.int8:
-        found = f"{observations.dtype} of shape {observations.shape}"
-        raise ObservationError(f"observations: found {found}, expected int8 of shape (B, {SIZE})")
-    observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
+    observations = observation_rows(observations, SIZE)
     _check_entries(config.loaded, observations)
     states = new_states(len(observations))
     t = config.tables[0]

@@ -6,14 +6,16 @@ from functools import lru_cache
 from typing import Any
 
 from helsinki_env.engine.box import orientations
-from helsinki_env.engine.touch import Touch, Turn, turns
+from helsinki_env.engine.touch import Item, Selection, Touch, Turn, turns
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.notation import describe, tile_name
+from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
 
-__all__ = ["touches"]
+__all__ = ["selection", "touches"]
 
 #: How each kind is said as an imperative and in the past; what follows is the same for both.
 _VERBS = {
@@ -44,6 +46,67 @@ def touches(game: Game, seat: int) -> list[Touch]:
     if game.done or game.checked_seat(seat) != game.seat:
         return []
     return [_touch(game, int(action)) for action in game.legal_actions()]
+
+
+def selection(game: Game, seat: int) -> Selection | None:
+    """Return the cards in a row that a seat may choose in any order now; None if there is no such choice.
+
+    Args:
+        game: the game; of what is hidden from the seat nothing is looked at.
+        seat: who looks.
+
+    Raises:
+        ValueError: if there is no such seat.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return None
+    t, g = game.config.tables[0], game.state
+    hand = [int(held) for held in g.hand[seat]]
+    if g.phase == PHASE_MAIN:
+        return _pair(game)
+    if g.phase == PHASE_DISCARD:
+        due = sum(hand) - int(t.hand_limit)
+        held = [count if colour >= g.last_discard else 0 for colour, count in enumerate(hand)]
+        return _cards(game, a.KIND_DISCARD, due, held)
+    if g.phase == PHASE_PAY:
+        due, own, recoloured = int(g.due), int(g.tile) // 4, int(g.recolour)
+        most = [0] * len(hand)
+        most[recoloured] = hand[recoloured]
+        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # one card is a recoloured one
+        if g.paid[max(own, recoloured)]:
+            most[min(own, recoloured)] = 0
+        return _cards(game, a.KIND_PAY, due, most)
+    return None
+
+
+def _pair(game: Game) -> Selection | None:
+    """Return the selection of two cards of the display."""
+    firsts = [argument for kind, argument in map(a.decode, game.legal_actions().tolist()) if kind == a.KIND_TAKE]
+    if not firsts:
+        return None
+    any_cards = int(active(game.state)) >> a.ANY_CARDS & 1
+    shown = [slot for slot, card in enumerate(game.state.display) if card >= 0]
+    pairs = tuple(
+        (int(a.encode(a.KIND_TAKE, first)), int(a.encode(a.KIND_TAKE, second)), second > first + 1)
+        for first in firsts
+        for second in shown
+        if second == first + 1 or (any_cards and second > first)
+    )
+    ids = sorted({slot for first, second, _ in pairs for slot in (first, second)})
+    between = _touch(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
+    return Selection(KINDS[a.KIND_TAKE], (2,), tuple(Item(_touch(game, one)) for one in ids), pairs, between)
+
+
+def _cards(game: Game, kind: int, count: int, held: list[int]) -> Selection | None:
+    """Return the selection of so many of the cards that can be chosen, by color; None if it is of one card."""
+    if count < 2:
+        return None
+    items = [
+        Item(_touch(game, int(a.encode(kind, colour))), min(most, count))
+        for colour, most in enumerate(held)
+        if most > 0
+    ]
+    return Selection(KINDS[kind], (count,), tuple(items))
 
 
 def _touch(game: Game, action: int) -> Touch:

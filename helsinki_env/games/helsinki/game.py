@@ -24,7 +24,7 @@ from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec, Setup
 from helsinki_env.engine.states import States
-from helsinki_env.engine.touch import Touch
+from helsinki_env.engine.touch import Selection, Touch
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.games.helsinki import observation, sound
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # states the rules by which the loops play
@@ -115,6 +115,12 @@ def _touches(game: Any, seat: int) -> list[Touch]:
     return touches(game, seat)
 
 
+def _selection(game: Any, seat: int) -> Selection | None:
+    from helsinki_env.games.helsinki.touch import selection
+
+    return selection(game, seat)
+
+
 def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
     from helsinki_env.games.helsinki import position
 
@@ -168,6 +174,7 @@ HELSINKI = GameSpec(
     check=sound.check,
     render=_render,
     touches=_touches,
+    selection=_selection,
     scales=scales,
     deniable=dict(enumerate(ACTIONS)),
     used=_used,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, whole_number
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components, load_components
@@ -72,9 +72,10 @@ def describe(action: int | np.integer[Any], components: Components | str | Path 
         ValueError: if there is no such id.
     """
     loaded = _loaded(components)
-    if isinstance(action, bool) or not isinstance(action, int | np.integer):
+    number = whole_number(action)
+    if number is None:
         raise ValueError(f"action {action!r} is not a whole number")
-    kind, argument = action_table(loaded.types).decode(int(action))
+    kind, argument = action_table(loaded.types).decode(number)
     name = KINDS[kind]
     if kind in _NO_ARGUMENT:
         return name

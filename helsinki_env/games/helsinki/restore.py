@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.bits import bit, lowest
-from helsinki_env.engine.hidden import ObservationError
+from helsinki_env.engine.hidden import ObservationError, observation_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import ONE_WILD_TILE, TWO_WILD_TILES
 from helsinki_env.games.helsinki.components import Components
@@ -333,13 +333,7 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         ObservationError: if these are no observations of such games. Every entry is within its range and the boards
             and hands add up then; whether all of it can come up in a game is not looked at.
     """
-    observations = np.asarray(observations)
-    size = layout(config.loaded.types).size
-    if observations.ndim != 2 or observations.shape[1] != size or observations.dtype != np.int8:
-        raise ObservationError(
-            f"observations: found {observations.dtype} of shape {observations.shape}, expected int8 of shape "
-            f"(B, {size}); from games with other components?"
-        )
+    observations = observation_rows(observations, layout(config.loaded.types).size)
     phases = observations[:, _PHASE : _PHASE + 10]
     players = observations[:, _TABLE + _PLAYERS]
     if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= SEATS)).all():
@@ -356,7 +350,6 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
             f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
         )
     states = new_states(len(observations), config.loaded.types)
-    observations = np.require(observations, requirements=["C", "W"])  # or it is compiled anew for each kind of array
     b, fault = loops.batch_restore(config.tables[0], observations, states)
     if fault != _SOUND:
         raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")

@@ -8,31 +8,19 @@ somebody has written: that a turn can have come to this.)
 
 from __future__ import annotations
 
-from functools import lru_cache
-from reprlib import repr as brief
-from typing import Any
-
 import numpy as np
 
+from helsinki_env.engine.arrays import records
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.limits import check_ranges, fail_field
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.helsinki.actions import (
-    MOVE_1_TO_5,
-    MOVE_1_TO_6,
-    ONE_WILD_TILE,
-    TWO_WILD_TILES,
-    action_table,
-)
-from helsinki_env.games.helsinki.bits import CELLS
+from helsinki_env.games.helsinki import limits  # noqa: F401  # states the ranges of fields
+from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
 from helsinki_env.games.helsinki.coats import usable_actions
-from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import (
-    DECK,
-    NONE_FIELDS,
-    PAID,
     PHASE_END,
     PHASE_LIFT,
     PHASE_MAIN,
@@ -43,16 +31,13 @@ from helsinki_env.games.helsinki.state import (
     PHASE_START,
     PHASE_WILD,
     SEATS,
-    TILES,
     WIDE,
     States,
-    new_states,
+    game_dtype,
 )
 
 __all__ = ["check"]
 
-#: Rounds and points far beyond any game, and far from where 16 bits end.
-_MOST = 20_000
 _BOX = 8  # coats of arms
 
 #: What may be wrong with fields that are all in range: the field to name, and what is expected of it.
@@ -97,103 +82,22 @@ _SOUND = -1
 
 
 def check(states: States, config: GameConfig) -> None:
-    """Make sure that games can go on from records.
+    """Check that games can continue from records.
 
     Args:
-        states: records, (B,), contiguous, of the layout that goes with the components.
+        states: records, (B,), of the layout that goes with the components.
         config: a configuration with the component file of the games; players and covered actions are their own.
 
     Raises:
-        ValueError: naming the first game and field that cannot be, what stands there and what is expected.
+        ValueError: naming the first game and field that cannot be, the value found and what is expected.
     """
-    least, most = _limits(config.loaded)
-    if not _in_range(states, least, most):
-        _name_range(states, least, most)
+    states = records("states", states, game_dtype(config.loaded.types))
+    check_ranges(states, config.tables[0])
     count, mask = np.zeros(WIDE, np.int64), np.zeros(action_table(config.loaded.types).size, np.int8)
     b, fault = first_fault(config.tables, states, count, mask)
     if fault != _SOUND:
         name, expected = _FAULTS[fault]
-        _fail(b, name, states[b][name], expected)
-
-
-def _fail(b: int, name: str, found: Any, expected: str) -> None:
-    raise ValueError(f"states: game {b}: {name}: found {brief(found.tolist())}, expected {expected}")
-
-
-# Every field by itself
-
-
-@lru_cache(maxsize=32)
-def _limits(components: Components) -> tuple[States, States]:
-    """Return the least and the most that every field may hold, each as a record, (1,)."""
-    types = components.types
-    least, most = new_states(1, types), new_states(1, types)
-    for name in least.dtype.names or ():
-        least[name] = -1 if name in NONE_FIELDS else 0
-    least["players"] = 2
-    least["round_number"] = 1
-    limits: dict[str, Any] = {
-        "chance": 2**64 - 1,
-        "round_number": _MOST,
-        "points": _MOST,
-        "tile_piece": 8 * 20 - 1,
-        "tile_count": TILES,
-        "coats": 2**_BOX - 1,
-        "meadow": _BOX,
-        "token": 7,
-        "bonus": 3,
-        "bonus_cards": 2**4 - 1,
-        "supply": list(components.tile_copies) * 5,
-        "wild_supply": components.wild_tiles,
-        "superstructure_supply": components.superstructures,
-        "players": SEATS,
-        "seat": SEATS - 1,
-        "phase": PHASE_END,
-        "resume": PHASE_END,
-        "move": 6,
-        "card": types - 2,
-        "to_pay": PAID,
-        "paid_count": PAID,
-        "action": 14,
-        "wilds_left": max(components.strengths[ONE_WILD_TILE], components.strengths[TWO_WILD_TILES]),
-        "roofs_left": 5,
-        "pad": 255,
-    }
-    for same, names in (
-        (2**15 - 1, ("covered", "used", "denied")),
-        (2**CELLS - 1, ("built", "wild", "superstructures")),
-        (CELLS - 1, ("tile_cell", "lifted", "last_roof")),
-        (types - 1, ("pile", "display", "unseen", "paid", "last_discard")),
-        (DECK, ("hand", "known", "discard", "reshuffled", "pile_size")),
-    ):
-        limits |= dict.fromkeys(names, same)
-    for name in most.dtype.names or ():
-        most[name] = limits.get(name, 1)  # a flag
-    for name in ("hand", "known", "discard", "reshuffled"):
-        most[name][..., types:] = 0
-    return least, most
-
-
-def _in_range(states: States, least: States, most: States) -> bool:
-    """Whether all fields are: all of one width at once, without signs, where less than the least is beyond the most."""
-    fields: Any = states.dtype.fields
-    begins = (0, fields["used"][1], fields["hand"][1], states.dtype.itemsize)
-    records = [array.view(np.uint8).reshape(len(array), -1) for array in (states, least, most)]
-    for width, begin, end in zip((np.uint64, np.uint16, np.uint8), begins[:-1], begins[1:], strict=True):
-        found, low, high = (record[:, begin:end].view(width) for record in records)
-        if (found - low > high - low).any():
-            return False
-    return True
-
-
-def _name_range(states: States, least: States, most: States) -> None:
-    for name in states.dtype.names or ():
-        found, low, high = (array[name] for array in (states, least, most))
-        outside = (found < low) | (found > high)
-        if outside.any():
-            place = np.argwhere(outside)[0].tolist()
-            bounds = " to ".join(str(array[(0, *place[1:])]) for array in (low, high))
-            _fail(place[0], f"{name}{place[1:] or ''}", found[tuple(place)], bounds)
+        fail_field(b, name, states[b][name], expected)
 
 
 # Fields that go together

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from helsinki_env.engine.box import orientations
-from helsinki_env.engine.touch import Touch, Turn, turns
+from helsinki_env.engine.touch import Item, Selection, Touch, Turn, turns
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.action_words import phrase
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
@@ -16,8 +17,9 @@ from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game
 from helsinki_env.games.helsinki.notation import card_name, describe
 from helsinki_env.games.helsinki.shapes import rest, tile_cells
+from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_ROOF
 
-__all__ = ["touches"]
+__all__ = ["selection", "touches"]
 
 _SIZE = 7
 #: How each kind is said as an imperative and in the past; what follows is the same for both.
@@ -50,6 +52,57 @@ def touches(game: Game, seat: int) -> list[Touch]:
     if game.done or game.checked_seat(seat) != game.seat:
         return []
     return [_touch(game, int(action)) for action in game.legal_actions()]
+
+
+def selection(game: Game, seat: int) -> Selection | None:
+    """Return the cards or roofs in a row that a seat may choose in any order now; None if there is no such choice.
+
+    Args:
+        game: the game; of what is hidden from the seat nothing is looked at.
+        seat: who looks.
+
+    Raises:
+        ValueError: if there is no such seat.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return None
+    t, g = game.config.tables[0], game.state
+    wild = int(t.types) - 1
+    if g.phase == PHASE_DISCARD:
+        due = int(g.hand[seat].sum()) - int(t.hand_limit)
+        return _selected(game, a.KIND_DISCARD, (due, range(max(0, g.last_discard), wild + 1)))
+    if g.phase == PHASE_PAY:
+        begin = int(t.colour[g.card]) * int(t.variants)
+        own = [*range(begin, begin + int(t.variants)), wild]
+        if g.substitute:
+            others = [card for card in range(wild) if card not in own]
+            return _selected(game, a.KIND_PAY, (1, others), (int(g.to_pay) - 1, own))
+        paid = int(g.paid[g.paid_count - 1]) if g.paid_count else -1
+        floor = paid if paid in own else 0  # the substitute stands outside the order
+        return _selected(game, a.KIND_PAY, (int(g.to_pay), [card for card in own if card >= floor]))
+    if g.phase == PHASE_ROOF and g.lifted < 0:
+        last = int(g.tile_count[seat]) - 1
+        lies = int(tile_cells(t, np.int64(g.tile_piece[seat, last]), g.tile_cell[seat, last]))
+        free = lies & ~int(g.superstructures[seat])
+        cells = [cell for cell in range(int(g.last_roof) + 1, _SIZE * _SIZE) if free >> cell & 1]
+        return _selected(game, a.KIND_ROOF, (int(g.roofs_left), cells))
+    return None
+
+
+def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Selection | None:
+    """Return the selection of so many arguments from each part; None if it is of one action or cannot be completed."""
+    hand, items = game.state.hand[game.seat], []
+    for part, (count, arguments) in enumerate(parts):
+        held = [(one, 1 if kind == a.KIND_ROOF else int(hand[one])) for one in arguments]
+        if sum(most for _, most in held) < count:
+            return None  # an action of the action board must come first
+        items += [
+            Item(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
+            for one, most in held
+            if min(most, count)
+        ]
+    counts = tuple(count for count, _ in parts)
+    return Selection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
 
 
 def _touch(game: Game, action: int) -> Touch:

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import TracebackType
 
 from helsinki_env.data import brief
-from helsinki_env.files import held, replaced_by, replacing
+from helsinki_env.files import held, remove_leftovers, replaced_by, replacing
 from helsinki_env.play.record.lines import Record, RecordError
 
-#: Characters of a line; a long game takes a few thousand.
-_MOST_LINE = 2**20
+MOST_LINE = 2**20
+"""Characters of a record; a long game takes a few thousand."""
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
@@ -28,13 +28,13 @@ def read_records(path: str | Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             number = 0
-            while line := file.readline(_MOST_LINE + 1):
+            while line := file.readline(MOST_LINE + 1):
                 number += 1
                 if not line.strip():
                     continue
                 try:
-                    if len(line) > _MOST_LINE:
-                        raise RecordError(f"record: found more than {_MOST_LINE:,} characters, expected fewer")
+                    if len(line) > MOST_LINE:
+                        raise RecordError(f"record: found more than {MOST_LINE:,} characters, expected fewer")
                     record = Record.from_json(line.rstrip("\n"))
                 except RecordError as problem:
                     raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
@@ -77,25 +77,29 @@ class _Discarded(Exception):  # noqa: N818  # nothing went wrong
 class RecordWriter:
     """Writes records one after the other; the file appears, whole, when the block ends without an error.
 
-    A file has one writer at a time. Arguments and errors: see `write_records`.
+    A file has one writer at a time. Other arguments and errors: see `write_records`.
 
         with RecordWriter("games.jsonl") as writer:
             writer.write(record)
+
+    Args:
+        follow: if the path is a symbolic link, replace the file that it leads to; otherwise the link itself.
     """
 
-    def __init__(self, path: str | Path, *, append: bool = False) -> None:
+    def __init__(self, path: str | Path, *, append: bool = False, follow: bool = True) -> None:
         self.path = Path(path)
-        self.append = append
+        self.append, self.follow = append, follow
         self._stack = ExitStack()
 
     def __enter__(self) -> RecordWriter:
         """Open the temporary file."""
         with ExitStack() as stack:
             try:
-                target = replaced_by(self.path)
+                target = replaced_by(self.path, follow=self.follow)
                 if target is not None:
                     stack.enter_context(held(target.parent / f".{target.name}.lock", self._busy()))
-                self._file = stack.enter_context(replacing(self.path))
+                    remove_leftovers(target.parent)
+                self._file = stack.enter_context(replacing(self.path, follow=self.follow))
                 if self.append and target is not None and target.exists():
                     self._copy()
             except OSError as problem:

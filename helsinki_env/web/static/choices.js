@@ -4,8 +4,8 @@ import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 
-/** Keys that mean a decision, in this order; letters that mean something else on the page are left out. */
-const KEYS = [..."123456789abcdeghijklmnopqstvwxyz"];
+/** Letters that mean a decision, in this order; those that mean something else on the page are left out. */
+const LETTERS = [..."abcdeghijklmnopqstvwxyz"];
 
 export class Choices {
   /** @type {Map<string, Decision>} */
@@ -32,12 +32,12 @@ export class Choices {
   show(decisions) {
     const placed = decisions.filter((one) => one.turn !== null);
     const named = decisions.filter((one) => one.turn === null);
-    this.#byKey = new Map(named.slice(0, KEYS.length).map((one, i) => [KEYS[i], one]));
+    this.#byKey = keysOf(named);
     this.#buttons = new Map();
     this.list.replaceChildren(...named.map((one) => this.#item(one)));
     this.places.hidden = placed.length === 0;
     this.places.replaceChildren(
-      make("summary", {}, `All ${placed.length} places in words`),
+      make("summary", {}, placed.length === 1 ? "The only place in words" : `All ${placed.length} places in words`),
       make("ul", { class: "choices" }, ...placed.map((one) => this.#item(one))),
     );
   }
@@ -52,7 +52,7 @@ export class Choices {
       "aria-keyshortcuts": key || null,
     });
     if (key) found.append(make("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
-    found.append(make("span", {}, decision.words));
+    found.append(make("span", { class: "says" }, decision.words));
     found.addEventListener("pointerenter", () => this.point(decision));
     found.addEventListener("pointerleave", () => this.point(null));
     found.addEventListener("focus", () => this.point(decision));
@@ -88,4 +88,42 @@ export class Choices {
   mark(decision) {
     for (const [id, found] of this.#buttons) found.classList.toggle("meant", id === decision?.id);
   }
+
+  /**
+   * Show which decisions are chosen, to be taken together.
+   *
+   * @param {(id: number) => number | null} times  how often one is chosen; null: it is taken alone
+   * @param {Decision[]} decisions
+   */
+  pick(times, decisions) {
+    for (const one of decisions) {
+      const found = this.#buttons.get(one.id);
+      const count = times(one.id);
+      if (!found || count === null) continue;
+      found.setAttribute("aria-pressed", String(count > 0));
+      found.dataset.times = count > 1 ? `${count} ×` : count ? "✓" : "";
+    }
+  }
+}
+
+/**
+ * Return the keys of decisions. A digit means what is said with that number, and nothing else: among the decisions of a
+ * kind that each have one number, a different one each. All others have letters.
+ *
+ * @param {Decision[]} decisions
+ * @returns {Map<string, Decision>}
+ */
+function keysOf(decisions) {
+  /** @type {Map<string, Decision[]>} */
+  const kinds = new Map();
+  for (const one of decisions) kinds.set(one.kind, [...(kinds.get(one.kind) ?? []), one]);
+  const keys = new Map();
+  for (const alike of kinds.values()) {
+    const digits = alike.map((one) => /^\D*(\d)\D*$/.exec(one.words)?.[1] ?? "");
+    const telling = digits.every((digit) => digit && !keys.has(digit)) && new Set(digits).size === alike.length;
+    if (telling) alike.forEach((one, i) => keys.set(digits[i], one));
+  }
+  const numbered = new Set(keys.values());
+  decisions.filter((one) => !numbered.has(one)).slice(0, LETTERS.length).forEach((one, i) => keys.set(LETTERS[i], one));
+  return keys;
 }

@@ -1,5 +1,7 @@
 /** Small helpers for elements. Texts are always set as text, never as HTML. */
 
+import { pageOf } from "./access.js";
+
 /**
  * Make an element.
  *
@@ -61,11 +63,21 @@ export function once(does) {
   };
 }
 
-/** @param {Event} event */
-const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
+/** @param {Event} event  Whether it is the second click of a double one. */
+export const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
 /** Milliseconds in which another page is there, or somebody has stopped waiting for it. */
 const LEAVES_WITHIN = 3000;
+
+/**
+ * Return a number with its noun.
+ *
+ * @param {number} count
+ * @param {string} noun  in the singular
+ */
+export function counted(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 /**
  * Go to another page. What leads there, `once`, is not done again meanwhile.
@@ -74,7 +86,7 @@ const LEAVES_WITHIN = 3000;
  * @returns {Promise<void>}
  */
 export function goTo(address) {
-  location.assign(address);
+  location.assign(pageOf(address));
   return new Promise((stayed) => setTimeout(stayed, LEAVES_WITHIN));
 }
 
@@ -115,6 +127,30 @@ export function showItems(list, items) {
     if (shown === next) next = shown.nextElementSibling;
     else list.insertBefore(shown, next);
   }
+}
+
+/** Items of a long list that are shown at first, and with each further press. */
+const SHOWN = 25;
+
+/**
+ * Fill a list, the rest of a long one by a button at its end.
+ *
+ * @param {HTMLElement} list  remembers how much of it was shown
+ * @param {(() => HTMLElement)[]} items  what makes each of them
+ */
+export function fill(list, items) {
+  const most = Math.max(SHOWN, Number(list.dataset.shown ?? 0));
+  list.replaceChildren(...items.slice(0, most).map((item) => item()));
+  if (!items.length) list.append(make("li", { class: "soft" }, "None yet."));
+  if (items.length <= most) return;
+  const rest = items.length - most;
+  const more = button(`Show ${Math.min(SHOWN, rest)} more (${rest.toLocaleString("en")} left)`, () => {
+    list.dataset.shown = String(most + SHOWN);
+    fill(list, items);
+    const first = list.children[most]?.querySelector("a, button");
+    if (first instanceof HTMLElement) first.focus();
+  });
+  list.append(make("li", { class: "more" }, more));
 }
 
 /**

@@ -1,4 +1,25 @@
-/** What this browser remembers of how somebody likes to play. Without storage (a private window) nothing is kept. */
+/** What this browser remembers of how somebody plays. If site data are blocked, nothing outlives the page. */
+
+/** @type {Map<string, string>} What is remembered where the browser keeps nothing. */
+const memory = new Map();
+
+/** Whether this browser keeps what it is given. */
+export const keeps = probe();
+
+/** The sentence for people whose browser keeps nothing. */
+export const KEEPS_NOTHING =
+  "This browser stores nothing for this page, because site data are blocked: settings, names and links are lost when you leave it.";
+
+/** @returns {boolean} */
+function probe() {
+  try {
+    localStorage.setItem("table.probe", "yes");
+    localStorage.removeItem("table.probe");
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * @param {string} name
@@ -6,7 +27,7 @@
  */
 export function recall(name, usual) {
   try {
-    return localStorage.getItem(`table.${name}`) ?? usual;
+    return memory.get(name) ?? localStorage.getItem(`table.${name}`) ?? usual;
   } catch {
     return usual;
   }
@@ -14,12 +35,15 @@ export function recall(name, usual) {
 
 /**
  * @param {string} name
- * @param {string} value
+ * @param {string} value  empty: forget it
  */
 export function keep(name, value) {
+  memory.set(name, value);
   try {
-    localStorage.setItem(`table.${name}`, value);
+    if (value) localStorage.setItem(`table.${name}`, value);
+    else localStorage.removeItem(`table.${name}`);
+    memory.delete(name);
   } catch {
-    // then it is the usual one next time
+    // the memory of this page has it
   }
 }

@@ -17,6 +17,17 @@
  * @property {boolean} ends  It ends the turn.
  * @property {boolean} reveals  It shows what was hidden, so that it cannot be undone.
  *
+ * @typedef {Decision & {most: number, part: number}} Item  What can be chosen together with others, `most` times.
+ *
+ * @typedef {object} Selection  Decisions that are chosen in any order (helsinki_env/engine/touch.py says more).
+ * @property {string} kind
+ * @property {number[]} counts  How many of each part.
+ * @property {Item[]} items
+ * @property {[number, number, boolean][] | null} pairs  If not all go together: which do, and whether with `between`.
+ * @property {Decision | null} between
+ * @property {boolean} ends  They end the turn.
+ * @property {boolean} reveals  They show what was hidden.
+ *
  * @typedef {[number, number, number, number]} Box  x, y, width and height in pixels of the picture.
  *
  * @typedef {object} Chair
@@ -49,7 +60,8 @@
  * @property {[number, number]} size
  * @property {Record<string, Box>} spots
  * @property {Decision[]} decisions
- * @property {{number: number, seat: number, words: string}[]} turn
+ * @property {Selection | null} selection  What can be chosen in any order.
+ * @property {{number: number, seat: number, words: string, kind: string}[]} turn
  * @property {number | null} undo  The first decision that can be undone.
  * @property {number[]} takeback
  * @property {{seat: number, player: string, seconds: number} | null} thinking
@@ -67,18 +79,23 @@
  * @property {number[]} shares  Every seat's share of the win.
  * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  The best one first.
  *
- * @typedef {View | Opinion | {type: "unjudged", number: number, message: string}
+ * @typedef {object} Change  The next view, in parts: text, or start and end of what is copied from the last view's text.
+ * @property {"change"} type
+ * @property {(string | [number, number])[]} parts
+ *
+ * @typedef {View | Opinion | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
+ *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
- * @typedef {{type: "sit", key?: string, token?: string}
- *   | {type: "decide", number: number, action: number}
+ * @typedef {({type: "sit", key?: string, token?: string}
+ *   | {type: "decide", number: number, action: number, more?: number[]}
  *   | {type: "undo", number: number, to: number}
  *   | {type: "takeback", number: number, to: number}
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
- *   | {type: "cancel"}
- *   | {type: "stop"} | {type: "go"}} ToServer
+ *   | {type: "cancel"} | {type: "ping"}
+ *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  What has a name, `once`, is carried out once.
  *
  * @typedef {object} Game  A game that can be played here.
  * @property {string} name

@@ -117,6 +117,7 @@ export class Stage {
     title.textContent = meant.length === 1 ? meant[0].words : `${meant.length} decisions`;
     group.append(title, makeSvg("rect", { class: "rim", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
     group.append(makeSvg("rect", { class: "light", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
+    group.append(makeSvg("text", { class: "mark", x: x + width / 2, y: y + height / 2 }));
     const key = meant.length === 1 ? keyOf(meant[0]) : "";
     if (key && width > 24) {
       group.append(makeSvg("circle", { class: "badge", cx: x + width - 3, cy: y + 3, r: 8 }));
@@ -160,6 +161,23 @@ export class Stage {
     for (const spot of this.#spots.querySelectorAll(".spot")) {
       const ids = (/** @type {SVGGElement} */ (spot).dataset.ids ?? "").split(" ");
       spot.classList.toggle("meant", decision !== null && ids.includes(String(decision.id)));
+    }
+  }
+
+  /**
+   * Mark the spots of what is chosen, to be taken together.
+   *
+   * @param {(id: number) => number | null} times  how often a decision is chosen; null: it is taken alone
+   */
+  pick(times) {
+    for (const spot of /** @type {NodeListOf<SVGGElement>} */ (this.#spots.querySelectorAll(".spot"))) {
+      const counts = (spot.dataset.ids ?? "").split(" ").map((id) => times(Number(id)));
+      if (counts.includes(null)) continue;
+      const count = counts.reduce((sum, one) => Number(sum) + Number(one), 0) ?? 0;
+      spot.classList.toggle("picked", count > 0);
+      spot.dataset.pick = "";
+      const mark = /** @type {SVGTextElement} */ (spot.querySelector("text.mark"));
+      mark.textContent = count > 1 ? `${count}×` : count ? "✓" : "";
     }
   }
 

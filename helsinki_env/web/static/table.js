@@ -4,30 +4,33 @@ import { Advice } from "./advice.js";
 import { takeApart } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
-import { button, byId, make, makeSvg } from "./dom.js";
-import { keep, recall } from "./kept.js";
+import { button, byId, isSecondClick, make, makeSvg } from "./dom.js";
+import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
+import { keyOf } from "./keys.js";
+import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
+import { Question } from "./question.js";
 import { news, showLog, showSeats, showTurn } from "./side.js";
 import { Stage } from "./stage.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Taken} Taken */
+/** @typedef {import("./protocol.js").ToServer} ToServer */
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").FromServer} FromServer */
 /** @typedef {import("./placing.js").Direction} Direction */
 
-const NARROW = matchMedia("(max-width: 900px)");
 /** @type {Record<string, Direction>} */
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+/** Kinds of decisions that are chosen in any order: those of one row are undone together. */
+const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
+/** Milliseconds after which it is shown that the server has not confirmed what was sent. */
+const PATIENCE = 300;
+
+const isNarrow = () => globalThis.matchMedia?.("(max-width: 900px)").matches ?? innerWidth <= 900;
 
 /** @type {View | null} */
 let view = null;
-/**
- * What waits for a yes: the decision it is about, if any, what a yes does, and whether it stands when the table is another.
- *
- * @type {{about: Decision | null, yes: () => void, stands: (next: View) => boolean} | null}
- */
-let armed = null;
 /** The number of decisions for which one has been sent already. */
 let sent = -1;
 /** Whether the last pointer was no mouse: then a first touch shows and a second one decides. */
@@ -36,22 +39,33 @@ let touching = false;
 let began = 0;
 /** Whether the line was down: the table may have gone back and on since, to another position with the same number. */
 let stale = false;
-let looks = recall("look", NARROW.matches ? "follow" : "all");
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let impatient;
+let looks = recall("look", isNarrow() ? "follow" : "all");
 
 const placing = new Placing();
+const picking = new Picking();
+const question = new Question(
+  byId("armed"),
+  () => {
+    point(question.about);
+    showPlacing();
+  },
+  () => byId(placing.active ? "picture" : "headline").focus({ preventScroll: true }),
+);
 const stage = new Stage(byId("picture"), {
   spot: (decisions, x, y) => (decisions.length === 1 ? decide(decisions[0]) : openMenu(decisions, x, y)),
   move: (x, y) => {
-    if (!touching && !armed) aim(x, y);
+    if (!touching && !question.open) aim(x, y);
   },
   press: (x, y) => {
     const before = placing.candidate;
-    if (armed && !touching) disarm();
+    if (!touching) question.drop();
     aim(x, y);
     if (placing.candidate && (!touching || placing.candidate === before)) decide(placing.candidate);
   },
   leave: () => {
-    if (touching || armed) return;
+    if (touching || question.open) return;
     placing.candidate = null;
     showPlacing();
   },
@@ -72,38 +86,100 @@ const advice = new Advice(
 );
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
-const connection = new Connection(
-  decodeURIComponent(location.pathname.split("/").at(-1) ?? ""),
-  (message) => heard(message),
-  (there) => {
-    byId("line").textContent = there ? "" : "No connection, trying again";
-    sent = -1;
-    advice.forget();
-    stale = true;
-    if (there) connection.send({ type: "pace", milliseconds: Number(pace.value) });
-  },
-);
+const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
+const connection = new Connection(decodeURIComponent(location.pathname.split("/").at(-1) ?? ""), {
+  heard: (message) => heard(message),
+  opened: sendPace,
+  changed: (there) => showLine(there),
+  waits: (something) => showWaiting(something),
+});
+
+/** @param {boolean} there  Say that there is no connection, and turn off what cannot be done without one. */
+function showLine(there) {
+  byId("line").textContent = there ? "" : "No connection, trying again. What was sent is sent again.";
+  sent = -1;
+  advice.forget();
+  stale = true;
+  document.body.classList.toggle("cut", !there);
+  question.drop();
+  closeMenu();
+  switchButtons();
+}
+
+/** What decides or asks the server for something can be pressed as long as there is a connection. */
+function switchButtons() {
+  const all = "#act button, #curtain button, #log button, #here, .deeper button";
+  for (const one of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(all))) {
+    one.disabled = !connection.there;
+  }
+  if (!connection.there) return;
+  showPlacing();
+  showPicking();
+}
+
+/** @param {boolean} something  Show that something that was sent is not confirmed, once it takes long. */
+function showWaiting(something) {
+  clearTimeout(impatient);
+  if (!something) document.body.classList.remove("waiting");
+  else impatient = setTimeout(() => document.body.classList.add("waiting"), PATIENCE);
+}
+
+/**
+ * Send what changes the table; it is sent again if the connection breaks, as long as the table is as it was.
+ *
+ * @param {ToServer} message
+ * @param {(now: View) => boolean} [still]  whether it is still meant
+ * @returns {boolean} whether it was sent
+ */
+function act(message, still) {
+  const before = view && fingerprint(view);
+  const unchanged = () => view !== null && (still ? still(view) : fingerprint(view) === before);
+  const again = () => {
+    if (!unchanged()) return false;
+    if (message.type === "decide") sent = message.number;
+    return true;
+  };
+  if (connection.act(message, again)) return true;
+  complain("There is no connection to the server; this was not sent.");
+  return false;
+}
+
+/** @param {View} of  What tells one position from another with the same number of decisions. */
+const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), of.decisions.map((one) => one.id)]);
 
 // what comes in
 
 /** @param {FromServer} message */
 function heard(message) {
   if (message.type === "table") return show(message);
+  if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
+  if (message.type !== "error" && message.type !== "refused") return;
   sent = -1;
+  if (message.type === "refused") return showClosed(message.message);
   complain(message.message);
-  if (message.type === "refused") headline("This table is closed to you");
+}
+
+/** @param {string} why  Show nothing but why the table is not shown, and where there are others. */
+function showClosed(why) {
+  byId("line").textContent = "";
+  headline("This table is closed to you");
+  byId("headline").focus({ preventScroll: true });
+  const others = make("a", { href: "/" }, "All tables");
+  byId("act").replaceChildren(byId("headline"), make("p", { id: "why" }, why), make("p", {}, others));
+  document.body.classList.add("closed");
+  complain(why);
 }
 
 /** @param {View} next */
 function show(next) {
   const before = view;
-  const focused = byId("act").contains(document.activeElement);
+  const focused = byId("act").contains(document.activeElement) || byId("armed").contains(document.activeElement);
   const same =
     !stale && before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
   stale = false;
-  view = same && next.decisions.length ? { ...next, decisions: before.decisions } : next;
-  if (!same && !armed?.stands(next)) disarm();
+  view = same && next.decisions.length ? { ...next, decisions: before.decisions, selection: before.selection } : next;
+  if (!same && !question.standsFor(next)) question.drop();
   if (!same) closeMenu();
   complain("");
   if (next.number !== before?.number) sent = -1;
@@ -113,9 +189,11 @@ function show(next) {
   showCurtain(next);
   stage.show(next, back);
   if (!same || !next.decisions.length) {
-    placing.take(next.decisions, next.spots);
-    choices.show(next.decisions);
-    stage.offer(next.decisions.filter((one) => one.turn === null), (one) => choices.keyOf(one));
+    picking.take(next.selection);
+    const offered = picking.offered(next.decisions);
+    placing.take(offered, next.spots);
+    choices.show(offered);
+    stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one));
   }
   look();
   showPlacing();
@@ -128,6 +206,7 @@ function show(next) {
   headline(headlineOf(next));
   byId("note").hidden = !next.message;
   byId("note").textContent = next.message ?? "";
+  switchButtons();
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
   const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
@@ -165,14 +244,15 @@ function showPlayer(now) {
   if (now.done) return row.replaceChildren(takeApart(now.table, complain, "Take this game apart"));
   if (now.paused) {
     const apart = now.seats.some((chair) => chair.human) ? [] : [takeApart(now.table, complain, "Take apart so far")];
-    return row.replaceChildren(button("Go on", () => connection.send({ type: "go" }), { class: "main" }), ...apart);
+    return row.replaceChildren(button("Go on", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
   }
   const clock = make("span", { class: "soft" });
   const tick = () => {
     clock.textContent = `${Math.floor((Date.now() - began) / 1000)} s`;
     if (clock.isConnected) setTimeout(tick, 1000);
   };
-  row.replaceChildren(clock, button("Stop", () => connection.send({ type: "stop" }), { title: "Let this player wait" }));
+  const stop = () => act({ type: "stop" }, (next) => next.thinking !== null);
+  row.replaceChildren(clock, button("Stop", stop, { title: "Let this player wait" }));
   tick();
 }
 
@@ -186,7 +266,8 @@ function showCurtain(now) {
   if (!came && sheet.dataset.seat === String(seat)) return;
   sheet.dataset.seat = String(seat);
   const name = now.seats[seat].name;
-  const ready = button(`I am ${name}: show the table`, () => connection.send({ type: "look", seat }), { class: "main" });
+  const look = () => act({ type: "look", seat }, (next) => next.curtain === seat);
+  const ready = button(`I am ${name}: show the table`, look, { class: "main" });
   sheet.replaceChildren(make("h2", {}, `Hand the device to ${name}`), make("p", {}, "Nobody else should look."), ready);
   if (came) ready.focus();
 }
@@ -197,83 +278,91 @@ function showCurtain(now) {
 function decide(decision) {
   closeMenu();
   if (!view || sent === view.number) return;
-  if (armed?.about === decision) return yes();
-  disarm();
-  const number = view.number;
+  if (question.open && question.about === decision) return; // asked already: yes and no are the answers
+  question.drop();
+  if (picking.has(decision.id)) return pick(decision);
+  const { number } = view;
   const send = () => {
-    if (connection.send({ type: "decide", number, action: decision.id })) sent = number;
+    if (!act({ type: "decide", number, action: decision.id })) return;
+    sent = number;
+    point(decision);
   };
   if (!confirms.checked || !(decision.ends || decision.reveals)) return send();
-  const why = decision.reveals ? "Something hidden will be seen: it cannot be undone." : "It ends your turn.";
-  arm(decision, `${decision.words}? ${why}`, send);
+  question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
 }
 
-/**
- * Ask before something is done.
- *
- * @param {Decision | null} about
- * @param {string} words
- * @param {() => void} does
- * @param {(next: View) => boolean} [stands]  whether it may still be done when the table is another
- */
-function arm(about, words, does, stands = () => false) {
-  armed = { about, yes: does, stands };
-  const box = byId("armed");
-  const sure = button("Yes", () => yes(), { class: "main" });
-  sure.append(" ", make("kbd", { "aria-hidden": "true" }, "Enter"));
-  const no = button("No", () => disarm());
-  no.append(" ", make("kbd", { "aria-hidden": "true" }, "Esc"));
-  box.replaceChildren(make("p", {}, words), make("div", { class: "row" }, sure, no));
-  box.hidden = false;
-  sure.focus({ preventScroll: true });
-  box.scrollIntoView({ block: "nearest" });
-  point(about);
-  showPlacing();
+/** @param {{ends: boolean, reveals: boolean}} what  What cannot be undone about it. */
+const outcome = ({ ends, reveals }) =>
+  reveals ? "Something hidden will be seen: it cannot be undone." : ends ? "It ends your turn." : "";
+
+/** @param {Decision} decision  Choose what is taken together with others, or take it back. */
+function pick(decision) {
+  const why = picking.toggle(decision.id);
+  showPicking();
+  byId("said").textContent = why || byId("far").textContent;
+  if (why) byId("means").textContent = why;
 }
 
-function yes() {
-  const does = armed?.yes;
-  disarm();
-  does?.();
+function showPicking() {
+  const { selection, wanted, count, complete, between } = picking;
+  byId("picked").hidden = selection === null || !view?.decisions.length;
+  if (!selection) return;
+  const times = (/** @type {number} */ id) => (picking.has(id) ? picking.times(id) : null);
+  choices.pick(times, selection.items);
+  stage.pick(times);
+  byId("far").textContent = `${selection.items[0].words.split(" ")[0]}: ${count} of ${wanted}`;
+  /** @type {HTMLButtonElement} */ (byId("settle")).disabled = !complete || !connection.there;
+  const using = between ? `With "${between.words}".` : "";
+  const says = complete ? [using, outcome(selection)] : ["In any order."];
+  byId("means").textContent = says.filter(Boolean).join(" ");
 }
 
-function disarm() {
-  if (!armed) return;
-  armed = null;
-  const focused = byId("armed").contains(document.activeElement);
-  byId("armed").hidden = true;
-  byId("armed").replaceChildren();
-  if (focused) byId(placing.active ? "picture" : "headline").focus({ preventScroll: true });
-  point(null);
-  showPlacing();
+/** Send what is chosen, in the order of the rules. */
+function confirmPicked() {
+  if (!view || !picking.complete || sent === view.number) return;
+  const { number } = view;
+  const [action, ...more] = picking.inOrder();
+  question.drop();
+  if (act({ type: "decide", number, action, more })) sent = number;
 }
 
-/** @param {number} to  the decision before which it goes back */
+/** @param {number} to  The decision before which it goes back; those that were chosen together go together. */
 function undo(to) {
-  disarm();
-  if (view && view.undo !== null) connection.send({ type: "undo", number: view.number, to });
+  question.drop();
+  if (!view || view.undo === null) return;
+  const kinds = new Map(view.turn.map((one) => [one.number, one.kind]));
+  const kind = kinds.get(to) ?? "";
+  while (TOGETHER.includes(kind) && kinds.get(to - 1) === kind && to > view.undo) to -= 1;
+  act({ type: "undo", number: view.number, to });
 }
 
-const undoLast = () => undo((view?.number ?? 0) - 1);
+/** Take back what was chosen last, or else the last decision. */
+function undoLast() {
+  if (!picking.count) return undo((view?.number ?? 0) - 1);
+  picking.back();
+  showPicking();
+  byId("said").textContent = byId("far").textContent;
+}
 
 /** @param {Taken} taken */
 function askTakeBack(taken) {
   if (!view) return;
   const words = `Play on from before ${view.seats[taken.seat].name} ${taken.words}? All that came after is forgotten.`;
-  const does = () => view && connection.send({ type: "takeback", number: view.number, to: taken.number });
-  const isThere = (/** @type {Taken} */ one) => one.number === taken.number && one.words === taken.words;
+  const isThere = (/** @type {View} */ next) =>
+    next.log.some((one) => one.number === taken.number && one.words === taken.words);
+  const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
   // At the own turn it is asked anew: there Enter and clicks mean something else.
-  arm(null, words, does, (next) => !next.decisions.length && next.log.some(isThere));
+  question.ask(null, words, does, (next) => !next.decisions.length && isThere(next));
 }
 
 // the picture
 
 /** @param {Decision | null} decision  Mark a decision in the picture and in the list. */
 function point(decision) {
-  const meant = decision ?? armed?.about ?? null;
+  const meant = decision ?? question.about;
   stage.point(meant);
   choices.mark(meant);
-  if (meant?.turn != null) stage.haunt(placing.places, meant, armed?.about === meant);
+  if (meant?.turn != null) stage.haunt(placing.places, meant, question.about === meant);
   else showPlacing();
 }
 
@@ -293,9 +382,9 @@ function aim(x, y) {
 
 function showPlacing() {
   byId("placing").hidden = !placing.active;
-  const meant = armed?.about?.turn != null ? armed.about : placing.candidate;
-  stage.haunt(placing.places, meant, armed !== null);
-  /** @type {HTMLButtonElement} */ (byId("here")).disabled = meant === null;
+  const meant = question.about?.turn != null ? question.about : placing.candidate;
+  stage.haunt(placing.places, meant, question.open);
+  /** @type {HTMLButtonElement} */ (byId("here")).disabled = meant === null || !connection.there;
   for (const id of ["rotate", "flip"]) {
     /** @type {HTMLButtonElement} */ (byId(id)).disabled = placing.orientations < 2;
   }
@@ -359,21 +448,26 @@ function complain(text) {
 function pressed(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.matches("select, textarea, input:not([type=checkbox])") || event.altKey) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (key === "Enter" && event.repeat) return event.preventDefault(); // a key held down answers no question
+  const key = keyOf(event);
+  if (event.repeat && !(key in ARROWS)) return key === "Enter" && event.preventDefault(); // a key held down decides nothing
   if (event.ctrlKey || event.metaKey) {
     if (key === "z") undoLast();
     return;
   }
   if (key === "Escape") {
     closeMenu();
-    if (armed) return disarm();
+    if (question.open) return question.drop();
+    if (picking.count) {
+      picking.clear();
+      return showPicking();
+    }
     placing.candidate = null;
     return showPlacing();
   }
   if (key === "Enter") {
     if (target.matches("button, a, summary")) return;
-    if (armed) yes();
+    if (question.open) question.yes();
+    else if (picking.complete) confirmPicked();
     else if (placing.candidate) decide(placing.candidate);
     return;
   }
@@ -389,7 +483,7 @@ function pressed(event) {
 
 /** @param {Direction | "rotate" | "flip"} how  Turn or move the tile in hand. */
 function steer(how) {
-  disarm();
+  question.drop();
   if (how === "rotate") placing.rotate();
   else if (how === "flip") placing.flip();
   else placing.step(how);
@@ -397,12 +491,26 @@ function steer(how) {
   byId("said").textContent = placing.candidate?.words ?? placing.places[0]?.words ?? "";
 }
 
+/**
+ * What is not pressed again by the second click of a double one: under the pointer may be something else by then.
+ * Choosing what is taken together is no harm: nothing is sent by it.
+ */
+const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
+
+document.addEventListener("click", (event) => {
+  const target = /** @type {Element} */ (event.target);
+  const placed = !touching && placing.active && target.closest("#picture");
+  if (!isSecondClick(event) || !(placed || target.closest(ONCE))) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
 document.addEventListener("keydown", pressed);
 document.addEventListener("pointerdown", (event) => {
   touching = event.pointerType !== "mouse";
   if (!byId("menu").contains(/** @type {Node} */ (event.target))) closeMenu();
 });
 byId("undo").addEventListener("click", undoLast);
+byId("settle").addEventListener("click", confirmPicked);
 byId("rotate").addEventListener("click", () => steer("rotate"));
 byId("flip").addEventListener("click", () => steer("flip"));
 byId("here").addEventListener("click", () => placing.candidate && decide(placing.candidate));
@@ -421,5 +529,7 @@ confirms.addEventListener("change", () => keep("confirm", confirms.checked ? "ye
 pace.value = recall("pace", "400");
 pace.addEventListener("change", () => {
   keep("pace", pace.value);
-  connection.send({ type: "pace", milliseconds: Number(pace.value) });
+  sendPace();
 });
+byId("unkept").hidden = keeps;
+byId("unkept").textContent = KEEPS_NOTHING;

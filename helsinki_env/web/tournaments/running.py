@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from helsinki_env.spawning import why_ended
+from helsinki_env.stopping import interrupts_held
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import work
@@ -194,7 +195,8 @@ class Tournaments:
 
 
 def _start(process: Any, theirs: Connection) -> None:
-    process.start()
+    with interrupts_held():
+        process.start()
     theirs.close()
 
 

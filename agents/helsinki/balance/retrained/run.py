@@ -19,6 +19,7 @@ from agents.arena.load import Table
 from agents.helsinki.balance.parts import begin
 from agents.helsinki.balance.retrained.config import RetrainedConfig
 from agents.helsinki.balance.tournaments import Run, Tournaments
+from helsinki_env.files import check_no_link
 
 __all__ = ["PARTS", "WAYS", "Learner", "Retrained", "Train", "open_retrained"]
 
@@ -94,7 +95,10 @@ class Retrained:
     def train(self) -> None:
         """Train what is missing."""
         for learner in self.learners:
-            self._train(learner, self.folder_of(learner))
+            folder = self.folder_of(learner)
+            for own in (folder.parent, folder):
+                check_no_link(own)
+            self._train(learner, folder)
 
     def screens(self) -> dict[tuple[int, int], Table]:
         """Return the games of the screens by seed of the network and number of players; play what is missing."""

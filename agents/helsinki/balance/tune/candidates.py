@@ -1,75 +1,160 @@
-"""Which boards are worth playing: sets of a few changes, by how far from balance a model says they are.
+"""Which boards are worth playing: sets of a few changes, by how far from the aim a model says they are.
 
 All boards with one change, the best of them with one more, and so on, as many as may be: there are more boards than
 anybody could look at, so the most promising are kept at each step (beam search). All sets of five covered actions can
 be looked at.
+
+Letters in shapes: N boards, P numbers of players, A actions, F numbers that may change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.helsinki.balance.tune.config import LIFT, TuneConfig
 from agents.helsinki.balance.tune.model import Model
 from agents.helsinki.balance.tune.numbers import Board, Boards, Number, coverings, covers, same, sizes
+from agents.helsinki.balance.tune.proof import Proven
 
-__all__ = ["best_boards", "beyond", "ranked"]
+__all__ = ["Objective", "best_boards", "effects_on", "ranked"]
 
 Array = npt.NDArray[np.float64]
+Open = npt.NDArray[np.bool_]
 
 _WIDTH = 500
-#: Points of the share of wins: boards that differ by less than that count as equally far from balance.
+#: Points of the share of wins: boards that differ by less than that count as equally good.
 _ALIKE = 0.1
 
 
-def beyond(deviations: Array, band: float) -> Array:
-    """Return by how much the farthest action lies beyond the band, 0 if none does, for deviations (N, ...)."""
-    found: Array = np.clip(np.abs(deviations).reshape(len(deviations), -1).max(axis=1) - band, 0.0, None)
-    return found
+@dataclass(frozen=True)
+class Objective:
+    """What the search minimizes, and the level that it keeps.
+
+    Attributes:
+        aim: see `TuneConfig.aim`.
+        band: half width of the band, in points of a hundred of the share of games won.
+        published: level of the published board, float64 (P,).
+        least: level that a board needs so that the proof can confirm the floor, float64 (P,).
+    """
+
+    aim: str
+    band: float
+    published: Array
+    least: Array
+
+    @classmethod
+    def of(cls, config: TuneConfig, screen: Proven) -> Objective:
+        """Return the objective of a search, given the estimates for the published board."""
+        games = config.games
+        ratio = np.array([games.screen[n] / games.proof[n] for n in config.players])
+        level = np.array([one.level.value for one in screen.levels])
+        half = np.array([one.level.high - one.level.value for one in screen.levels]) * np.sqrt(ratio)
+        # The proof compares the level of the proposal with the floor times that of the published board; both are noisy.
+        least = config.floor * level + half * np.sqrt(1 + config.floor**2)
+        return cls(config.aim, config.band, level, least if config.floor else np.full(len(level), -np.inf))
+
+    def levels(self, effects: Array, there: Open) -> Array:
+        """Return the mean effect of the actions that are not covered, float64 (N, P).
+
+        Args:
+            effects: of the actions, float64 (N, P, A).
+            there: the actions that are not covered, bool (N, A).
+        """
+        found: Array = effects.mean(axis=2, where=there[:, None])
+        return found
+
+    def share(self, effects: Array, there: Open) -> Array:
+        """Return the level as a percentage of that of the published board, at the worst number of players, (N,)."""
+        found: Array = (100 * self.levels(effects, there) / self.published).min(axis=1)
+        return found
+
+    def lacking(self, effects: Array, there: Open) -> Array:
+        """Return by how much the level is too low for the floor, at the worst number of players, (N,)."""
+        found: Array = np.clip(self.least - self.levels(effects, there), 0.0, None).max(axis=1)
+        return found
+
+    def over(self, effects: Array, there: Open) -> Array:
+        """Return how far each action is from what the aim asks, float64 (N, P, A); 0 for what is covered."""
+        if self.aim == LIFT:
+            apart = self.published[:, None] - effects
+        else:
+            apart = np.abs(effects - self.levels(effects, there)[..., None])
+        found: Array = np.clip(apart - self.band, 0.0, None) * there[:, None]
+        return found
+
+    def distance(self, effects: Array, there: Open) -> Array:
+        """Return how far boards are from the aim, at the worst number of players, (N,)."""
+        over = self.over(effects, there)
+        by_players = over.mean(axis=2, where=there[:, None]) if self.aim == LIFT else over.max(axis=2)
+        found: Array = by_players.max(axis=1)
+        return found
 
 
-def ranked(numbers: Sequence[Number], boards: Boards, distance: Array) -> npt.NDArray[np.intp]:
-    """Return the order of boards: nearest to balance first, of those alike the one with the fewest and least changes.
+def ranked(
+    numbers: Sequence[Number], boards: Boards, distance: Array, lacking: Array | None = None
+) -> npt.NDArray[np.intp]:
+    """Return the order of boards, best first; of those alike the one with the fewest and least changes.
 
     Args:
         numbers: that may change.
         boards: int64 (N, F).
-        distance: of each, as `beyond` tells it, float64 (N,).
+        distance: of each from the aim, float64 (N,).
+        lacking: by how much the level of each is too low, float64 (N,); default: by nothing. A board with too low a
+            level comes after those that keep it, however near to the aim it is.
     """
     count, steps = sizes(numbers, boards)
-    return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE)))
+    low = np.zeros(len(boards)) if lacking is None else np.round(lacking / _ALIKE)
+    return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE), low))
+
+
+def effects_on(models: Sequence[Model], boards: Boards, published: Array) -> tuple[Array, Open]:
+    """Return the effects on boards as models see them, float64 (N, P, A), and what is not covered, bool (N, A).
+
+    A linear model understates levels where seats with many denied actions have little left to lose, so only the
+    difference from the published board is taken from it.
+
+    Args:
+        models: by number of players.
+        boards: int64 (N, F).
+        published: level of the published board, float64 (P,).
+    """
+    shift = published - np.array([model.power.mean() for model in models])
+    return np.stack([model.powers(boards) for model in models], axis=1) + shift[:, None], models[0].terms.open(boards)
 
 
 def best_boards(
-    numbers: Sequence[Number], models: Sequence[Model], band: float, most: int, count: int
-) -> tuple[list[Board], Array]:
-    """Return the boards that models say are nearest to balance, best first, and how far beyond the band they are.
+    numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int, count: int
+) -> list[Board]:
+    """Return the boards that models say are best, best first.
 
     Args:
         numbers: that may change.
-        models: for each number of players; a board is as far from balance as the farthest of them says.
-        band: half width of the band, in points of a hundred of the share of games won.
+        models: for each number of players; a board is as far from the aim as the farthest of them says.
+        objective: what is minimized, and the level that is kept.
         most: changes of a board.
         count: how many boards.
     """
-    boards = coverings() if covers(numbers) else _promising(numbers, models, band, most)
-    distance = beyond(np.stack([model.deviations(boards) for model in models], axis=1), band)
-    order = ranked(numbers, boards, distance)[:count]
-    return [tuple(board) for board in boards[order].tolist()], distance[order]
+    boards = coverings() if covers(numbers) else _promising(numbers, models, objective, most)
+    seen = effects_on(models, boards, objective.published)
+    order = ranked(numbers, boards, objective.distance(*seen), objective.lacking(*seen))[:count]
+    return [tuple(board) for board in boards[order].tolist()]
 
 
-def _promising(numbers: Sequence[Number], models: Sequence[Model], band: float, most: int) -> Boards:
+def _promising(numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int) -> Boards:
     """Return boards with up to so many changes, those that look best at each step."""
     was = np.array(same(numbers), np.int64)
     level = was[None]
     pool = []
     for _ in range(min(most, len(numbers))):
         level = np.unique(np.concatenate([_with(level, i, was, number) for i, number in enumerate(numbers)]), axis=0)
-        deviations = np.stack([model.deviations(level) for model in models], axis=1)
-        over = np.clip(np.abs(deviations) - band, 0.0, None)
-        order = np.lexsort(((over**2).sum(axis=(1, 2)), np.round(beyond(deviations, band) / _ALIKE)))
+        seen = effects_on(models, level, objective.published)
+        # A later change may raise the level again, so what is lacking counts here as any distance does.
+        far = objective.distance(*seen) + objective.lacking(*seen)
+        order = np.lexsort(((objective.over(*seen) ** 2).sum(axis=(1, 2)), np.round(far / _ALIKE)))
         level = level[np.sort(order[:_WIDTH])]
         pool.append(level)
     return np.concatenate(pool)

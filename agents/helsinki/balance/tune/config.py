@@ -10,10 +10,14 @@ from typing import Any
 
 from agents.helsinki.balance.parts import StudyError, check_screen, component_file, counts_of, entry_of, read_asked
 from agents.helsinki.balance.tune.numbers import COVERED, Number, covers, read_numbers
+from agents.registry import check_code
 from helsinki_env.data import Entry
 from helsinki_env.games.helsinki.components import load_components
 
-__all__ = ["LEAST_GAMES", "Games", "TuneConfig"]
+__all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "Games", "TuneConfig"]
+
+BALANCE, LIFT = "balance", "lift"
+"""The aims of a search, see `TuneConfig.aim`."""
 
 #: Every part makes a seed of its own of it.
 _MOST_SEED = 2**50
@@ -66,6 +70,11 @@ class TuneConfig:
         player: who plays, in all seats.
         band: points of the share of wins, of a hundred, within which actions count as equally strong.
         level: probability that all intervals of the proof hold together.
+        aim: what the search minimizes. "balance": how far the farthest action lies beyond the band, above or below the
+            mean effect of its board. "lift": how far the actions fall short of the mean effect on the published board
+            less the band, on average; effects above it count as 0, so weaker strong actions gain nothing.
+        floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
+            every number of players; 0 for no floor.
         numbers: which numbers may change, or that actions are covered, see
             `agents.helsinki.balance.tune.numbers.read_numbers`.
         most: how many of them at most; of actions that are covered, how many.
@@ -84,6 +93,8 @@ class TuneConfig:
     player: str = "heuristic"
     band: float = 1.0
     level: float = 0.95
+    aim: str = BALANCE
+    floor: float = 0.8
     numbers: Any = "all"
     most: int = 4
     boards: int = 60
@@ -99,6 +110,10 @@ class TuneConfig:
         entry_of(self, "seed").integer(0, _MOST_SEED)
         entry_of(self, "band").number(0.0, 100.0, inside=True)
         entry_of(self, "level").number(0.5, 1.0, inside=True)
+        entry_of(self, "aim").choice((BALANCE, LIFT), "an aim: ")
+        entry_of(self, "floor").number(
+            0.0, 1.0, expected="a fraction of the level of the published board, from 0 (no floor) to 1"
+        )
         component_file(entry_of(self, "components"))
         if not covers(self.free):
             entry_of(self, "most").integer(1, len(self.free))
@@ -130,13 +145,23 @@ class TuneConfig:
         return read_numbers(entry_of(self, "numbers"), load_components(self.components))
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> TuneConfig:
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
         """Return what a file asks (a name in ``configs/tune``, or a path).
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             StudyError: naming file, key, value found and what is expected.
+            PlayerError: if the file names code and is not trusted.
         """
-        return cls.from_dict(read_asked(name_or_path, "tune"))
+        return cls.from_dict(read_asked(name_or_path, "tune")).allowed(name_or_path, trust=trust)
+
+    def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
+        """Return the same; PlayerError if the players are code of a file that is not trusted."""
+        check_code((self.player, self.weaker), file, trust=trust)
+        return self
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:

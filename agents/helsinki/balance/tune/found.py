@@ -10,7 +10,7 @@ from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.tune.config import TuneConfig
 from agents.helsinki.balance.tune.numbers import board_of
 from agents.helsinki.balance.tune.results import MEASURES
-from helsinki_env.data import read_json, shown
+from helsinki_env.data import Entry, read_json, shown
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.games.helsinki.components import load_components
 
@@ -22,17 +22,39 @@ _CHANGE: forms.Form = {
     "was": forms.count,
     "now": forms.count,
 }
+
+
+def _if_given(form: forms.Form) -> forms.Form:
+    """Return a form that lets a key be absent, as it is in the reports of the first searches."""
+    return lambda entry: forms.check_form(entry, form) if entry.given else None
+
+
+def _estimates(by: str, *names: str) -> forms.Form:
+    """Return the form of estimates with their intervals: numbers, unless the value of a key is None."""
+
+    def check(entry: Entry) -> None:
+        form = forms.or_none(forms.number) if entry[by].value is None else forms.number
+        forms.check_form(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
+
+    return check
+
+
+def _screen(entry: Entry) -> None:
+    """A screening experiment; the reports of the first searches have neither levels nor use."""
+    forms.check_form(entry, {"player": forms.text, "players": forms.players})
+    names = ["deviation"]
+    if entry["level"].given:
+        names += ["power", "use"]
+        forms.check_form(entry["level"], {"dead": [forms.action], "dead_low": forms.count, "dead_high": forms.count})
+        forms.check_form(entry["level"], {f"level{end}": forms.number for end in ("", "_low", "_high")})
+        forms.check_form(entry["level"], _estimates("share", "share"))
+    forms.check_form(entry["actions"], forms.of_actions({"power": forms.or_none(forms.number)}))
+    forms.check_form(entry["actions"], forms.of_actions(_estimates("power", *names)))
+
+
 _PROVEN: forms.Form = {
     **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), forms.error),
-    "screen": [
-        {
-            "player": forms.text,
-            "players": forms.players,
-            "actions": forms.of_actions(
-                dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), forms.or_none(forms.number))
-            ),
-        }
-    ],
+    "screen": [_screen],
 }
 _FOUND: forms.Form = {
     "actions": forms.all_actions,
@@ -51,7 +73,9 @@ _FOUND: forms.Form = {
             "power": forms.each([forms.number]),
         }
     ],
-    "tried": [{"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number]}],
+    "tried": [
+        {"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number], "share": _if_given(forms.number)}
+    ],
     "games": [
         {
             "board": forms.text,
@@ -70,15 +94,22 @@ _FOUND: forms.Form = {
 """What a report is made of again when another player judges what was proposed."""
 
 
-def read_found(path: Path) -> tuple[TuneConfig, dict[str, Any]]:
+def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
     """Return what was asked in an earlier search, and everything that was found: its `tune.json`.
+
+    Args:
+        path: the file.
+        trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
         StudyError: if the file is none, or was changed, or proposes nothing; it names file and key.
+        PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
     data.intact("the data of a tuning")
-    config = TuneConfig.from_dict(data["tuning"])
+    tuning = data["tuning"].mapping()
+    tuning.value = {"floor": 0.0, **tuning.value}  # the first searches had none
+    config = TuneConfig.from_dict(tuning).allowed(path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: nothing was proposed there that could be judged")
     # Whatever the report needs is looked at now, not after hours of games.

@@ -3,10 +3,12 @@
 Every seat of every game is denied actions by the design of the screen, and the boards differ in what actions cost and
 how strong they are, or in which five are covered. What being denied an action costs a seat is taken as a curve in the
 numbers of that action: a line and a bend in each of them, and how they go together; where actions are covered, as what
-each of the others being covered adds to it. It is a linear model of shares of the win, compared within games
-(`agents.balance.margins`), with a penalty on the slopes that keeps those small that the games say little of. How hard
-it holds them follows from the games (MacKay 1992, "Bayesian interpolation", Neural Computation 4). It only says where
-to look: what is proposed is played.
+each of the others being covered adds to it. A number may also move the effects of all actions, as it makes games
+shorter or coats of arms scarcer: one linear term for each number moves the level of the board.
+
+It is a linear model of who won, compared within games (`agents.balance.margins`), with a penalty on the slopes that
+keeps those small that the games say little of. How hard it holds them follows from the games (MacKay 1992, "Bayesian
+interpolation", Neural Computation 4). It only says where to look: what is proposed is played.
 
 Letters in shapes: G games, S seats, A actions, N boards, F numbers, M terms, K coefficients.
 """
@@ -34,10 +36,13 @@ _A = len(ACTIONS)
 
 
 class Terms:
-    """The terms of the model: which action each belongs to, and its value on a board.
+    """The terms of the model: which actions each belongs to, and its value on a board.
 
     Args:
         numbers: that may change.
+
+    Attributes:
+        home: the actions that each term moves, float64 (M, A) of 0 and 1: one action, or all of them.
     """
 
     def __init__(self, numbers: Sequence[Number]) -> None:
@@ -62,7 +67,10 @@ class Terms:
                 if other.action == number.action:
                     owner.append(number.action)
                     factors.append((j, i))
-        self.owner = np.array(owner)
+        self.home = (np.array(owner)[:, None] == np.arange(_A)).astype(np.float64)
+        if not self._covers:
+            factors += [(i,) for i in range(len(numbers))]
+            self.home = np.concatenate([self.home, np.ones((len(numbers), _A))])
         self._factors = factors
 
     def __len__(self) -> int:
@@ -95,8 +103,7 @@ class Model:
 
     def powers(self, boards: Boards) -> Array:
         """Return the power of every action on some boards, float64 (N, A)."""
-        home = self.terms.owner[:, None] == np.arange(_A)
-        found: Array = self.power + (self.terms.of(boards) * self.slopes) @ home
+        found: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.home
         return found
 
     def deviations(self, boards: Boards) -> Array:
@@ -125,7 +132,7 @@ class Evidence:
         one = np.array([board])
         values = self.terms.of(one)[0]
         denied = (study.denied & self.terms.open(one)).astype(np.float64)
-        features = contrasts(np.concatenate([denied, denied[..., self.terms.owner] * values], axis=2))
+        features = contrasts(np.concatenate([denied, denied @ self.terms.home.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(win_shares(study.places)).ravel()
         # What happens to the last seat of a game follows from the others.

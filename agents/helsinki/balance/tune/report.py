@@ -7,12 +7,13 @@ same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.helsinki.balance.covers import MEASURES as UNITS
 from agents.helsinki.balance.figures import forest
+from agents.helsinki.balance.tune.config import BALANCE, LIFT
 from agents.helsinki.balance.tune.results import MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.markdown import all_printable, code, marked, table, text
@@ -23,6 +24,11 @@ Data = Mapping[str, Any]
 
 PROPOSAL = "proposal.yaml"
 """The name of the file that is proposed: a component file, or one of the game, if actions are covered."""
+
+_DISTANCE = {
+    BALANCE: "How far the farthest action lies beyond the band",
+    LIFT: "How far the actions fall short of the published level less the band, on average",
+}
 
 
 def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
@@ -74,7 +80,7 @@ def _page(data: Data) -> Iterator[str]:
     yield ""
     yield "## Every action"
     yield ""
-    yield _actions(data)
+    yield from _measured(data)
     if data["judged"]:
         yield ""
         yield "## As another player judges"
@@ -86,7 +92,7 @@ def _page(data: Data) -> Iterator[str]:
         yield ""
         yield "![How much more or less actions are worth to another player](images/judge-forest.svg)"
         yield ""
-        yield _actions({**data, **data["judged"]})
+        yield from _measured({**data, **data["judged"]})
     if data["games"]:
         yield ""
         yield "## What it does to the game"
@@ -97,8 +103,9 @@ def _page(data: Data) -> Iterator[str]:
         yield "## The boards that were tried"
         yield ""
         yield (
-            "How far the farthest action lies beyond the band, in win-share points: as the model saw it, and after "
-            "each round, from the games and the model together. The best were left for the proof."
+            f"{_DISTANCE[data['tuning']['aim']]}, in games of a hundred: as the model saw it, and after each round, "
+            "from the games and the model together. Level: the last estimate, as a percentage of the level of the "
+            "published board, at the worst number of players. The best were left for the proof."
         )
         yield ""
         yield _tried(data)
@@ -138,27 +145,69 @@ def label(action: str) -> str:
     return text(action.replace("_", " "))
 
 
-def _actions(data: Data) -> str:
-    counts = [entry["players"] for entry in data["before"]["screen"]]
+def _measured(data: Data) -> Iterator[str]:
+    """Yield the tables of two boards, or of the one as it is."""
+    yield "Deviation from the mean effect of the board, in games of a hundred."
+    yield ""
+    yield _actions(data, "deviation", signed)
     boards = [board for board in (data["before"], data["after"]) if board]
-    when = ("before", "after") if len(boards) > 1 else ("as it is",)
+    if not all("level" in entry for board in boards for entry in board["screen"]):
+        return
+    yield ""
+    yield (
+        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of a "
+        "hundred; in brackets, from those whose whole interval is below it to those whose interval is not wholly above."
+    )
+    yield ""
+    yield _levels(data)
+    yield ""
+    yield "Effect of having an action rather than being denied it, in games of a hundred."
+    yield ""
+    yield _actions(data, "power", signed)
+    yield ""
+    yield "Use: percentage of the seats that could use an action and did. 95 % intervals, each for itself."
+    yield ""
+    yield _actions(data, "use", lambda value: f"{value:.1f}")
+
+
+def _boards(data: Data) -> list[tuple[str, Data]]:
+    """Return the boards that were measured, with their names in tables."""
+    boards = [board for board in (data["before"], data["after"]) if board]
+    return list(zip(("before", "after") if len(boards) > 1 else ("as it is",), boards, strict=True))
+
+
+def _levels(data: Data) -> str:
+    rows = []
+    for j, first in enumerate(data["before"]["screen"]):
+        for name, board in _boards(data):
+            one = board["screen"][j]["level"]
+            dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
+            share = "" if one["share"] is None else _cell(one, "share", lambda value: f"{value:.0f}")
+            level = _cell(one, "level", lambda value: f"{value:.2f}")
+            which = ", ".join(map(label, one["dead"]))
+            rows.append([f"{first['players']} players, {name}", which, level, share, dead])
+    head = ["board", "dead actions", "level", "% of the published level", "number of dead actions"]
+    return table(head, rows, left=2)
+
+
+def _cell(one: Data, key: str, said: Callable[[float], str]) -> str:
+    return "{} ({} to {})".format(*(said(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
+
+
+def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
+    """Return the table of an estimate of every action, the strongest first."""
+    counts = [entry["players"] for entry in data["before"]["screen"]]
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
         changes.setdefault(one["action"], []).append(_step(one))
     head = ["action", *(["change"] if data["change"] else [])]
-    head += [f"{n} players, {name}" for n in counts for name in when]
+    head += [f"{n} players, {name}" for n in counts for name, _ in _boards(data)]
     rows = []
     for i, action in enumerate(data["actions"]):
         cells = [label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
-        for j in range(len(counts)):
-            for board in boards:
-                one = board["screen"][j]["actions"][i]
-                if one["power"] is None:  # it is covered
-                    cells.append("")
-                    continue
-                ends = (signed(one[f"deviation{end}"]) for end in ("", "_low", "_high"))
-                cells.append("{} ({} to {})".format(*ends))
-        rows.append((data["before"]["screen"][0]["actions"][i]["deviation"], cells))
+        found = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
+        cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: it is covered
+        rows.append((found[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
     return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
 
@@ -193,17 +242,19 @@ def _changes(change: Sequence[Data]) -> str:
 
 
 def _tried(data: Data) -> str:
+    level = ["level, %"] if all("share" in one for one in data["tried"]) else []
     rounds = max(len(one["seen"]) for one in data["tried"])
     rows = [
         [
             _changes(one["change"]),
             f"{one['predicted']:.1f}",
             *(f"{one['seen'][i]:.1f}" if i < len(one["seen"]) else "" for i in range(rounds)),
+            *([f"{one['share']:.0f}"] if level else []),
         ]
         for one in data["tried"]
     ]
     head = "covered" if _covers(data["tried"][0]["change"]) else "changes"
-    return table([head, "model", *(f"round {i + 1}" for i in range(rounds))], rows)
+    return table([head, "model", *(f"round {i + 1}" for i in range(rounds)), *level], rows)
 
 
 def _numbers(data: Data) -> str:

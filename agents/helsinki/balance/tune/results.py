@@ -12,10 +12,11 @@ from agents.arena.workers import workers_kept
 from agents.helsinki.balance.covers import fairness, measures
 from agents.helsinki.balance.parts import StudyError
 from agents.helsinki.balance.results import rounded, versions
-from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.config import LIFT, TuneConfig
 from agents.helsinki.balance.tune.numbers import COVERED, Board, board_of, changed, covers, in_quotes, in_words, same
+from agents.helsinki.balance.tune.proof import DEAD, BoardLevel, Interval, Proven
 from agents.helsinki.balance.tune.run import Tuning
-from agents.helsinki.balance.tune.search import Found, Proven, Tried
+from agents.helsinki.balance.tune.search import Found, Tried
 from agents.helsinki.balance.verdicts import Finding
 from helsinki_env.data import Entry, sealed
 from helsinki_env.games.helsinki.components import ACTIONS, load_components
@@ -112,34 +113,53 @@ def _change(config: TuneConfig, board: Board) -> list[dict[str, Any]]:
 def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
     """What was measured on a board; screens in the form in which `agents.helsinki.balance.figures` draws them."""
     return {
-        "beyond": proven.about(config.band),
-        "beyond_low": proven.surely(config.band),
-        "beyond_high": proven.at_most(config.band),
+        "beyond": proven.distance.value,
+        "beyond_low": proven.distance.low,
+        "beyond_high": proven.distance.high,
         "screen": [
             {
                 "player": name,
-                "players": n,
-                "actions": [_finding(action, proven.findings, n) for action in ACTIONS],
+                "players": level.players,
+                "actions": [_finding(action, proven.findings, level) for action in ACTIONS],
+                "level": {
+                    **_interval("level", level.level),
+                    **_interval("share", level.share),
+                    "dead": level.dead,
+                    "dead_low": level.dead_count.low,
+                    "dead_high": level.dead_count.high,
+                },
             }
-            for n in config.players
+            for level in proven.levels
         ],
     }
 
 
-def _finding(action: str, found: Sequence[Finding], players: int) -> dict[str, Any]:
+def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
+    """An estimate and its ends, None where there is none."""
+    ends = (None, None, None) if one is None else (one.value, one.low, one.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+
+
+def _finding(action: str, found: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
     """What was found of an action, None where it is covered."""
-    one = next((one for one in found if (one.action, one.players) == (action, players)), None)
+    one = next((one for one in found if (one.action, one.players) == (action, level.players)), None)
     return {
         "action": action,
-        "power": one and one.power,
+        **_interval("power", level.effects.get(action)),
         "deviation": one and one.deviation,
         "deviation_low": one and one.low,
         "deviation_high": one and one.high,
+        **_interval("use", level.use.get(action)),
     }
 
 
 def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
-    return {"change": _change(config, tried.board), "predicted": tried.predicted, "seen": tried.seen}
+    return {
+        "change": _change(config, tried.board),
+        "predicted": tried.predicted,
+        "seen": tried.seen,
+        "share": tried.share,
+    }
 
 
 def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
@@ -181,37 +201,78 @@ def _of_games(own: Table, against: Table) -> dict[str, Any]:
 def _summary(config: TuneConfig, found: Found) -> list[str]:
     """Return what came of it in sentences."""
     counts = ", ".join(str(n) for n in config.players)
-    band = f"the band of ±{config.band:g} win-share points around the average action"
-    sure = f"with {100 * config.level:g} % probability for all intervals together"
+    sure = f"({counts} players, with {100 * config.level:g} % probability for all intervals together)"
+    before = found.proof[0] if found.proof else found.screen
     if found.proposal is None:
+        at_most = _target(config, before.distance.high)
         said = {
-            "in the band": f"All actions lie within {band} ({counts} players, {sure}).",
-            "not surely beyond": f"No action lies beyond {band} for sure ({counts} players, {sure}).",
-            "nothing better": f"None of the boards that were left lies nearer to {band} than the board as it is for "
-            f"sure ({counts} players, {sure}).",
+            "in the band": f"{_upper(at_most)} {sure}.",
+            "not surely beyond": f"The board does not surely miss the aim: {at_most} {sure}.",
+            "level not kept": f"No finalist that is surely better surely keeps {_floor(config)} {sure}.",
+            "nothing better": f"No finalist is surely better than the board as it is {sure}.",
         }[found.outcome]
-        return [said, "Nothing is proposed."]
-    proposal, before = found.proposal, found.proof[0]
+        return [said, *_level([before]), "Nothing is proposed."]
+    proposal = found.proposal
     words = in_words(config.free, proposal.board)
     numbers = "one number" if len(words) == 1 else f"{len(words)} numbers"
     change = f"Change {numbers} of the action board: {'; '.join(words)}."
     if covers(config.free):
         covered = ", ".join(in_quotes(number.action) for number, _ in changed(config.free, proposal.board))
         change = f"Cover {COVERED} actions for all: {covered}."
-    left, least = proposal.at_most(config.band), before.surely(config.band)
-    now = "all actions lie within" if left == 0 else f"no action lies farther than {left:.1f} points beyond"
     still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
     names = ", ".join(in_quotes(ACTIONS.index(name)) for name in still)
+    kept = [f"The level surely keeps {_floor(config)}."] if config.floor else ["No floor was set for the level."]
     return [
         change,
-        f"Then {now} {band}; as it is, one lies {least:.1f} points or more beyond it ({counts} players, {sure}).",
-        *([f"Still beyond it for sure: {names}."] if still else []),
+        f"Then {_target(config, proposal.distance.high)}; as it is, {_lacks(config, before)} {sure}.",
+        *_level([before, proposal]),
+        *kept,
+        *([f"Still beyond the band around the mean of the board for sure: {names}."] if still else []),
+    ]
+
+
+def _upper(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def _target(config: TuneConfig, far: float) -> str:
+    """Return what a board fulfils that is at most so far from the aim, without a full stop."""
+    band = f"±{config.band:g} games of a hundred"
+    if config.aim == LIFT:
+        target = f"the level of the published board less {config.band:g}"
+        return f"actions fall short of {target} by at most {far:.1f} games of a hundred on average"
+    if far == 0:
+        return f"all actions lie within the band of {band} around the average action"
+    return f"no action lies farther than {far:.1f} points beyond the band of {band} around the average action"
+
+
+def _lacks(config: TuneConfig, board: Proven) -> str:
+    least = board.distance.low
+    if config.aim == LIFT:
+        return f"they fall short of it by at least {least:.1f}"
+    return f"one lies {least:.1f} points or more beyond it"
+
+
+def _floor(config: TuneConfig) -> str:
+    return f"{100 * config.floor:g} % of the level of the published board with every number of players"
+
+
+def _level(boards: Sequence[Proven]) -> list[str]:
+    """Return a sentence for the level and one for the dead actions, by number of players, on one board or two."""
+    values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
+    dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
+    counts = " / ".join(str(one.players) for one in boards[0].levels)
+    told = ["{0}", "from {0} to {1}"][len(boards) - 1]
+    return [
+        f"Level (mean effect of an action, {counts} players): {told.format(*values)} games of a hundred.",
+        f"Dead actions (effect below {DEAD:g} game of a hundred): {told.format(*dead)}.",
     ]
 
 
 def _agreement(config: TuneConfig, judge: str, before: Proven, after: Proven) -> str:
     """Return what another player makes of the proposal in a sentence."""
-    least, left = before.surely(config.band), after.at_most(config.band)
-    says = "agrees" if left < least else "does not confirm it for sure"
-    then = f"by its games no action lies farther than {left:.1f} points beyond the band then"
-    return f"Another player, '{judge}', {says}: {then}, and one lies {least:.1f} points or more beyond it as it is."
+    says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
+    then = f"by its games {_target(config, after.distance.high)} then, and {_lacks(config, before)} as it is"
+    levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
+    kept = f", {'which surely keeps' if after.kept else 'which does not surely keep'} the floor" if config.floor else ""
+    return f"Another player, '{judge}', {says}: {then}. To it the level goes from {levels[0]} to {levels[1]}{kept}."

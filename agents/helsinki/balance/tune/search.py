@@ -1,43 +1,44 @@
-"""The search for the smallest change of a board after which no action stands out, from screen to proof.
+"""The search for the smallest change of a board that surely improves it and keeps its level, from screen to proof.
 
-1. The board as it is goes through a screen. If no action lies beyond the band for sure, there is nothing to put right.
-2. Boards with random numbers tell how worth moves with cost and strength, or boards with random actions covered how it
-   moves with what is covered (`agents.helsinki.balance.tune.model`).
-3. The boards that seem nearest to balance are played, and the worse half is left out, round by round (sequential
-   halving; Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"). What a screen of
-   few games says of a board and what the model says are weighed by their errors (Fay and Herriot 1979, "Estimates of
-   income for small places", Journal of the American Statistical Association 74).
-4. The board as it is and those that are left meet fresh decks. All intervals hold together, so that what is said of the
-   winner holds although it was chosen: it is proposed only if the worst end of its intervals lies nearer to the band
-   than the best ends of those of the board as it is. With the stated probability no such statement is wrong.
+1. A screening experiment on the published board. If it does not surely miss the aim, the search ends. Its level, the
+   mean effect of the actions, sets the floor.
+2. Boards with random numbers show how effects move with cost and strength. Boards with random covered actions show
+   how they move with what is covered (`agents.helsinki.balance.tune.model`).
+3. Sequential halving plays the boards that seem best and drops the worse half in each round (Karnin, Koren and Somekh
+   2013, "Almost optimal exploration in multi-armed bandits"). Boards whose level is too low rank last. The estimates of
+   a short screen and of the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small
+   places", Journal of the American Statistical Association 74).
+4. The proof plays the published board and the finalists on fresh deals. All intervals hold together, so they hold for
+   the chosen board, too. A board is proposed only if the worst end of its interval is nearer to the aim than the best
+   end of the interval of the published board, and if its level surely reaches the floor. All these statements are true
+   with the stated probability.
 
-Nothing here plays: whoever calls gives a function that does.
+Nothing here plays: the caller passes a function that does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.balance.effects import Effects, Study, estimate
-from agents.helsinki.balance.tune.candidates import best_boards, beyond, ranked
+from agents.balance.effects import Study
+from agents.helsinki.balance.tune.candidates import Objective, best_boards, effects_on, ranked
 from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.model import Evidence, Model, Terms
-from agents.helsinki.balance.tune.numbers import Board, random_boards, same, sizes
-from agents.helsinki.balance.verdicts import Finding, Measured, deviations, findings
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from agents.helsinki.balance.tune.model import Evidence, Model
+from agents.helsinki.balance.tune.numbers import Board, random_boards, same
+from agents.helsinki.balance.tune.proof import Proven, Screening, effects_of, proven
+from agents.helsinki.balance.verdicts import deviations
 
-__all__ = ["Asked", "Found", "Outcome", "Play", "Proven", "Tried", "proven", "search"]
+__all__ = ["Asked", "Found", "Outcome", "Play", "Tried", "search"]
 
 Array = npt.NDArray[np.float64]
-Outcome = Literal["in the band", "not surely beyond", "proposed", "nothing better"]
-"""What came of it: all actions lie within the band; none lies beyond it for sure; a change is proposed; none is, as no
-board is nearer to the band for sure."""
+Outcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
+"""What came of it: the board surely lacks nothing that the aim asks for; it does not surely lack anything; a change is
+proposed; none is, as those that are surely better do not surely keep the level, or as no board is surely better."""
 
 
 @dataclass(frozen=True)
@@ -55,33 +56,8 @@ class Asked:
     games: int
 
 
-Play = Callable[[str, Sequence[Asked]], list[Study]]
+Play = Callable[[str, Sequence[Asked]], list[Screening]]
 """Plays the screens of a part, given its name, and returns their games in the same order."""
-
-
-@dataclass(frozen=True)
-class Proven:
-    """What a proof, or the first screen, says of a board.
-
-    Attributes:
-        board: which.
-        findings: of every number of players and action; intervals hold for all boards of the part together.
-    """
-
-    board: Board
-    findings: tuple[Finding, ...]
-
-    def surely(self, band: float) -> float:
-        """Return by how much some action lies beyond the band at least."""
-        return max(0.0, *(max(one.low, -one.high) - band for one in self.findings))
-
-    def at_most(self, band: float) -> float:
-        """Return by how much any action lies beyond the band at most; 0: all lie within."""
-        return max(0.0, *(max(-one.low, one.high) - band for one in self.findings))
-
-    def about(self, band: float) -> float:
-        """Return by how much the farthest action seems to lie beyond the band."""
-        return max(0.0, *(abs(one.deviation) - band for one in self.findings))
 
 
 @dataclass(frozen=True)
@@ -90,12 +66,15 @@ class Tried:
 
     Attributes:
         board: which.
-        predicted: how far beyond the band the model saw it.
+        predicted: how far from the aim the model saw it.
         seen: the same after each round that it took part in.
+        share: its level as a percentage of that of the published board, at the worst number of players, as it was last
+            seen.
     """
 
     board: Board
     predicted: float
+    share: float
     seen: tuple[float, ...] = ()
 
 
@@ -130,18 +109,20 @@ def search(config: TuneConfig, play: Play) -> Found:
     box, games = same(config.free), config.games
     screens = play("screen", [Asked(box, n, games.screen[n]) for n in config.players])
     (screen,) = proven(config, [box], screens)
-    if screen.surely(config.band) == 0:
-        return Found("in the band" if screen.at_most(config.band) == 0 else "not surely beyond", screen)
+    if screen.distance.low == 0:
+        return Found("in the band" if screen.distance.high == 0 else "not surely beyond", screen)
+    objective = Objective.of(config, screen)
     evidence = [Evidence(config.free, n) for n in config.players]
-    for known, study in zip(evidence, screens, strict=True):
-        known.add(study, box)
+    for known, screening in zip(evidence, screens, strict=True):
+        known.add(screening.study, box)
     boards = random_boards(config.free, config.boards, config.seed)
     _learn(config, play, "slopes", boards, {n: games.slopes[n] // config.boards for n in config.players}, evidence)
     models = tuple(known.fit() for known in evidence)
-    tried = _halved(config, play, evidence, models)
+    tried = _halved(config, play, evidence, models, objective)
     proof = _proof(config, play, [box, *(one.board for one in tried[: config.finalists])])
-    proposal = _chosen(config, proof)
-    outcome: Outcome = "nothing better" if proposal is None else "proposed"
+    better = [one for one in proof[1:] if one.distance.high < proof[0].distance.low]
+    proposal = _chosen(config, [one for one in better if one.kept])
+    outcome: Outcome = "proposed" if proposal else "level not kept" if better else "nothing better"
     return Found(outcome, screen, models, tuple(tried), tuple(proof), proposal)
 
 
@@ -155,17 +136,21 @@ def _learn(
 ) -> list[list[Study]]:
     """Play a screen on each board with each number of players, and add the games to the evidence; by board."""
     asked = [Asked(board, n, games[n]) for board in boards for n in config.players]
-    studies = play(part, asked)
+    studies = [screening.study for screening in play(part, asked)]
     count = len(config.players)
     for i, (one, study) in enumerate(zip(asked, studies, strict=True)):
         evidence[i % count].add(study, one.board)
     return [studies[i : i + count] for i in range(0, len(studies), count)]
 
 
-def _halved(config: TuneConfig, play: Play, evidence: Sequence[Evidence], models: Sequence[Model]) -> list[Tried]:
+def _halved(
+    config: TuneConfig, play: Play, evidence: Sequence[Evidence], models: Sequence[Model], objective: Objective
+) -> list[Tried]:
     """Return the boards of the halving, those that were left first."""
-    boards, predicted = best_boards(config.free, models, config.band, config.most, config.candidates)
-    alive = [Tried(board, float(far)) for board, far in zip(boards, predicted, strict=True)]
+    boards = best_boards(config.free, models, objective, config.most, config.candidates)
+    predicted = effects_on(models, np.array(boards, np.int64), objective.published)
+    far, share = objective.distance(*predicted).tolist(), objective.share(*predicted).tolist()
+    alive = list(map(Tried, boards, far, share))
     played: dict[Board, list[Study]] = {}
     out: list[Tried] = []
     number = 0
@@ -176,10 +161,16 @@ def _halved(config: TuneConfig, play: Play, evidence: Sequence[Evidence], models
         for one, studies in zip(alive, fresh, strict=True):
             before = played.get(one.board)
             played[one.board] = studies if before is None else list(map(_together, before, studies))
-        seen = _weighed(alive, played, [known.fit() for known in evidence])
-        distance = beyond(seen, config.band)
-        alive = [replace(one, seen=(*one.seen, far)) for one, far in zip(alive, distance.tolist(), strict=True)]
-        order = ranked(config.free, np.array([one.board for one in alive], np.int64), distance)
+        boards_left = np.array([one.board for one in alive], np.int64)
+        predicted = effects_on([known.fit() for known in evidence], boards_left, objective.published)
+        seen = _weighed(*predicted, [played[one.board] for one in alive]), predicted[1]
+        distance = objective.distance(*seen)
+        share = objective.share(*seen).tolist()
+        alive = [
+            replace(one, seen=(*one.seen, far), share=level)
+            for one, far, level in zip(alive, distance.tolist(), share, strict=True)
+        ]
+        order = ranked(config.free, boards_left, distance, objective.lacking(*seen))
         left = max(config.finalists, (len(alive) + 1) // 2)
         out = [*(alive[i] for i in order[left:]), *out]
         alive = [alive[i] for i in order[:left]]
@@ -192,20 +183,37 @@ def _together(one: Study, other: Study) -> Study:
     return Study(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
 
 
-def _weighed(alive: Sequence[Tried], played: dict[Board, list[Study]], models: Sequence[Model]) -> Array:
-    """Return the deviations of boards, from their own games and from the model, float64 (N, numbers of players, A)."""
-    boards = np.array([one.board for one in alive], np.int64)
-    predicted = np.stack([model.deviations(boards) for model in models], axis=1)
-    # What is covered has no worth: whatever is said of it, it says nothing of how good the models are.
-    own, variance = np.zeros_like(predicted), np.ones_like(predicted)
-    there = models[0].terms.open(boards)
-    for i, one in enumerate(alive):
-        for j, study in enumerate(played[one.board]):
-            found = _estimate(study, there[i])
+def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Sequence[Study]]) -> Array:
+    """Return the effects on boards from their own games and from the model, float64 (N, P, A).
+
+    Deviations and levels are weighed apart, as a model may be good for one of them only.
+
+    Args:
+        predicted: by the model, float64 (N, P, A).
+        there: the actions that are not covered, bool (N, A).
+        played: the games of each board, by number of players.
+    """
+    everywhere = there[:, None].repeat(predicted.shape[1], axis=1)
+    means = predicted.mean(axis=2, where=there[:, None])
+    apart = (predicted - means[..., None]) * everywhere
+    # What is covered has no effect: whatever is said of it, it says nothing of how good the models are.
+    own, variance = np.zeros_like(apart), np.ones_like(apart)
+    level, level_variance = np.zeros_like(means), np.ones_like(means)
+    for i, studies in enumerate(played):
+        for j, study in enumerate(studies):
+            found = effects_of(study, there[i])
             own[i, j, there[i]], covariance = deviations(found.power, found.covariance)
             variance[i, j, there[i]] = np.diag(covariance)
-    apart = ((own - predicted) ** 2 - variance)[there[:, None].repeat(len(models), axis=1)]
-    wrong = max(0.0, float(apart.mean()))  # how far models are from the truth
+            level[i, j], level_variance[i, j] = found.power.mean(), found.covariance.mean()
+    weighed = _between(apart, own, variance, everywhere)
+    levels = _between(means, level, level_variance, np.ones_like(means, np.bool_))
+    effects: Array = weighed + levels[..., None]
+    return effects
+
+
+def _between(predicted: Array, own: Array, variance: Array, there: npt.NDArray[np.bool_]) -> Array:
+    """Return predictions and own estimates weighed by their errors; `there`: which say how good predictions are."""
+    wrong = max(0.0, float(((own - predicted) ** 2 - variance)[there].mean()))
     weighed: Array = predicted + wrong / (wrong + variance) * (own - predicted)
     return weighed
 
@@ -215,44 +223,14 @@ def _proof(config: TuneConfig, play: Play, boards: Sequence[Board]) -> list[Prov
     return proven(config, boards, play("proof", asked))
 
 
-def proven(config: TuneConfig, boards: Sequence[Board], studies: Sequence[Study]) -> list[Proven]:
-    """Return what screens say of boards, with intervals that hold for all of them together.
+def _chosen(config: TuneConfig, better: Sequence[Proven]) -> Proven | None:
+    """Return the board that is proposed of those that may be.
 
-    Args:
-        config: what is asked.
-        boards: which.
-        studies: the screens of the first board with each number of players, then of the next.
+    It is the smallest change of those that surely lack nothing, else the one that seems nearest to the aim.
     """
-    there = Terms(config.free).open(np.array(boards, np.int64))
-    measured = []
-    for i, study in enumerate(studies):
-        board, count = divmod(i, len(config.players))
-        found = _estimate(study, there[board])
-        names = tuple(name for name, is_open in zip(ACTIONS, there[board], strict=True) if is_open)
-        measured.append(Measured(config.players[count], config.player, 0, found.power, found.covariance, names))
-    told = iter(findings(measured, config.level))
-    each = there.sum(axis=1).tolist()
-    return [
-        Proven(board, tuple(islice(told, len(config.players) * count)))
-        for board, count in zip(boards, each, strict=True)
-    ]
-
-
-def _estimate(study: Study, there: npt.NDArray[np.bool_]) -> Effects:
-    """Return what the actions that are not covered are worth, bool (A,)."""
-    return estimate(replace(study, denied=study.denied[..., there]))
-
-
-def _chosen(config: TuneConfig, proof: Sequence[Proven]) -> Proven | None:
-    """Return the board that is proposed: within the band the smallest change, else the one nearest to it."""
-    box, *others = proof
-    surely = box.surely(config.band)
-    nearer = [one for one in others if one.at_most(config.band) < surely]
-    if not nearer:
+    if not better:
         return None
-    within = [one for one in nearer if one.at_most(config.band) == 0]
-    if within:
-        count, steps = sizes(config.free, np.array([one.board for one in within], np.int64))
-        return within[int(np.lexsort((steps, count))[0])]
-    boards = np.array([one.board for one in nearer], np.int64)
-    return nearer[int(ranked(config.free, boards, np.array([one.about(config.band) for one in nearer]))[0])]
+    best = [one for one in better if one.distance.high == 0]
+    boards = np.array([one.board for one in best or better], np.int64)
+    distance = np.array([0.0 if best else one.distance.value for one in best or better])
+    return (best or better)[int(ranked(config.free, boards, distance)[0])]

@@ -92,7 +92,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     _read_pending(p, data["pending"], phase)
     p.chance = word(mapping(data["chance"], ("word",))["word"])
     fill(states, p)
-    game = Game.from_state(config, states[0])
+    game = Game._of_record(config, states[0])
     check(game)
     return game
 

@@ -1,0 +1,106 @@
+"""What players are asked, checked before kernels read it: a row for each game (`agents.base.Player`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.arrays import ArrayError, action_masks, fail_mask, integers, is_odd, keys, mask_array
+from helsinki_env.engine.hidden import restore
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.states import States
+
+__all__ = ["Rows", "asked_rows", "checked_also", "checked_rows"]
+
+
+class Rows(NamedTuple):
+    """What a player is asked in B games.
+
+    Attributes:
+        states: restored from the observations, (B,).
+        mask: legal actions, int8 (B, A), contiguous.
+        words: random keys, uint64 (B,), contiguous.
+    """
+
+    states: States
+    mask: npt.NDArray[np.int8]
+    words: npt.NDArray[np.uint64]
+
+
+@kernel
+def first_wrong(tables, states, masks, legal):
+    """Index of the first row of `masks` that is odd, empty or allows what is not legal; else the number of rows.
+
+    `legal`: scratch, int8 (ids,).
+    """
+    for b in range(len(states)):
+        if is_odd(masks[b]):
+            return b
+        write_mask(tables[0], states[b], legal)
+        some, wrong = np.int8(0), np.int8(0)
+        for action in range(len(legal)):
+            some |= masks[b, action]
+            wrong |= masks[b, action] & ~legal[action]
+        if some == 0 or wrong != 0:
+            return b
+    return len(states)
+
+
+def checked_rows(config: Any, observation: Any, mask: Any, words: Any = None) -> Rows:
+    """Return what a player is asked.
+
+    Args:
+        config: the games; only their component file matters.
+        observation: int8 (B, F), of the seats to move.
+        mask: legal actions, int8 (B, A), at least one in each row; some may be left out.
+        words: random keys, uint64 (B,); default: zeros.
+
+    Raises:
+        ObservationError: (a ValueError) if these are no observations of such games.
+        ArrayError: (a ValueError) for other masks or keys.
+    """
+    states = restore(config, observation)
+    rows, ids = len(states), spec_of(config).ids(config)
+    masks = mask_array("mask", mask, rows, ids)
+    drawn = np.zeros(rows, np.uint64) if words is None else keys("words", words, rows)
+    legal = np.empty(ids, np.int8)
+    b = first_wrong(config.tables, states, masks, legal)
+    if b < rows:
+        first_wrong(config.tables, states[b : b + 1], np.zeros((1, ids), np.int8), legal)  # writes what is legal
+        beyond = (masks[b] == 1) & (legal == 0)
+        if beyond.any() and not is_odd(masks[b]):
+            at = int(beyond.argmax())
+            raise ArrayError(f"mask[{b}, {at}]: found 1, expected 0: it is not legal in what row {b} observes")
+        fail_mask("mask", masks, b)
+    return Rows(states, masks, drawn)
+
+
+def asked_rows(
+    config: Any, observation: Any, mask: Any, words: Any
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+    """Return mask and random keys of what a player is asked, contiguous, for players that restore some rows later.
+
+    Raises:
+        ArrayError: (a ValueError) if these are no such arrays of as many rows as the observation.
+    """
+    masks = action_masks("mask", mask, None, spec_of(config).ids(config))
+    found = np.shape(observation)[:1]
+    if found != (len(masks),):
+        raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in mask")
+    return masks, keys("words", words, len(masks))
+
+
+def checked_also(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
+    """Return further actions to be judged, int64 (B,), or None; ArrayError if the mask, int8 (B, A), lacks one."""
+    if also is None:
+        return None
+    actions = integers("also", also, (len(mask),), 0, mask.shape[1] - 1)
+    lacking = mask[np.arange(len(mask)), actions] == 0
+    if lacking.any():
+        b = int(lacking.argmax())
+        raise ArrayError(f"also[{b}]: found {actions[b]}, expected a legal action")
+    return actions

@@ -1,0 +1,181 @@
+"""Compare estimators of the effect of an action, on simulated games with a known truth and on played games.
+
+    python -m benchmarks.effect_estimators                        # 200 simulated studies of every kind: half an hour
+    python -m benchmarks.effect_estimators runs/balance/screen    # the games of a tournament in which seats were denied
+    python -m benchmarks.effect_estimators runs/planted --planted # of configs/arena/planted.yaml: the truth is known
+
+The estimators, all in games of a hundred that a seat wins more if it has an action:
+
+- ``least squares``: linear regression of who won on what a seat and its opponents are denied;
+- ``winner``: multinomial logit of the winner with marginal effects, which the studies use;
+- ``stages``: Plackett-Luce in which every stage below the first has a scale of its own;
+- ``whole``: Plackett-Luce of whole rankings, which the studies used before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from agents.arena.load import load_run
+from agents.balance.effects import Study, estimate, features_of, marginal_effects
+from agents.balance.margins import contrasts, least_squares
+from agents.helsinki.balance.screen import study_of
+from agents.rating.plackett_luce import orders_of_finish
+from agents.standing import win_shares
+from helsinki_env.games.helsinki.components import ACTIONS
+from tests.support.screens import KINDS, simulated, true_effects
+
+Array = npt.NDArray[np.float64]
+_APART = 10**6  # tables deal their own cards: their blocks get numbers of their own
+Estimator = Callable[[Study], tuple[Array, Array]]
+"""Return effects, float64 (A,), and their covariance, float64 (A, A)."""
+
+
+def linear(study: Study) -> tuple[Array, Array]:
+    """Least squares on who won."""
+    seats = study.denied.shape[1]
+    found = least_squares(contrasts(study.denied), 100.0 * (win_shares(study.places) - 1 / seats), study.block)
+    assert found is not None
+    return -found.theta[seats - 1 :], found.covariance[seats - 1 :, seats - 1 :]
+
+
+def winner(study: Study) -> tuple[Array, Array]:
+    """Multinomial logit of the winner."""
+    found = estimate(study)
+    return found.power, found.covariance
+
+
+def whole(study: Study) -> tuple[Array, Array]:
+    """Plackett-Luce of whole rankings."""
+    found = estimate(study, depth=None)
+    return found.power, found.covariance
+
+
+def stages(study: Study) -> tuple[Array, Array]:
+    """Plackett-Luce with a scale for every stage below the first."""
+    seats = study.denied.shape[1]
+    features = features_of(study)
+    game, order, part = orders_of_finish(study.places)
+    ordered = np.take_along_axis(features[game], order[:, :, None], axis=1)
+    k, scales = features.shape[2], max(seats - 2, 0)
+
+    def scores(x: Array) -> tuple[float, Array]:
+        """The negative log-likelihood, and the gradient of every ranking, float64 (N, K + scales)."""
+        theta, value = x[:k], 0.0
+        gradient = np.zeros((len(ordered), k + scales))
+        for stage in range(seats - 1):
+            scale = 1.0 if stage == 0 else np.exp(x[k + stage - 1])
+            left = ordered[:, stage:]
+            utility = left @ theta
+            chances = np.exp(scale * (utility - utility.max(axis=1, keepdims=True)))
+            chances /= chances.sum(axis=1, keepdims=True)
+            value -= float(part @ np.log(chances[:, 0]))
+            residual = -chances
+            residual[:, 0] += 1
+            gradient[:, :k] += scale * np.einsum("gs,gsk->gk", residual, left)
+            if stage:
+                gradient[:, k + stage - 1] += scale * (residual * utility).sum(axis=1)
+        return value, gradient * part[:, None]
+
+    def loss(x: Array) -> tuple[float, Array]:
+        value, gradient = scores(x)
+        return value, -gradient.sum(axis=0)
+
+    x = minimize(loss, np.zeros(k + scales), jac=True, method="BFGS").x
+    step = 1e-4
+    hessian = np.array([(loss(x + step * e)[1] - loss(x - step * e)[1]) / (2 * step) for e in np.eye(k + scales)])
+    _, unit = np.unique(study.block, return_inverse=True)
+    sums = np.zeros((unit.max() + 1, k + scales))
+    np.add.at(sums, unit.ravel()[game], scores(x)[1])
+    influence = sums @ np.linalg.inv((hessian + hessian.T) / 2)
+    covariance = influence.T @ influence * (len(sums) / (len(sums) - 1))
+    power, slope = marginal_effects(features, x[:k], seats)
+    return 100 * power, 1e4 * slope @ covariance[:k, :k] @ slope.T
+
+
+ESTIMATORS: dict[str, Estimator] = {"least squares": linear, "winner": winner, "stages": stages, "whole": whole}
+
+
+def simulate(studies: int) -> None:
+    """Print bias, precision and coverage of every estimator for every kind of game."""
+    power = np.linspace(-0.3, 0.5, 15)
+    print("games, seats, estimator: slope of the truth on the estimate, mean standard error, coverage of 95% intervals")
+    for kind in KINDS:
+        for seats in (3, 4):
+            truth = true_effects(power, seats, luck=0.5, kind=kind)
+            runs = [simulated(power, seats, 400, seed, luck=0.5, kind=kind) for seed in range(studies)]
+            for name, estimator in ESTIMATORS.items():
+                found = [estimator(run) for run in runs]
+                error = np.array([np.sqrt(np.diag(covariance)) for _, covariance in found])
+                effect = np.array([one for one, _ in found])
+                slope = np.polyfit(effect.mean(axis=0), truth, 1)[0]
+                within = (np.abs(effect - truth) < 1.96 * error).mean()
+                print(f"{kind}, {seats}, {name}: {slope:.3f}, {error.mean():.2f}, {within:.1%}", flush=True)
+
+
+def compare(folder: Path) -> None:
+    """Print for every table of a run the slope of least squares on each estimate, and how far they differ in all."""
+    centre = np.eye(15) - 1 / 15
+    print("table, estimator: slope of least squares on the estimate, chi-squared of the difference (14 degrees)")
+    for table in load_run(folder):
+        if len(table) == 0 or not table.denied.any():
+            continue
+        study = study_of(table)
+        direct, covariance = linear(study)
+        direct, covariance = centre @ direct, centre @ covariance @ centre
+        for name, estimator in ESTIMATORS.items():
+            found = centre @ estimator(study)[0]
+            apart = direct - found
+            chi = float(apart @ np.linalg.pinv(covariance, rcond=1e-9) @ apart)
+            slope = np.polyfit(found, direct, 1)[0]
+            print(f"{table.name}, {len(table):,} games, {name}: {slope:.3f}, {chi:.1f}", flush=True)
+
+
+def planted(folder: Path, studies: int = 100) -> None:
+    """Print the true effect of the planted handicap, and how often intervals of small studies contain it."""
+    parts = [study_of(table) for table in load_run(folder)]
+    lacks = [study.denied[:, :, ACTIONS.index("two_wild_tiles")] for study in parts]
+    won = [win_shares(study.places) for study in parts]
+    has, without = [
+        np.concatenate([100 * share[lack == kind] for share, lack in zip(won, lacks, strict=True)]) for kind in (0, 1)
+    ]
+    truth = has.mean() - without.mean()
+    print(f"{sum(map(len, lacks)):,} games: {truth:.2f} games of a hundred", flush=True)
+    deals = [part.block + _APART * number for number, part in enumerate(parts)]
+    held: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
+    found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
+    for i in range(studies):
+        # Study number i takes the i-th part of the deals of every table, so each study is the same coin flip.
+        own = [study.block * studies // (study.block.max() + 1) == i for study in parts]
+        study = Study(
+            np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
+            np.concatenate([part.places[chosen] for part, chosen in zip(parts, own, strict=True)]),
+            np.concatenate([blocks[chosen] for blocks, chosen in zip(deals, own, strict=True)]),
+        )
+        for name, estimator in ESTIMATORS.items():
+            effect, covariance = estimator(study)
+            found[name].append(float(effect[0]))
+            held[name].append(bool(abs(effect[0] - truth) < 1.96 * np.sqrt(covariance[0, 0])))
+    for name in ESTIMATORS:
+        mean, within = np.mean(found[name]), sum(held[name])
+        print(f"{name}: mean of {studies} studies {mean:.2f}, intervals hold the truth in {within}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("folder", type=Path, nargs="?", help="a run whose seats were denied actions; default: simulate")
+    parser.add_argument("--planted", action="store_true", help="the run is that of configs/arena/planted.yaml")
+    parser.add_argument("--studies", type=int, default=200, help="simulated studies of every kind")
+    asked = parser.parse_args()
+    if asked.folder is None:
+        simulate(asked.studies)
+    elif asked.planted:
+        planted(asked.folder)
+    else:
+        compare(asked.folder)

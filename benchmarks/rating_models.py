@@ -1,0 +1,57 @@
+"""Compare ratings from whole rankings with ratings from winners alone, on the games of a tournament.
+
+    helsinki arena --players random,greedy,heuristic,net --games 1200 --seats 4 --seed 31 --out runs/rate4
+    python -m benchmarks.rating_models runs/rate4
+
+Prints for both models what they expect and what happened: how often one player finishes ahead of another, which is
+what a rating states, and how often each player wins.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from agents.arena.load import load_run
+from agents.rating.model import build_model
+from agents.rating.plackett_luce import fit
+from agents.rating.ratings import ELO
+from agents.rating.shares import expected_shares, pairs, standings
+
+
+def compare(folder: Path) -> None:
+    """Print both models next to what happened, for every table with three seats or more."""
+    for table in load_run(folder):
+        count, seats = len(table.players), table.places.shape[1]
+        if seats < 3 or not len(table):
+            continue
+        happened = pairs(count, table.seating, table.places, table.deck)
+        won = standings(count, table.seating, table.places, table.scores, table.deck)
+        print(f"{table.name}, {len(table):,} games")
+        model = build_model(table.players, table.seating, table.places, table.deck)
+        for name, depth in (("whole rankings", None), ("winner alone", 1)):
+            theta = fit(replace(model.rankings, depth=depth), model.virtual).theta
+            strength, seat = model.player_map @ theta, model.seat_map @ theta
+            utility = strength[table.seating] + seat
+            ahead = expected_shares(count, table.seating, utility)
+            chance = np.exp(utility - utility.max(axis=1, keepdims=True))
+            chance /= chance.sum(axis=1, keepdims=True)
+            sums = np.bincount(table.seating.ravel(), chance.ravel(), minlength=count)
+            print(f"  {name}: " + ", ".join(f"{p} {ELO * s:.0f}" for p, s in zip(table.players, strength, strict=True)))
+            for i in range(count):
+                expected = sums[i] / won.games[i]
+                between = f"{won.low[i]:.1%} to {won.high[i]:.1%}"
+                print(f"    {table.players[i]} wins {won.win_share[i]:.1%} ({between}), expected {expected:.1%}")
+                for j in range(i):
+                    between = f"{happened.low[i, j]:.1%} to {happened.high[i, j]:.1%}"
+                    told = f"{happened.share[i, j]:.1%} ({between}), expected {ahead[i, j]:.1%}"
+                    print(f"    {table.players[i]} ahead of {table.players[j]}: {told}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("folder", type=Path, help="a run with three or four seats")
+    compare(parser.parse_args().folder)

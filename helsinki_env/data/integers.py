@@ -1,0 +1,34 @@
+"""Which values from outside are integers: booleans of no library are, although most of them pass for 0 or 1."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["has_boolean", "is_boolean", "whole_number"]
+
+#: Types whose values are integers without another look.
+_INTEGERS = {int}
+
+
+def is_boolean(value: object) -> bool:
+    """Return whether a value is a boolean: Python's, or a scalar, array or tensor of a boolean dtype of any library."""
+    return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a whole number of any integer type as an int; None for everything else, booleans included."""
+    if type(value) is int:
+        return value
+    if is_boolean(value):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def has_boolean(values: Iterable[object]) -> bool:
+    """Return whether there is a boolean among values; an array of them would hold it as 0 or 1."""
+    return not _INTEGERS.issuperset(map(type, values)) and any(map(is_boolean, values))

@@ -1,0 +1,222 @@
+"""Arrays from outside: shape, type and values are checked here, once for all public functions around kernels.
+
+A kernel indexes an array without a look at its length, and a conversion can make a wrong value look right. Functions
+that users call pass their arguments through these, and call a kernel only with what comes back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import UserError, shown
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import gatherer
+
+__all__ = [
+    "INT64",
+    "UINT64",
+    "ArrayError",
+    "action_masks",
+    "fail_mask",
+    "in_place",
+    "integers",
+    "keys",
+    "mask_array",
+    "odd_row",
+    "records",
+]
+
+INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)
+
+Shape = tuple[int | None, ...]
+"""Expected sizes; None stands for any size."""
+
+_BLOCK = 64
+gather_odd = gatherer(_BLOCK, odd=True)
+
+
+class ArrayError(UserError):
+    """An array that cannot be used. The message names it, what was found and what is expected."""
+
+
+def _fail(name: str, found: object, expected: str, shape: Shape) -> NoReturn:
+    kind = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else shown(found)
+    sizes = ", ".join("any" if size is None else str(size) for size in shape)
+    raise ArrayError(f"{name}: found {kind}, expected {expected} of shape ({sizes}{',' if len(shape) == 1 else ''})")
+
+
+def _fits(array: npt.NDArray[Any], shape: Shape) -> bool:
+    if array.ndim != len(shape):
+        return False
+    for size, found in zip(shape, array.shape, strict=True):
+        if size is not None and size != found:
+            return False
+    return True
+
+
+def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds: str) -> npt.NDArray[Any]:
+    """Return what was given as an array whose type is of some kinds (`numpy.dtype.kind`)."""
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError, OverflowError):
+        _fail(name, given, expected, shape)
+    if not array.size and isinstance(given, list | tuple):
+        array = array.astype(np.int64)  # an empty list has no type of its own
+    if array.dtype.kind not in kinds or not _fits(array, shape):
+        _fail(name, array, expected, shape)
+    return array
+
+
+def integers(
+    name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
+) -> npt.NDArray[Any]:
+    """Return whole numbers as a contiguous array.
+
+    Args:
+        name: of the argument.
+        given: an array or a list of any integer type; booleans are rejected.
+        shape: expected shape.
+        low: smallest value.
+        high: largest value.
+        dtype: of what is returned.
+
+    Raises:
+        ArrayError: for anything else; values are compared before they are converted.
+    """
+    array = _whole_numbers(name, given, shape, f"whole numbers from {low} to {high}", "iu")
+    if array.size and not (int(array.min()) >= low and int(array.max()) <= high):
+        at = np.unravel_index(int(array.argmin() if int(array.min()) < low else array.argmax()), array.shape)
+        place = ", ".join(map(str, at))
+        raise ArrayError(f"{name}[{place}]: found {array[at]}, expected a whole number from {low} to {high}")
+    return np.require(array, dtype, ["C", "A", "W"])
+
+
+def keys(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
+    """Return random keys, uint64 (B,), contiguous; ArrayError for anything but whole numbers of 64 bits."""
+    if type(given) is np.ndarray and given.dtype == UINT64 and given.shape == (rows,) and given.flags.carray:
+        return given
+    return integers(name, given, (rows,), 0, 2**64 - 1, UINT64)
+
+
+def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
+    """Return an array, (B,), that a kernel writes: the given one, or a copy that the caller has to write back.
+
+    Args:
+        name: of the argument.
+        given: an array of exactly that type.
+        dtype: expected type.
+        rows: expected number of rows; None: any.
+
+    Raises:
+        ArrayError: for anything else, and for an array that cannot be written.
+    """
+    if (
+        not isinstance(given, np.ndarray)
+        or given.dtype != dtype
+        or given.ndim != 1
+        or (rows is not None and len(given) != rows)
+    ):
+        _fail(name, given, f"an array of {dtype.name}", (rows,))
+    flags = given.flags
+    if flags.carray:
+        return given
+    if not flags.writeable:
+        raise ArrayError(f"{name}: found an array that is read-only, expected one that can be written")
+    return np.array(given, order="C", subok=False)
+
+
+def records(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return records of a type, (B,), contiguous, to be read; ArrayError for anything else."""
+    if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
+        _fail(name, given, f"{dtype.name}, a record for each game with these components,", (None,))
+    return given if given.flags.carray else np.array(given, order="C", subok=False)
+
+
+@kernel
+def is_odd(mask):
+    """Whether a mask, int8 (A,), has an entry that is neither 0 nor 1."""
+    odd = np.int64(0)
+    if len(mask) < _BLOCK:
+        for action in range(len(mask)):
+            odd |= np.int64(mask[action])
+        return odd != 0 and odd != 1
+    for block in range(len(mask) // _BLOCK):
+        odd |= gather_odd(mask, _BLOCK * block)
+    return (odd | gather_odd(mask, len(mask) - _BLOCK)) != 0
+
+
+@kernel
+def odd_row(masks, some):
+    """Index of the first row, int8 (B, A), that is odd, or has no 1 if `some` is set; else the number of rows."""
+    for b in range(len(masks)):
+        if is_odd(masks[b]):
+            return b
+        if some:
+            legal = np.int8(0)
+            for action in range(masks.shape[1]):
+                legal |= masks[b, action]
+            if legal == 0:
+                return b
+    return len(masks)
+
+
+def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
+    """Return action masks, int8 (B, A), contiguous, whose int8 values a kernel has yet to check (`is_odd`).
+
+    Args:
+        name: of the argument.
+        given: 0 and 1 of any integer type, or booleans.
+        rows: number of rows; None: any.
+        ids: number of actions; None: any.
+
+    Raises:
+        ArrayError: for anything else.
+    """
+    if (
+        type(given) is np.ndarray
+        and given.dtype == INT8
+        and given.ndim == 2
+        and (rows is None or rows == len(given))
+        and (ids is None or ids == given.shape[1])
+        and given.flags.carray
+    ):
+        return given
+    shape = rows, ids
+    array = _whole_numbers(name, given, shape, "an action mask of 0 and 1", "iub")
+    if array.dtype.kind != "b":
+        array = integers(name, array, shape, 0, 1, INT8)
+    return np.require(array, INT8, ["C", "A", "W"])
+
+
+def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
+    """Raise ArrayError for a row of action masks that is odd or without a legal action."""
+    odd = (masks[b] != 0) & (masks[b] != 1)
+    if odd.any():
+        at = int(odd.argmax())
+        raise ArrayError(f"{name}[{b}, {at}]: found {masks[b, at]}, expected 0 or 1")
+    raise ArrayError(f"{name}[{b}]: found no legal action, expected at least one in each row")
+
+
+def action_masks(
+    name: str, given: Any, rows: int | None = None, ids: int | None = None, some: bool = True
+) -> npt.NDArray[np.int8]:
+    """Return action masks, int8 (B, A), contiguous, with 0 and 1 only.
+
+    Args:
+        name: of the argument.
+        given: 0 and 1 of any integer type, or booleans.
+        rows: number of rows; None: any.
+        ids: number of actions; None: any.
+        some: whether every row needs a legal action.
+
+    Raises:
+        ArrayError: for anything else.
+    """
+    masks = mask_array(name, given, rows, ids)
+    b = odd_row(masks, some)
+    if b < len(masks):
+        fail_mask(name, masks, b)
+    return masks

@@ -1,0 +1,150 @@
+"""The range of every field of a game's records, for records that come from outside.
+
+Kernels index arrays with what they read in a record, and Python code shifts and loops by it. Every check of a record
+therefore begins here: nothing is converted or looked up before each field is known to be in its range.
+
+A game states its ranges with `limits_belong_to`, by the type of its records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from reprlib import repr as brief
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.states import States
+
+__all__ = ["Limits", "check_ranges", "fail_field", "limits_belong_to", "limits_of"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the records of a component file may hold.
+
+    Attributes:
+        ids: number of actions.
+        least: smallest value of every field, one record, (1,).
+        most: largest value of every field, one record, (1,).
+    """
+
+    ids: int
+    least: States
+    most: States
+
+
+#: By the type of the records: the type of the tables, and the limits of a record of tables.
+_BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = {}
+
+
+def limits_belong_to(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
+    """State the ranges for records of a type.
+
+    Args:
+        dtype: type of the records.
+        tables: type of the tables that go with them.
+        limits: returns the limits for a record of tables.
+    """
+    _BY_DTYPE[dtype] = tables, limits
+
+
+def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
+    """Return the limits of records of a type; None if their game states none.
+
+    Args:
+        tables: record of the tables, ``config.tables[0]``.
+        dtype: type of the records.
+
+    Raises:
+        ValueError: if these are not the tables of such a game.
+    """
+    if dtype not in _BY_DTYPE:
+        return None
+    kind, limits = _BY_DTYPE[dtype]
+    if getattr(tables, "dtype", None) != kind or tables.shape != ():
+        raise ValueError(f"tables: found {brief(tables)}, expected the tables of the same game: config.tables[0]")
+    return limits(tables)
+
+
+def fail_field(b: int, name: str, found: Any, expected: str) -> NoReturn:
+    """Raise ValueError for a field of a record."""
+    raise ValueError(f"states: game {b}: {name}: found {brief(np.asarray(found).tolist())}, expected {expected}")
+
+
+@kernel
+def _first_outside(words, halves, small, low_words, low_halves, low_small, most_words, most_halves, most_small, ends):
+    """Index of the first record with a field outside its range, or the number of records.
+
+    A record is read as 8-byte, 2-byte and 1-byte fields without signs, where less than the least is beyond the most.
+    """
+    for b in range(len(small)):
+        outside = False
+        for i in range(ends[0] // 8):
+            outside |= words[b, i] - low_words[i] > most_words[i]
+        for i in range(ends[0] // 2, ends[1] // 2):
+            outside |= np.uint16(halves[b, i] - low_halves[i]) > most_halves[i]
+        for i in range(ends[1], ends[2]):
+            outside |= np.uint8(small[b, i] - low_small[i]) > most_small[i]
+        if outside:
+            return b
+    return len(small)
+
+
+def _views(states: States) -> list[npt.NDArray[Any]]:
+    rows = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
+    return [rows.view(width) for width in (np.uint64, np.uint16, np.uint8)]
+
+
+@lru_cache(maxsize=16)
+def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
+    """Where the fields of 8, 2 and 1 bytes end."""
+    fields: dict[str, Any] = dict(dtype.fields or {})
+    ends, end = [], 0
+    for width in (8, 2, 1):
+        sizes = [(kind[1], kind[0].itemsize) for kind in fields.values() if kind[0].base.itemsize == width]
+        assert all(begin >= end for begin, _ in sizes), "records: larger fields come first"
+        end = max((begin + size for begin, size in sizes), default=end)
+        ends.append(end)
+    return np.array(ends, np.int64)
+
+
+def first_outside(states: States, limits: Limits) -> int:
+    """Return the index of the first record with a field outside its range, or the number of records.
+
+    Args:
+        states: records, (B,), contiguous.
+        limits: their limits.
+    """
+    low, most = ([view[0] for view in _views(record)] for record in (limits.least, limits.most))
+    spans = [high - least for high, least in zip(most, low, strict=True)]
+    return int(_first_outside(*_views(states), *low, *spans, _ends(states.dtype)))
+
+
+def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None) -> None:
+    """Check that every field of records is in its range; do nothing for a game that states no ranges.
+
+    Args:
+        states: records, (B,).
+        tables: record of the tables, ``config.tables[0]``.
+        names: fields to check; default: all.
+
+    Raises:
+        ValueError: naming game, field, the value found and the range.
+    """
+    limits = limits_of(tables, states.dtype)
+    if limits is None:
+        return
+    if names is None and first_outside(np.ascontiguousarray(states), limits) == len(states):
+        return
+    for name in names or states.dtype.names or ():
+        found, low, high = (array[name] for array in (states, limits.least, limits.most))
+        outside = (found < low) | (found > high)
+        if outside.any():
+            place = np.argwhere(outside)[0].tolist()
+            bounds = " to ".join(str(array[(0, *place[1:])]) for array in (low, high))
+            fail_field(place[0], f"{name}{place[1:] or ''}", found[tuple(place)], bounds)

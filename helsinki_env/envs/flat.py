@@ -1,0 +1,121 @@
+"""Observation and mask as one vector, for libraries that know no dict spaces, such as CleanRL and SuperSuit.
+
+    >>> import gymnasium
+    >>> from helsinki_env import flatten
+    >>> env = flatten(gymnasium.make("helsinki_env:helsinki/Seat-v0"))
+    >>> obs, info = env.reset(seed=1)
+    >>> env.observation_space.shape == (1385 + 554,)
+    True
+    >>> mask = obs[..., -env.action_space.n :]
+    >>> bool((mask == info["action_mask"]).all())
+    True
+
+The mask is the last A entries of the vector, with A the number of actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import VectorEnv, VectorWrapper
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers.base import BaseWrapper
+
+from helsinki_env.envs.batch import Observation
+
+__all__ = ["FlatAECEnv", "FlatEnv", "FlatVectorEnv", "flatten"]
+
+Flat = npt.NDArray[np.int8]
+
+
+def flatten(env: Any) -> Any:
+    """Wrap an environment of the project so that observation and mask are one vector, int8 (F + A,).
+
+    The first F entries are the observation, the last A entries the mask, as they are in the dict. Batches have a row
+    for each game, (B, F + A). ``final_obs`` of a batch that resets in the same step is flat as well.
+
+    Args:
+        env: a Gymnasium environment, a vector of them, or a PettingZoo environment (AEC), wrapped or not.
+
+    Raises:
+        ValueError: if it is none of these, or its observations are not a dict of `observation` and `action_mask`.
+    """
+    if isinstance(env, VectorEnv):
+        return FlatVectorEnv(env)
+    if isinstance(env, gymnasium.Env):
+        return FlatEnv(env)
+    if isinstance(env, AECEnv):
+        return FlatAECEnv(env)
+    raise ValueError(f"env: found {type(env).__name__}, expected an environment of Gymnasium or PettingZoo (AEC)")
+
+
+class FlatEnv(gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstructorArgs):
+    """A Gymnasium environment with flat observations; see `flatten`."""
+
+    def __init__(self, env: gymnasium.Env[Observation, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self.observation_space = _flat_space(env.observation_space)
+
+    def observation(self, observation: Observation) -> Flat:
+        """Return an observation as a vector, (F + A,)."""
+        return _flat(observation)
+
+
+class FlatVectorEnv(VectorWrapper[Any, Any, Any, Any, Any], RecordConstructorArgs):
+    """A vector of Gymnasium environments with flat observations, in any autoreset mode; see `flatten`."""
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self.single_observation_space = _flat_space(env.single_observation_space)
+        self.observation_space = _flat_space(env.observation_space)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Flat, dict[str, Any]]:
+        """Reset the games; return flat observations, (B, F + A), and info."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        return _flat(obs), info
+
+    def step(self, actions: Any) -> tuple[Flat, Any, Any, Any, dict[str, Any]]:
+        """Take one action in every game; return what the environment returns, with flat observations, (B, F + A)."""
+        obs, reward, terminated, truncated, info = self.env.step(actions)
+        if "final_obs" in info:
+            final = np.full(len(info["final_obs"]), None, object)
+            for b, last in enumerate(info["final_obs"]):
+                final[b] = None if last is None else _flat(last)
+            info = info | {"final_obs": final}
+        return _flat(obs), reward, terminated, truncated, info
+
+
+class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
+    """A PettingZoo environment with flat observations; see `flatten`."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_spaces = {agent: _flat_space(env.observation_space(agent)) for agent in env.possible_agents}
+
+    def observation_space(self, agent: str) -> Box:
+        """Return the observation space of an agent, the same object at every call."""
+        space: Box = self.observation_spaces[agent]
+        return space
+
+    def observe(self, agent: str) -> Flat:
+        """Return what an agent sees and its legal actions as a vector, (F + A,)."""
+        return _flat(self.env.observe(agent))
+
+
+def _flat(observation: Observation) -> Flat:
+    return np.concatenate([observation["observation"], observation["action_mask"]], axis=-1)
+
+
+def _flat_space(space: Any) -> Any:
+    if not isinstance(space, Dict) or set(space) != {"observation", "action_mask"}:
+        raise ValueError(f"env: found observations in {space}, expected a dict of observation and action_mask")
+    parts = [space["observation"], space["action_mask"]]
+    low, high = (np.concatenate([getattr(part, side) for part in parts], axis=-1) for side in ("low", "high"))
+    return Box(low, high, dtype=np.int8)

@@ -1,0 +1,30 @@
+/** Which character a key means, on whatever keyboard: AZERTY has digits only with Shift, others have other letters. */
+
+/**
+ * Return a letter a to z, a digit 0 to 9, or the name of the key (`Enter`, `ArrowLeft`, ...).
+ *
+ * @param {KeyboardEvent} event
+ */
+export function keyOf(event) {
+  const { key, code } = event;
+  const single = [...key].length === 1;
+  if (!single && !["Dead", "Process", "Unidentified"].includes(key)) return key;
+  const plain = key.normalize("NFKC").toLowerCase();
+  if (single && /^[a-z0-9]$/.test(plain)) return plain;
+  if (/^\p{Nd}$/u.test(plain)) return String(valueOf(plain));
+  // A character that is neither: the place of the key says which letter or digit a Latin keyboard has there.
+  const there = /^(?:Key([A-Z])|(?:Digit|Numpad)(\d))$/.exec(code);
+  return there ? (there[1]?.toLowerCase() ?? there[2]) : key;
+}
+
+/**
+ * Return the value of a digit of any script: the ten digits of each follow one another.
+ *
+ * @param {string} digit
+ */
+function valueOf(digit) {
+  const at = /** @type {number} */ (digit.codePointAt(0));
+  let zero = at;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return (at - zero) % 10;
+}

@@ -1,0 +1,92 @@
+/** The question before something is done. It lies over the page: nothing moves under the pointer when it comes. */
+
+import { button, make } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Decision} Decision */
+/** @typedef {import("./protocol.js").View} View */
+
+/** Milliseconds in which the press that has raised a question does not answer it, if it comes a second time. */
+const SETTLES = 400;
+/** Pixels between two presses that are at the same place. */
+const NEAR = 12;
+
+/** The last press: a key, or where the pointer was. */
+let pressed = { key: "", x: -1, y: -1 };
+addEventListener("keydown", (event) => (pressed = { key: event.code || event.key, x: -1, y: -1 }), true);
+addEventListener("pointerdown", (event) => (pressed = { key: "", x: event.clientX, y: event.clientY }), true);
+
+export class Question {
+  /** @type {{about: Decision | null, yes: () => void, stands: (next: View) => boolean, by: typeof pressed, at: number} | null} */
+  #open = null;
+
+  /**
+   * @param {HTMLElement} box
+   * @param {() => void} changed  a question was raised or has gone
+   * @param {() => void} leave  the focus must go elsewhere
+   */
+  constructor(box, changed, leave) {
+    this.box = box;
+    this.changed = changed;
+    this.leave = leave;
+  }
+
+  /** Whether a question is open. */
+  get open() {
+    return this.#open !== null;
+  }
+
+  /** The decision that the question is about; null if there is none. */
+  get about() {
+    return this.#open?.about ?? null;
+  }
+
+  /**
+   * Ask before something is done.
+   *
+   * @param {Decision | null} about
+   * @param {string} words
+   * @param {() => void} does
+   * @param {(next: View) => boolean} [stands]  whether it may still be done when the table is another
+   */
+  ask(about, words, does, stands = () => false) {
+    this.#open = { about, yes: does, stands, by: pressed, at: performance.now() };
+    const sure = button("Yes", () => this.yes(), { class: "main" });
+    sure.append(" ", make("kbd", { "aria-hidden": "true" }, "Enter"));
+    const no = button("No", () => this.drop());
+    no.append(" ", make("kbd", { "aria-hidden": "true" }, "Esc"));
+    this.box.replaceChildren(make("p", {}, words), make("div", { class: "row" }, sure, no));
+    this.box.hidden = false;
+    sure.focus({ preventScroll: true });
+    this.changed();
+  }
+
+  /**
+   * Return whether the question still makes sense for another view.
+   *
+   * @param {View} next
+   */
+  standsFor(next) {
+    return this.#open?.stands(next) ?? false;
+  }
+
+  /** Do what was asked; not for the second half of a double press, which nobody has meant as an answer. */
+  yes() {
+    if (!this.#open) return;
+    const { yes, by, at } = this.#open;
+    const same = by.key ? by.key === pressed.key : !pressed.key && Math.hypot(by.x - pressed.x, by.y - pressed.y) < NEAR;
+    if (same && performance.now() - at < SETTLES) return;
+    this.drop();
+    yes();
+  }
+
+  /** Take the question back. */
+  drop() {
+    if (!this.#open) return;
+    this.#open = null;
+    const focused = this.box.contains(document.activeElement);
+    this.box.hidden = true;
+    this.box.replaceChildren();
+    if (focused) this.leave();
+    this.changed();
+  }
+}
