@@ -126,7 +126,9 @@ def _answer_errors(app: FastAPI) -> None:
     async def refused(_: Request, problem: ValueError) -> JSONResponse:
         return JSONResponse({"error": str(problem)}, 404 if isinstance(problem, TableError) else 400)
 
-    async def other(_: Request, problem: Any) -> JSONResponse:
+    async def other(request: Request, problem: Any) -> JSONResponse | FileResponse:
+        if problem.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+            return FileResponse(STATIC / "missing.html", 404)
         return JSONResponse({"error": str(problem.detail)}, problem.status_code)
 
     for status in (400, 404, 405, 413):

@@ -163,9 +163,8 @@ function heard(message) {
 function showClosed(why) {
   byId("line").textContent = "";
   headline("This table is closed to you");
-  byId("headline").focus({ preventScroll: true });
-  const others = make("a", { href: "/" }, "All tables");
-  byId("act").replaceChildren(byId("headline"), make("p", { id: "why" }, why), make("p", {}, others));
+  const others = make("p", {}, make("a", { href: "/" }, "All tables"));
+  byId("act").replaceChildren(byId("headline"), byId("error"), others);
   document.body.classList.add("closed");
   complain(why);
 }
