@@ -41,6 +41,8 @@ let began = 0;
 let stale = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
+/** @type {HTMLElement | null} What had the focus before the connection was lost: a button that is off loses it. */
+let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
 const placing = new Placing();
@@ -100,9 +102,10 @@ function showLine(there) {
   sent = -1;
   advice.forget();
   stale = true;
-  document.body.classList.toggle("cut", !there);
   question.drop();
   closeMenu();
+  if (!there && !document.body.classList.contains("cut")) focusedBefore = /** @type {HTMLElement | null} */ (document.activeElement);
+  document.body.classList.toggle("cut", !there);
   switchButtons();
 }
 
@@ -113,6 +116,8 @@ function switchButtons() {
     one.disabled = !connection.there;
   }
   if (!connection.there) return;
+  if (focusedBefore?.isConnected && document.activeElement === document.body) focusedBefore.focus({ preventScroll: true });
+  focusedBefore = null;
   showPlacing();
   showPicking();
 }
