@@ -45,7 +45,8 @@ def before_a_choice(game: str, kind: str) -> Table:
     spec = spec_named(game)
     assert spec.selection is not None
     for seed in itertools.count():
-        one, told, rng = spec.game(spec.config(), seed=seed), [], random.Random(seed)
+        one, rng = spec.game(spec.config(), seed=seed), random.Random(seed)
+        told: list[tuple[int, int, str]] = []
         while not one.done:
             found = spec.selection(one, one.seat) if one.seat == 0 else None
             if found is not None and found.kind == kind and found.ways()[0] != found.ways()[1]:

@@ -25,6 +25,9 @@ VIEWER = Path(__file__).resolve().parent / "viewer"
 _SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
 #: What comes after them: the film is unpacked and shown.
 _BEGIN = """
+if (!globalThis.DecompressionStream) {
+  document.getElementById("viewer").textContent = "This browser cannot unpack the game; a newer one can.";
+}
 const packed = Uint8Array.from(atob(document.getElementById("film").textContent), (letter) => letter.charCodeAt(0));
 const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
 new Viewer(document.getElementById("viewer"), await new Response(unpacked).json());

@@ -35,11 +35,12 @@ export class Graph {
       jump(Math.round(Math.min(1, Math.max(0, along)) * film.steps.length));
     };
     this.element.addEventListener("pointerdown", (event) => {
-      this.element.setPointerCapture(event.pointerId);
+      this.element.setPointerCapture?.(event.pointerId);
       at(event);
     });
     this.element.addEventListener("pointermove", (event) => event.buttons && at(event));
-    new ResizeObserver(() => this.#draw()).observe(this.element);
+    if (globalThis.ResizeObserver) new ResizeObserver(() => this.#draw()).observe(this.element);
+    else addEventListener("resize", () => this.#draw());
   }
 
   /**

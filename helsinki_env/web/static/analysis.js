@@ -1,7 +1,7 @@
 /** The page on which games and positions are brought to be taken apart, and found again. */
 
 import { Refused, ask, send } from "./access.js";
-import { button, byId, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
@@ -67,18 +67,18 @@ async function keep(content, number) {
  * @param {{count: number, games: Brought[]}} found
  */
 function showGames(content, { count, games }) {
-  const items = games.map((one) => {
+  const items = games.map((one) => () => {
     const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
-    const about = `${game}, ${one.decisions} decisions${one.scores ? "" : ", not played to its end"}`;
+    const about = `${game}, ${counted(one.decisions, "decision")}${one.scores ? "" : ", not played to its end"}`;
     const choose = button("Open", once(() => keep(content, one.number).catch(complain)));
     choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
     return make("li", {}, words, choose);
   });
   const more = count > games.length ? `, the first ${games.length} of them` : "";
-  byId("found-title").textContent = `${count.toLocaleString()} games${more}`;
-  byId("games").replaceChildren(...items);
+  byId("found-title").textContent = `${counted(count, "game")}${more}`;
+  fill(byId("games"), items);
   byId("found").hidden = false;
   byId("found-title").focus();
 }
@@ -137,8 +137,8 @@ function mark({ start, end }) {
 async function showKept() {
   /** @type {Kept[]} */
   const kept = await ask("GET", "/api/records");
-  const items = kept.map(({ record, title, made, decisions }) => {
-    const about = decisions === null ? "a position" : `${decisions} decisions`;
+  const items = kept.map(({ record, title, made, decisions }) => () => {
+    const about = decisions === null ? "a position" : counted(decisions, "decision");
     const forget = async () => {
       if (!confirm(`Forget "${title}"?`)) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
@@ -150,7 +150,7 @@ async function showKept() {
     const link = make("a", { href: `/analysis/${record}` }, title);
     return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date}`)), remove);
   });
-  byId("kept").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
+  fill(byId("kept"), items);
 }
 
 whenSent(form, open);

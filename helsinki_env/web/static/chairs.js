@@ -1,11 +1,12 @@
 /** Who is to sit at a table: the seats of a form, and the links for people who each use a browser of their own. */
 
-import { addressOf } from "./access.js";
+import { addressOf, onThisMachine } from "./access.js";
 import { button, make } from "./dom.js";
-import { keep, recall } from "./kept.js";
+import { keep, keeps, recall } from "./kept.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {{player: string, name: string}} Sitting */
+/** @typedef {{seat: number, name: string, link: string}} Link */
 
 const HUMAN = "human";
 
@@ -103,24 +104,75 @@ export class Chairs {
 }
 
 /**
+ * Remember the links of a table in this browser: the server tells them once.
+ *
+ * @param {string} table
+ * @param {Link[]} links  none: forget them
+ */
+export function keepLinks(table, links) {
+  keep(`links.${table}`, links.length ? JSON.stringify(links) : "");
+}
+
+/**
+ * Return the links of a table that was made in this browser.
+ *
+ * @param {string} table
+ * @returns {Link[]}
+ */
+export function keptLinks(table) {
+  try {
+    return JSON.parse(recall(`links.${table}`, "[]") || "[]");
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Copy the text of an element; where the browser has no clipboard, as over plain HTTP, by selecting it.
+ *
+ * @param {string} text
+ * @param {HTMLElement} shown  has the text
+ * @returns {Promise<boolean>} whether it is in the clipboard; if not, it is selected
+ */
+async function copyText(text, shown) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(shown);
+    try {
+      return document.execCommand("copy");
+    } catch {
+      return false;
+    }
+  }
+}
+
+/**
  * Show the links of a table's seats.
  *
  * @param {HTMLElement} section
- * @param {{seat: number, name: string, link: string}[]} links
+ * @param {Link[]} links
  */
 export function showLinks(section, links) {
   const items = links.map(({ name, link }) => {
     const address = addressOf(link);
-    const copy = button("Copy", async () => {
-      await navigator.clipboard.writeText(address);
-      copy.textContent = "Copied";
-    });
     const open = make("a", { href: address, target: "_blank" }, address);
-    return make("li", {}, make("div", {}, make("b", {}, name), make("div", {}, open)), copy);
+    const said = make("span", { class: "soft", role: "status" });
+    const copy = button("Copy", async () => {
+      const copied = await copyText(address, open);
+      copy.textContent = copied ? "Copied" : "Copy";
+      said.textContent = copied ? "" : "This browser lets no page copy. The link is selected: copy it from the menu or by keys.";
+    });
+    return make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), said), copy);
   });
   const title = make("h2", { id: "links-title", tabindex: "-1" }, "A link for each person");
-  const says = make("p", {}, "Whoever opens a link plays that seat. Keep them: they are not shown again.");
-  section.replaceChildren(title, says, make("ul", { class: "tables" }, ...items));
+  const where = keeps
+    ? 'Whoever opens a link plays that seat. This browser shows them again with "Links" in the list of tables.'
+    : "Whoever opens a link plays that seat. Write them down: this browser stores nothing, so they are not shown again.";
+  const here = `These links work on this machine alone, because the server is open at ${location.host}. For other devices start it with --host and the address of this machine.`;
+  const warning = onThisMachine ? [make("p", { class: "note" }, here)] : [];
+  section.replaceChildren(title, ...warning, make("p", {}, where), make("ul", { class: "tables" }, ...items));
   section.hidden = false;
   title.focus();
 }

@@ -1,7 +1,7 @@
 /** Who judges a game that is taken apart, how far they are, and what they think. */
 
-import { ask } from "./access.js";
-import { byId, make } from "./dom.js";
+import { Unreachable, ask } from "./access.js";
+import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Judging} Judging */
 
@@ -100,7 +100,7 @@ export class Judge {
       try {
         judging = await this.#ask("GET", judging.judge);
       } catch (problem) {
-        if (!(problem instanceof TypeError)) throw problem; // the server was stopped, and may come back
+        if (!(problem instanceof Unreachable)) throw problem; // the server was stopped, and may come back
       }
     }
   }
@@ -114,7 +114,7 @@ export class Judge {
     if (total) bar.max = total;
     if (total) bar.value = done;
     else bar.removeAttribute("value");
-    const far = total ? `${done} of ${total} decisions` : "One moment";
+    const far = total ? `${done} of ${counted(total, "decision")}` : "One moment";
     byId("state").textContent = this.#running ? far : problem;
     if (this.#running) return;
     this.shown = judgement ? judge : "";

@@ -1,8 +1,8 @@
 /** Playing on from a decision of a game that is taken apart, or from a position: who sits where, and a new table. */
 
-import { ask } from "./access.js";
-import { Chairs, showLinks } from "./chairs.js";
-import { byId, goTo, once, whenSent } from "./dom.js";
+import { ask, onThisMachine } from "./access.js";
+import { Chairs, keepLinks, showLinks } from "./chairs.js";
+import { byId, counted, goTo, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -38,21 +38,24 @@ export async function playOn(record, game, players, decisions, seat) {
     player: i === seat ? "human" : known.includes(player) ? player : usual,
     name: "",
   }));
-  byId("seats-title").textContent = decisions ? `Play on after ${decisions} decisions` : "Play on from here";
+  byId("seats-title").textContent = decisions ? `Play on after ${counted(decisions, "decision")}` : "Play on from here";
   chairs.show(played, players.length, sitting);
   refuse(null);
   byId("new").hidden = false;
   byId("links").hidden = true;
   from = { record, decisions };
-  dialog.showModal();
+  byId("here-only").hidden = !onThisMachine;
+  if (dialog.showModal) dialog.showModal();
+  else dialog.setAttribute("open", ""); // then it is part of the page
 }
 
 async function begin() {
   const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
   if (!links.length) return await goTo(`/tables/${table}`);
   byId("new").hidden = true;
+  keepLinks(table, links);
   showLinks(byId("links"), links);
 }
 
 whenSent(/** @type {HTMLFormElement} */ (byId("new")), once(() => begin().catch(refuse)));
-byId("cancel").addEventListener("click", () => dialog.close());
+byId("cancel").addEventListener("click", () => (dialog.close ? dialog.close() : dialog.removeAttribute("open")));

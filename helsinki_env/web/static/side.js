@@ -24,7 +24,7 @@ export function showSeats(list, view) {
       if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, "you"));
       if (chair.to_move) who.push(make("span", { class: "pill gold" }, "to move"));
       if (view.done) who.push(make("span", { class: "pill gold" }, PLACES[chair.place]));
-      const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), " points");
+      const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), chair.score === 1 ? " point" : " points");
       return make("li", { class: chair.to_move ? "active" : null }, ...who, points);
     }),
   );

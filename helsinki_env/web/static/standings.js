@@ -1,6 +1,6 @@
 /** How a tournament stands: words, tables and the chart of ratings. */
 
-import { make, makeSvg } from "./dom.js";
+import { counted, make, makeSvg } from "./dom.js";
 
 /**
  * @typedef {object} Progress  How far a tournament is.
@@ -75,9 +75,9 @@ const signed = (value) => value.toFixed(0).replace(/^-0$/, "0").replace("-", "âˆ
  * @param {number} seconds
  */
 export function duration(seconds) {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} seconds`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} minutes`;
-  return `${Math.round(seconds / 3600)} hours`;
+  if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), "second");
+  if (seconds < 90 * 60) return counted(Math.round(seconds / 60), "minute");
+  return counted(Math.round(seconds / 3600), "hour");
 }
 
 /**
@@ -86,7 +86,7 @@ export function duration(seconds) {
  * @param {Progress} one
  */
 export function inWords(one) {
-  return `${STATES[one.state].toLowerCase()}, ${whole(one.done)} of ${whole(one.games)} games`;
+  return `${STATES[one.state].toLowerCase()}, ${whole(one.done)} of ${counted(one.games, "game")}`;
 }
 
 /**
@@ -95,7 +95,7 @@ export function inWords(one) {
  * @param {Progress} one
  */
 export function stateOf(one) {
-  if (one.state === "waiting") return `Waiting: at most ${one.at_once} tournaments are played at a time`;
+  if (one.state === "waiting") return `Waiting: at most ${counted(one.at_once, "tournament")} at a time`;
   return STATES[one.state];
 }
 
@@ -151,7 +151,7 @@ function pairCell(pair) {
   if (!pair || pair.ahead === null) return make("td", { class: "none" }, "Â·");
   const cell = make("td", {}, percent(pair.ahead));
   if (pair.low !== null && pair.high !== null) {
-    cell.title = `${pair.player} ahead of ${pair.opponent}: ${percent(pair.low)} to ${percent(pair.high)} in ${whole(pair.games)} games`;
+    cell.title = `${pair.player} ahead of ${pair.opponent}: ${percent(pair.low)} to ${percent(pair.high)} in ${counted(pair.games, "game")}`;
   }
   // Blue above one half, orange below: the two that all who see colours tell apart.
   const strength = Math.abs(pair.ahead - 0.5) * 0.9;

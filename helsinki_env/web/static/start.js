@@ -1,9 +1,10 @@
 /** The start page: make a table, or go on with one. */
 
-import { ask } from "./access.js";
+import { ask, onThisMachine } from "./access.js";
 import { takeApart } from "./apart.js";
-import { Chairs, showLinks } from "./chairs.js";
-import { button, byId, goTo, make, once, whenSent } from "./dom.js";
+import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
+import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -54,6 +55,7 @@ async function begin() {
     const wanted = order();
     const { table, links } = await ask("POST", "/api/tables", wanted);
     if (!links.length) return await goTo(`/tables/${table}`);
+    keepLinks(table, links);
     showLinks(byId("links"), links);
     await showTables();
   } catch (problem) {
@@ -68,26 +70,38 @@ whenSent(form, once(begin));
 async function showTables() {
   /** @type {Listed[]} */
   const tables = await ask("GET", "/api/tables");
-  const items = tables.map((one) => {
-    const who = one.seats.map((seat) => seat.name).join(", ");
-    const title = games.find((known) => known.name === one.game)?.title ?? one.game;
-    const name = one.title || `${title}: ${who}`;
-    const about = `${title}, ${one.over ? "over after " : ""}${one.decisions} decisions, ${new Date(1000 * one.made).toLocaleString()}`;
-    const forget = async () => {
-      if (!confirm(`Forget the table "${name}"?`)) return;
-      await ask("DELETE", `/api/tables/${one.table}`).catch(complain);
-      await showTables().catch(complain);
-    };
-    const remove = button("Remove", once(forget));
-    remove.setAttribute("aria-label", `Remove the table ${name}`);
-    const open = one.links ? make("b", { title: "Opened by the links of its seats" }, name) : make("a", { href: `/tables/${one.table}` }, name);
-    const apart = one.over ? [takeApart(one.table, complain, "Take apart", `Take apart the game ${name}`)] : [];
-    const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
-    return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));
-  });
-  byId("tables").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
+  fill(byId("tables"), tables.map((one) => () => item(one)));
 }
 
+/** @param {Listed} one */
+function item(one) {
+  const who = one.seats.map((seat) => seat.name).join(", ");
+  const title = games.find((known) => known.name === one.game)?.title ?? one.game;
+  const name = one.title || `${title}: ${who}`;
+  const about = `${title}, ${one.over ? "over after " : ""}${counted(one.decisions, "decision")}, ${new Date(1000 * one.made).toLocaleString()}`;
+  const forget = async () => {
+    if (!confirm(`Forget the table "${name}"?`)) return;
+    try {
+      await ask("DELETE", `/api/tables/${one.table}`);
+      keepLinks(one.table, []);
+    } catch (problem) {
+      complain(problem);
+    }
+    await showTables().catch(complain);
+  };
+  const remove = button("Remove", once(forget), { "aria-label": `Remove the table ${name}` });
+  const open = one.links ? make("b", { title: "Opened by the links of its seats" }, name) : make("a", { href: `/tables/${one.table}` }, name);
+  const apart = one.over ? [takeApart(one.table, complain, "Take apart", `Take apart the game ${name}`)] : [];
+  const links = keptLinks(one.table);
+  const again = () => showLinks(byId("links"), links);
+  if (links.length) apart.unshift(button("Links", again, { "aria-label": `Show the links of the table ${name}` }));
+  const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
+  return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));
+}
+
+byId("unkept").hidden = keeps;
+byId("unkept").textContent = KEEPS_NOTHING;
+byId("here-only").hidden = !onThisMachine;
 game.addEventListener("change", showGame);
 players.addEventListener("change", showChairs);
 try {

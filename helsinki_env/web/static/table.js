@@ -41,6 +41,8 @@ let began = 0;
 let stale = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
+/** @type {HTMLElement | null} What had the focus before the connection was lost: a button that is off loses it. */
+let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
 const placing = new Placing();
@@ -100,9 +102,10 @@ function showLine(there) {
   sent = -1;
   advice.forget();
   stale = true;
-  document.body.classList.toggle("cut", !there);
   question.drop();
   closeMenu();
+  if (!there && !document.body.classList.contains("cut")) focusedBefore = /** @type {HTMLElement | null} */ (document.activeElement);
+  document.body.classList.toggle("cut", !there);
   switchButtons();
 }
 
@@ -113,6 +116,8 @@ function switchButtons() {
     one.disabled = !connection.there;
   }
   if (!connection.there) return;
+  if (focusedBefore?.isConnected && document.activeElement === document.body) focusedBefore.focus({ preventScroll: true });
+  focusedBefore = null;
   showPlacing();
   showPicking();
 }
@@ -164,9 +169,8 @@ function heard(message) {
 function showClosed(why) {
   byId("line").textContent = "";
   headline("This table is closed to you");
-  byId("headline").focus({ preventScroll: true });
-  const others = make("a", { href: "/" }, "All tables");
-  byId("act").replaceChildren(byId("headline"), make("p", { id: "why" }, why), make("p", {}, others));
+  const others = make("p", {}, make("a", { href: "/" }, "All tables"));
+  byId("act").replaceChildren(byId("headline"), byId("error"), others);
   document.body.classList.add("closed");
   complain(why);
 }

@@ -1,7 +1,7 @@
 /** The page of a tournament: asks every second how it stands. */
 
-import { ask } from "./access.js";
-import { button, byId, make } from "./dom.js";
+import { Unreachable, ask } from "./access.js";
+import { button, byId, counted, goTo, make } from "./dom.js";
 import { download } from "./download.js";
 import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./standings.js";
 
@@ -48,12 +48,12 @@ function showFar(now) {
   write("state", stateOf(now));
   const lineups = now.lineups === 1 ? "one line-up" : `${now.lineups} line-ups`;
   const options = now.options.length ? `, ${now.options.join(", ")}` : "";
-  write("about", `${now.game}${options}, ${now.seats} players at a table, ${lineups}, ${now.decks} decks, seed ${now.seed}`);
+  write("about", `${now.game}${options}, ${now.seats} players at a table, ${lineups}, ${counted(now.decks, "deck")}, seed ${now.seed}`);
   const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
   progress.max = now.games;
   progress.value = now.done;
   const left = now.seconds_left === null || now.done === now.games ? "" : `, about ${duration(now.seconds_left)} left`;
-  write("far", `${now.done.toLocaleString("en")} of ${now.games.toLocaleString("en")} games${left}`);
+  write("far", `${now.done.toLocaleString("en")} of ${counted(now.games, "game")}${left}`);
   write("message", now.message);
   byId("message").hidden = !now.message;
   write("toggle", active(now) ? "Stop" : "Go on");
@@ -79,7 +79,7 @@ function showFigures(now) {
   byId("scale").hidden = figures.without !== null;
   write(
     "scale",
-    `From ${figures.games.toLocaleString("en")} games, in Elo points: 400 are odds of 10 : 1. Intervals are those of the difference to ${figures.reference ?? ""}, which is at zero.`,
+    `From ${counted(figures.games, "game")}, in Elo points: 400 are odds of 10 : 1. Intervals are those of the difference to ${figures.reference ?? ""}, which is at zero.`,
   );
   const two = now.seats === 2;
   write("cross-says", two ? "Share of the games that the row wins against the column." : "How often the row finishes ahead of the column.");
@@ -125,7 +125,7 @@ async function lookAt(number) {
   complain("");
   try {
     const { record } = await ask("POST", "/api/records", await ask("GET", `${path}/games/${number}`));
-    location.assign(`/analysis/${record}`);
+    await goTo(`/analysis/${record}`);
   } catch (problem) {
     complain(problem);
   }
@@ -151,7 +151,10 @@ async function refresh() {
     write("line", "");
   } catch (problem) {
     if (leaving) return;
-    if (!(problem instanceof TypeError)) return complain(problem);
+    if (!(problem instanceof Unreachable)) {
+      if (!shown) write("state", "This tournament cannot be shown");
+      return complain(problem);
+    }
     write("line", "The server does not answer; trying again …"); // it was stopped, and may come back
   }
   const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
@@ -180,12 +183,13 @@ byId("remove").addEventListener("click", async () => {
   leaving = true;
   try {
     await ask("DELETE", path);
-    location.assign("/tournaments");
+    await goTo("/tournaments");
   } catch (problem) {
     complain(problem);
     leaving = false;
     await refresh();
   }
 });
-new ResizeObserver(showChart).observe(byId("chart"));
+if (globalThis.ResizeObserver) new ResizeObserver(showChart).observe(byId("chart"));
+else addEventListener("resize", showChart);
 refresh();

@@ -1,7 +1,7 @@
 /** The start page of tournaments: begin one, or go back to one. */
 
 import { ask } from "./access.js";
-import { button, byId, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { inWords } from "./standings.js";
 
@@ -80,7 +80,7 @@ function showCount() {
   const decks = Math.max(LEAST_DECKS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
   const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
   byId("count").textContent = Number.isFinite(decks)
-    ? `${(decks * lineups * there).toLocaleString("en")} games: ${decks} decks for ${words} of ${there} players, each deck dealt ${there} times, so that everybody sits in every seat.`
+    ? `${counted(decks * lineups * there, "game")}: ${counted(decks, "deck")} for ${words} of ${there} players, each deck dealt ${there} times, so that everybody sits in every seat.`
     : "";
 }
 
@@ -113,7 +113,7 @@ whenSent(form, once(begin));
 async function showTournaments() {
   /** @type {Progress[]} */
   const found = await ask("GET", "/api/tournaments");
-  const items = found.map((one) => {
+  const items = found.map((one) => () => {
     const closed = one.state === "closed";
     const name = closed ? one.tournament : one.title || one.players.join(", ");
     const about = closed ? one.message : `${one.game}, ${one.seats} at a table, ${inWords(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
@@ -127,7 +127,7 @@ async function showTournaments() {
     const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
     return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
   });
-  byId("tournaments").replaceChildren(...(items.length ? items : [make("li", { class: "soft" }, "None yet.")]));
+  fill(byId("tournaments"), items);
 }
 
 game.addEventListener("change", showGame);
