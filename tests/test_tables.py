@@ -191,7 +191,8 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     rows = sqlite3.connect(tmp_path / "tables.sqlite")
     for later in ("tournament_games", "tournaments", "records"):
         rows.execute(f"DROP TABLE {later}")
-    rows.execute("ALTER TABLE tables DROP COLUMN start")
+    for column in ("start", "looked", "over"):
+        rows.execute(f"ALTER TABLE tables DROP COLUMN {column}")
     rows.execute("PRAGMA user_version = 1")
     rows.commit()
     rows.close()
@@ -247,6 +248,10 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
             play(one, 1)
         store.add(one)
         room, views = Room(one, store, thinkers), list[str]()
+
+        def paused() -> bool:
+            return room.table.paused
+
         page = Page(views.append, (0,))
         room.pages.add(page)
         room.go_on()
@@ -261,10 +266,10 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         room.asked(page, {"type": "stop"})
         with pytest.raises(StoreError, match="nothing is taken back"):
             room.asked(page, {"type": "takeback", "number": number, "to": to})
-        assert room.table.paused, "whom somebody has stopped does not go on by that"
+        assert paused(), "whom somebody has stopped does not go on by that"
         room.asked(page, {"type": "go"})
         store.rows.execute("PRAGMA query_only = OFF")
-        while room.table.thinker is not None and not room.table.paused:
+        while room.table.thinker is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
         room.asked(page, {"type": "takeback", "number": number, "to": to})  # a player has decided since
