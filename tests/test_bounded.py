@@ -31,7 +31,7 @@ MANY = 20_000_000
 
 def table(games: int = 1, **columns: Any) -> Any:
     """Return games of nothing, with some columns instead."""
-    found = []
+    found: list[Any] = []
     for field in SCHEMA:
         if field.name in columns:
             found.append(columns[field.name])

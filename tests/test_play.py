@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from agents.match import play_match
 from helsinki_env.cli import main
 from helsinki_env.engine.hidden import redeal
 from helsinki_env.web.connections import REQUEST_WITHIN
@@ -351,6 +352,50 @@ def test_tables_that_cannot_be_made(number: int, server: Server) -> None:
 def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server: Server) -> None:
     found, answer, _ = server.ask(method, path)
     assert found == status, answer
+
+
+@pytest.mark.parametrize("path", ["/tables/none", "/analysis/none", "/tournaments/none", "/nothing", "/tables/a/b"])
+def test_a_page_that_is_not_there_says_where_to_go(path: str, server: Server) -> None:
+    status, page, headers = server.ask("GET", path, headers={"accept": "text/html,*/*"})
+    assert (status, headers["content-type"].partition(";")[0]) == (404, "text/html")
+    assert 'href="/"' in page
+    status, answer, _ = server.ask("GET", f"/api{path}/none", headers={"accept": "text/html,*/*"})
+    assert (status, [*answer]) == (404, ["error"])
+
+
+def test_the_page_of_a_table_is_there_as_long_as_the_table(server: Server) -> None:
+    name = server.make("human", "human")["table"]
+    status, page, _ = server.ask("GET", f"/tables/{name}")
+    assert (status, "table.js" in page) == (200, True)
+    assert server.ask("DELETE", f"/api/tables/{name}")[0] == 200
+    assert server.ask("GET", f"/tables/{name}")[0] == 404
+
+
+@pytest.mark.parametrize("what", ["tables", "records", "tournaments"])
+def test_lists_are_sent_in_parts(what: str, tmp_path: Path) -> None:
+    def listed(query: str = "") -> tuple[list[Any], int]:
+        status, found, headers = running.ask("GET", f"/api/{what}{query}")
+        assert status == 200, found
+        return [one[what[:-1]] for one in found], int(headers["x-total-count"])
+
+    with serving(tmp_path) as running:
+        record = next(play_match(["random", "random"], games=2, seed=5).records()).to_json()
+        for _ in range(7):
+            if what == "tables":
+                running.make("human", "human")
+            elif what == "records":
+                assert running.ask("POST", "/api/records", record.encode())[0] == 201
+            else:
+                made = running.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10})
+                assert made[0] == 201, made
+        names, total = listed()
+        assert (len(names), total) == (7, 7)
+        assert listed("?limit=3") == (names[:3], 7)
+        assert listed("?offset=3&limit=3") == (names[3:6], 7)
+        assert listed("?offset=6") == (names[6:], 7)
+        assert listed("?offset=100") == ([], 7)
+        for query in ("limit=0", "limit=10001", "offset=-1", f"offset={2**31}", "offset=a", f"limit={'9' * 500}"):
+            assert running.ask("GET", f"/api/{what}?{query}")[0] == 422
 
 
 def test_foreign_hosts_pages_and_huge_bodies_are_turned_away(server: Server) -> None:

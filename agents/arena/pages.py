@@ -54,14 +54,14 @@ def pages_of(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
     while start < end:
         header, size = _header(file, start, end)
         kinds = [(header[field], places) for field, places in _KINDS.items() if field in header]
-        unpacked, packed = header.get(_UNPACKED), header.get(_PACKED)
         if len(kinds) != 1 or not isinstance(kinds[0][0], dict):
             raise PageError("found a page of an unknown kind")
         ((about, (values, encoding)),) = kinds
-        numbers = about.get(values), about.get(encoding), unpacked, packed
+        numbers = [about.get(values), header.get(_UNPACKED), about.get(encoding), header.get(_PACKED)]
         if any(not isinstance(number, int) or number < 0 for number in numbers):
             raise PageError("found a page without its sizes")
-        yield Page(about[values], unpacked, about[encoding])
+        *told, packed = numbers
+        yield Page(*told)
         start += size + packed
 
 

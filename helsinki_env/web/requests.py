@@ -40,10 +40,10 @@ def _plain(text: str) -> str:
 
 TOTAL = "x-total-count"
 """The header that says how long a list is of which a part is sent."""
-MOST_LISTED = 100
-"""Entries of a list that are sent if a request does not say how many."""
+MOST_LISTED = 10_000
+"""Entries of a list that are sent at most, and if a request does not say how many."""
 Offset = Annotated[int, Query(ge=0, lt=2**31, description="entries of the list that are left out before")]
-Limit = Annotated[int, Query(ge=1, le=500, description="entries that are sent at most")]
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="entries that are sent at most")]
 Name = Annotated[str, AfterValidator(_plain)]
 """Text that pages show in one line."""
 

@@ -68,6 +68,10 @@ CREATE TABLE tournament_games (
     PRIMARY KEY (name, number)
 ) STRICT, WITHOUT ROWID;
 """,
+    """
+ALTER TABLE tables ADD COLUMN looked REAL;  -- the table's latest change when it was last seen whether its game is over
+ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether it was
+""",
 )
 
 
@@ -76,7 +80,10 @@ class StoreError(UserError):
 
 
 class Kept(NamedTuple):
-    """What the list of tables says of one; `made` and `last`, its latest decision, are in seconds since 1970."""
+    """What the list of tables says of one.
+
+    `made` and `last`, its latest decision, are in seconds since 1970; `over` is None if nobody knows.
+    """
 
     name: str
     title: str
@@ -85,6 +92,7 @@ class Kept(NamedTuple):
     chairs: tuple[Chair, ...]
     decisions: int
     last: float
+    over: bool | None
 
 
 def data_folder() -> Path:
@@ -201,17 +209,23 @@ class Store:
             most: how many are returned at most; -1: all.
         """
         rows = self.rows.execute(
-            "SELECT some.name, title, made, config, chairs, count(at), coalesce(max(at), made) FROM "
+            "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
             "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
             "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
             (most, first),
         ).fetchall()
         found = []
-        for name, title, made, config, chairs, *decisions in rows:
+        for name, title, made, config, chairs, looked, over, decisions, last in rows:
             game = json.loads(config).get("game", "")
             seats = tuple(Chair(*chair) for chair in json.loads(chairs))
-            found.append(Kept(name, title, made, game, seats, *decisions))
+            known = bool(over) if looked == last else None
+            found.append(Kept(name, title, made, game, seats, decisions, last, known))
         return found
+
+    def looked(self, kept: Kept, over: bool) -> None:
+        """Keep whether the game of a table is over."""
+        with self.rows:
+            self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (kept.last, over, kept.name))
 
     def load(self, name: str) -> Table:
         """Return a table as it stood at its last decision.
