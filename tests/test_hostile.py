@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +31,10 @@ from agents.helsinki.balance.run import read_study
 from agents.helsinki.balance.study import StudyConfig, StudyError
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
-from agents.registry import PlayerError, make_player
+from agents.rating.errors import RatingError
+from agents.rating.report import read_report, report_files
+from agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.cli import main
 from helsinki_env.data import Entry, sealed
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.positions import PositionError
@@ -49,6 +53,7 @@ from tests.test_data import BOMB
 pytestmark = pytest.mark.thorough
 
 LONG = "x" * 5000
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 @dataclass
@@ -371,6 +376,22 @@ def read_and_report(data: dict[str, Any]) -> None:
     list(chapters(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
 
 
+def ratings() -> dict[str, Any]:
+    """A report on ratings with something under every key."""
+    data: dict[str, Any] = json.loads((DOCS / "ladder-copenhagen.json").read_text(encoding="utf-8"))
+    del data["tables"][1:]
+    optional = {"missing_games": 3, "networks": {"net": "0" * 16}, "replaced": ["some"], "tables": {"x": {"a": [1]}}}
+    return {"provenance": data["provenance"] | optional, "tables": data["tables"]}
+
+
+def read_and_show(data: dict[str, Any]) -> None:
+    """The page and figures of ratings with the digest that belongs to them."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "ladder.json")
+        path.write_text(json.dumps(sealed(data)))
+        report_files(read_report(path))
+
+
 def read_record(data: dict[str, Any]) -> Record:
     """A record with the digest that belongs to it: somebody who writes records of their own."""
     return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
@@ -429,6 +450,7 @@ FROM_DATA: dict[str, Data] = {
         StudyError,
     ),
     "results": Data(results, read_and_report, StudyError),
+    "ratings": Data(ratings, read_and_show, RatingError),
 }
 
 
@@ -453,10 +475,10 @@ def check_changes(kind: str, every: int) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=[pytest.mark.thorough] if kind == "results" else []) for kind in FROM_DATA],
+    [pytest.param(kind, marks=[pytest.mark.thorough] if kind in ("results", "ratings") else []) for kind in FROM_DATA],
 )
 def test_a_value_may_be_another_one(kind: str) -> None:
-    check_changes(kind, 29 if kind == "results" else 7)  # of results, each is read and reported on
+    check_changes(kind, 29 if kind in ("results", "ratings") else 7)  # of results, each is read and reported on
 
 
 @pytest.mark.nightly
@@ -466,6 +488,20 @@ def test_any_value_may_be_another_one(kind: str) -> None:
 
 
 # Names
+
+
+@pytest.mark.parametrize(
+    "name", ["counted:" * 1000 + "random", "forced:two_points:" * 1000 + "random", "counted:forced:two_points:" * 9999]
+)
+def test_players_around_players_without_an_end(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match=r"found [\d,]+ players around another one, expected at most 16") as caught:
+        make_player(name)
+    assert len(str(caught.value)) < 400
+    for words in (["simulate", "--players", f"{name},random"], ["arena", "--players", f"{name},random"]):
+        done = main([*words, "--games", "2", "--out", str(tmp_path / "out")])
+        assert done == 2
+    assert make_player("counted:" * 16 + "random").name == "random"
+    assert [player_files(name), is_code(name)] == [(), not name.endswith("random")]
 
 
 @pytest.mark.parametrize("name", [LONG, f"{LONG}.yaml", f"some/{LONG}", "a\x00b.yaml", "\ud800.yaml", ""])
