@@ -82,7 +82,7 @@ class GamesAlone:
                     rows = self._file.read_row_group(group, _NEEDED).slice(first, most - len(found)).to_pylist()
                     found += [_record(row) for row in rows]
                 first = max(0, first - size)
-        except (pa.ArrowException, OSError) as problem:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise _unreadable(problem) from None
         for record in found:
             replay(record)
