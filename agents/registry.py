@@ -58,6 +58,8 @@ _OWN = {
 
 #: Those that are another player in some way, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: words before its name.
 _WRAPPING = {"forced": 2, "counted": 1}
+#: Of these within each other; each calls the next.
+_MOST_WRAPPING = 16
 
 
 def _make_random(argument: str, config: Any) -> Player:
@@ -152,6 +154,11 @@ def make_player(spec: str, config: Any = None) -> Player:
         raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
     if any("\ud800" <= letter <= "\udfff" for letter in spec):
         raise PlayerError(f"player {shown(spec)}: found a name with bytes that are no UTF-8, expected text")
+    if (count := _unwrapped(spec)[1]) > _MOST_WRAPPING:
+        raise PlayerError(
+            f"player {shown(spec)}: found {count:,} players around another one, expected at most {_MOST_WRAPPING} "
+            f"of {', '.join(_WRAPPING)}"
+        )
     name, _, argument = spec.strip().partition(":")
     config = config or GameConfig()
     if name in _OWN:
@@ -200,9 +207,15 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
 
 def inner(spec: str) -> str:
     """Return the name of the player that decides, without those that are another one in some way (``counted:``)."""
-    name, *words = spec.strip().split(":")
-    before = _WRAPPING.get(name, 0)
-    return inner(":".join(words[before - 1 :])) if before else spec.strip()
+    return _unwrapped(spec)[0]
+
+
+def _unwrapped(spec: str) -> tuple[str, int]:
+    """Return the name of the player that decides, and how many others are around it."""
+    wrapped, count = spec.strip(), 0
+    while before := _WRAPPING.get(wrapped.partition(":")[0], 0):
+        wrapped, count = ":".join(wrapped.split(":", before)[before:]).strip(), count + 1
+    return wrapped, count
 
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import agents
+from agents.arena.alone import GamesAlone
 from agents.arena.chunk import files_of, play_chunk
 from agents.arena.config import plan_from_dict, plan_from_yaml
 from agents.arena.designs import Boards, as_sets
@@ -530,6 +531,29 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     path.unlink()
     play_here(RunFolder.open(folder).plan, folder)
     assert content(folder) == content(finished)
+
+
+@pytest.mark.parametrize("column", ["table", "config_digest", "players"])
+def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_path: Path) -> None:
+    """PyArrow lets any bytes pass for text until somebody reads them."""
+    folder = copy_without_chunks(finished, tmp_path / "run")
+    path = folder / "games.parquet"
+    groups = []
+    for rows in read_parquet(path):
+        values = rows[column].combine_chunks()
+        texts = values.flatten() if pa.types.is_list(values.type) else values
+        bad = pa.array([b"\xff\xfe"] * len(texts), pa.binary()).view(pa.string())
+        if pa.types.is_list(values.type):
+            bad = pa.ListArray.from_arrays(values.offsets, bad)
+        groups.append(rows.set_column(rows.schema.get_field_index(column), SCHEMA.field(column), bad))
+    with path.open("wb") as file:
+        digest = write_parquet(file, groups)
+    edit(folder / "digests.json", **{"games.parquet": digest})
+    with pytest.raises(ArenaError, match=rf"games\.parquet: chunk .*: {column}: found text that is not in UTF-8"):
+        load_run(folder)
+    if column != "table":  # which is not needed
+        with pytest.raises(ArenaError, match="games: cannot be read as Parquet: 'utf-8' codec"):
+            GamesAlone(path.read_bytes()).records(0, 10)
 
 
 def small_run(game: TestedGame, folder: Path) -> None:

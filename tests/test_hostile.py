@@ -10,9 +10,11 @@ import copy
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -24,13 +26,24 @@ from agents.arena.files import packed, read_note, unpacked
 from agents.arena.load import load_run
 from agents.arena.plan import ArenaError, Plan
 from agents.arena.store import RunFolder
+from agents.gauntlet.errors import GauntletError
+from agents.gauntlet.gauntlet import Gauntlet
+from agents.gauntlet.pins import Pins
+from agents.gauntlet.report import rated_table
+from agents.gauntlet.verify import read_certificate
 from agents.helsinki.balance.chapters import chapters
 from agents.helsinki.balance.results import _results_in, read_results
+from agents.helsinki.balance.retrained.config import RetrainedConfig
 from agents.helsinki.balance.run import read_study
 from agents.helsinki.balance.study import StudyConfig, StudyError
+from agents.helsinki.balance.tune.config import TuneConfig
+from agents.helsinki.balance.tune.found import read_found
 from agents.net.description import CheckpointError, describe, parse_description
 from agents.play import Outcome
-from agents.registry import PlayerError, make_player
+from agents.rating.errors import RatingError
+from agents.rating.report import read_report, report_files
+from agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.cli import main
 from helsinki_env.data import Entry, sealed
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.positions import PositionError
@@ -49,6 +62,7 @@ from tests.test_data import BOMB
 pytestmark = pytest.mark.thorough
 
 LONG = "x" * 5000
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 @dataclass
@@ -86,12 +100,18 @@ YAML = {
     "arena": Reader(plan_from_yaml, ArenaError, "some.yaml"),
     "study": Reader(StudyConfig.from_yaml, StudyError, "some.yaml"),
     "preset": Reader(lambda path: training("Preset").from_yaml(path), ValueError, "some.yaml"),
+    "gauntlet": Reader(Gauntlet.from_yaml, GauntletError, "some.yaml"),
+    "tuning": Reader(TuneConfig.from_yaml, StudyError, "some.yaml"),
+    "retraining": Reader(RetrainedConfig.from_yaml, StudyError, "some.yaml"),
 }
 JSON = {
     "run": Reader(lambda path: RunFolder.open(path.parent), ArenaError, "run.json"),
     "study": Reader(lambda path: read_study(path.parent), StudyError, "study.json"),
     "results": Reader(read_results, StudyError, "balance.json"),
     "records": Reader(lambda path: list(read_records(path)), RecordError, "games.jsonl"),
+    "ratings": Reader(read_report, RatingError, "ladder.json"),
+    "found": Reader(read_found, StudyError, "tune.json"),
+    "certificate": Reader(lambda path: read_certificate(path, *the_gauntlet()), GauntletError, "certificate.json"),
     "description": Reader(
         lambda path: parse_description(path, path.read_text(), "a file"), CheckpointError, "net.safetensors"
     ),
@@ -371,6 +391,70 @@ def read_and_report(data: dict[str, Any]) -> None:
     list(chapters(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
 
 
+def ratings() -> dict[str, Any]:
+    """A report on ratings with something under every key."""
+    data: dict[str, Any] = json.loads((DOCS / "ladder-copenhagen.json").read_text(encoding="utf-8"))
+    del data["tables"][1:]
+    optional = {"missing_games": 3, "networks": {"net": "0" * 16}, "replaced": ["some"], "tables": {"x": {"a": [1]}}}
+    return {"provenance": data["provenance"] | optional, "tables": data["tables"]}
+
+
+def read_and_show(data: dict[str, Any]) -> None:
+    """The page and figures of ratings with the digest that belongs to them."""
+    in_a_file(sealed(data), "ladder.json", lambda path: report_files(read_report(path)))
+
+
+@cache
+def the_gauntlet() -> tuple[Gauntlet, Pins]:
+    gauntlet = Gauntlet.from_yaml("helsinki")
+    return gauntlet, Pins.of(gauntlet)
+
+
+def in_a_file(data: Any, name: str, read: Callable[[Path], Any]) -> None:
+    """Read data from a file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text(json.dumps(data))
+        read(path)
+
+
+def in_yaml(kind: str, name: str, read: Callable[[Path], Any]) -> Data:
+    """The data of a shipped YAML file, which are read from one."""
+    return Data(lambda: shipped(kind, name), lambda data: in_a_file(data, "some.yaml", read), ValueError)
+
+
+def pins() -> dict[str, Any]:
+    """The opponents' ratings of the shipped gauntlet."""
+    data: dict[str, Any] = json.loads((configs_folder() / "gauntlets" / "helsinki.json").read_text(encoding="utf-8"))
+    del data["digest"]
+    return data
+
+
+def read_pins(data: dict[str, Any]) -> None:
+    """Opponents' ratings beside a gauntlet, with the digest that belongs to them."""
+
+    def read(path: Path) -> None:
+        gauntlet = replace(the_gauntlet()[0], path=path.with_suffix(".yaml"))
+        Pins.of(gauntlet)
+
+    in_a_file(sealed(data), "helsinki.json", read)
+
+
+def certified() -> dict[str, Any]:
+    """A certificate, of few chunks."""
+    data = json.loads((DOCS / "leaderboard" / "helsinki" / "net.json").read_text(encoding="utf-8"))
+    del data["certified"]["digest"]
+    return dict(data)
+
+
+def read_certified(data: dict[str, Any]) -> None:
+    """A certificate with the digest that belongs to it, which is then put on a page."""
+    if isinstance(data.get("certified"), dict):
+        data = data | {"certified": sealed(data["certified"])}
+    gauntlet, scale = the_gauntlet()
+    in_a_file(data, "some.json", lambda path: rated_table(scale, [read_certificate(path, gauntlet, scale)]))
+
+
 def read_record(data: dict[str, Any]) -> Record:
     """A record with the digest that belongs to it: somebody who writes records of their own."""
     return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
@@ -429,7 +513,15 @@ FROM_DATA: dict[str, Data] = {
         StudyError,
     ),
     "results": Data(results, read_and_report, StudyError),
+    "ratings": Data(ratings, read_and_show, RatingError),
+    "gauntlet": in_yaml("gauntlets", "helsinki", lambda path: Gauntlet.from_yaml(path).reference),
+    "tuning": in_yaml("tune", "standard", TuneConfig.from_yaml),
+    "retraining": in_yaml("retrained", "standard", RetrainedConfig.from_yaml),
+    "pins": Data(pins, read_pins, GauntletError),
+    "certificate": Data(certified, read_certified, GauntletError),
 }
+#: Those that take long to read.
+SLOW = ("results", "ratings", "certificate", "gauntlet")
 
 
 def check_changes(kind: str, every: int) -> None:
@@ -453,10 +545,10 @@ def check_changes(kind: str, every: int) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=[pytest.mark.thorough] if kind == "results" else []) for kind in FROM_DATA],
+    [pytest.param(kind, marks=[pytest.mark.thorough] if kind in SLOW else []) for kind in FROM_DATA],
 )
 def test_a_value_may_be_another_one(kind: str) -> None:
-    check_changes(kind, 29 if kind == "results" else 7)  # of results, each is read and reported on
+    check_changes(kind, 29 if kind in SLOW else 7)  # of results, each is read and reported on
 
 
 @pytest.mark.nightly
@@ -466,6 +558,20 @@ def test_any_value_may_be_another_one(kind: str) -> None:
 
 
 # Names
+
+
+@pytest.mark.parametrize(
+    "name", ["counted:" * 1000 + "random", "forced:two_points:" * 1000 + "random", "counted:forced:two_points:" * 9999]
+)
+def test_players_around_players_without_an_end(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match=r"found [\d,]+ players around another one, expected at most 16") as caught:
+        make_player(name)
+    assert len(str(caught.value)) < 400
+    for words in (["simulate", "--players", f"{name},random"], ["arena", "--players", f"{name},random"]):
+        done = main([*words, "--games", "2", "--out", str(tmp_path / "out")])
+        assert done == 2
+    assert make_player("counted:" * 16 + "random").name == "random"
+    assert [player_files(name), is_code(name)] == [(), not name.endswith("random")]
 
 
 @pytest.mark.parametrize("name", [LONG, f"{LONG}.yaml", f"some/{LONG}", "a\x00b.yaml", "\ud800.yaml", ""])

@@ -179,7 +179,7 @@ class GamesFile:
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError, PageError, OverflowError) as problem:
+    except (pa.ArrowException, OSError, PageError, OverflowError, UnicodeDecodeError) as problem:
         raise ArenaError(f"cannot be read as Parquet: {' '.join(str(problem).split())}") from None
 
 

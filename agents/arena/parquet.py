@@ -118,7 +118,10 @@ def _whole(column: str, values: Any) -> npt.NDArray[Any]:
     """Return Arrow values as an array if none is missing."""
     if values.null_count:
         raise ArenaError(f"{column}: found a value missing, expected one everywhere")
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except (pa.ArrowException, UnicodeDecodeError):  # the one or the other, by where in a list the text stands
+        raise ArenaError(f"{column}: found text that is not in UTF-8") from None
 
 
 class _Hashed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.drawing import LINES, MARKERS, OF_PLAYERS, drawing, svg
+from helsinki_env.data import brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,7 @@ __all__ = ["budgets", "draw_budgets", "draw_pairs", "draw_ratings", "short"]
 Table = Mapping[str, Any]
 
 _LABEL = 30
+_TITLE = 100
 #: So many pairs must have met for a heat map of the cross-table: fewer numbers are read more easily than seen.
 _PAIRS = 3
 
@@ -79,8 +81,8 @@ def draw_ratings(tables: Sequence[Table]) -> bytes:
 
 
 def _title(table: Table) -> str:
-    seats = f"{table['seats']} players"
-    return table["name"] if table["name"].startswith(seats) else f"{table['name']} ({seats})"
+    seats, name = f"{table['seats']} players", brief(table["name"], _TITLE)
+    return name if name.startswith(seats) else f"{name} ({seats})"
 
 
 def draw_pairs(table: Table) -> bytes | None:
@@ -155,7 +157,7 @@ def draw_budgets(tables: Sequence[Table]) -> bytes | None:
                     markersize=5,
                     linewidth=1.2,
                     capsize=2.5,
-                    label=family,
+                    label=short(family),
                 )
             axis.set_xscale("log", base=2)
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 5 else 0)

@@ -16,6 +16,7 @@ import numpy as np
 from agents.rating.errors import RatingError
 from agents.rating.figures import budgets, draw_budgets, draw_pairs, draw_ratings
 from agents.rating.ratings import Ratings
+from agents.rating.written import check_report
 from agents.standing import student_quantile
 from helsinki_env.data import read_json, sealed
 from helsinki_env.markdown import all_printable, code, link, printable, row, text
@@ -50,9 +51,7 @@ def read_report(path: Path) -> dict[str, Any]:
         RatingError: if the file is none, or was changed.
     """
     data = read_json(path, RatingError).intact("the data of a report on ratings")
-    data["provenance"]["games"].integer(0)
-    for table in data["tables"].entries("the ratings of at least one table", least=1):
-        table["players"].entries("at least one player with its rating", least=1)
+    check_report(data)
     report: dict[str, Any] = data.value
     return report
 
