@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from agents.faults import PlayerError, faults_told
 from helsinki_env.data import has_boolean
-from helsinki_env.engine.arrays import UINT64, integers
+from helsinki_env.engine.arrays import UINT64, in_place, integers
 from helsinki_env.engine.game import BoardGame
 
 __all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "usual_errors", "whole_numbers"]
@@ -106,7 +106,13 @@ def first_words(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.
 def next_words(
     streams: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64] | slice = slice(None)
 ) -> npt.NDArray[np.uint64]:
-    """Advance some streams in place, uint64 (B,), and return their next random numbers, uint64 (rows,)."""
+    """Advance some streams in place, uint64 (B,), and return their next random numbers, uint64 (rows,).
+
+    Raises:
+        ArrayError: (a ValueError) for streams that are none.
+    """
+    if type(streams) is not np.ndarray or streams.dtype != UINT64 or streams.ndim != 1 or not streams.flags.writeable:
+        in_place("streams", streams, UINT64, None)
     streams[rows] += _GOLDEN
     return _mix(streams[rows])
 

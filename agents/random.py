@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.engine.arrays import action_masks, keys
 from helsinki_env.engine.playout import choose_uniformly
 
 __all__ = ["RandomPlayer"]
@@ -19,4 +20,5 @@ class RandomPlayer:
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return a uniformly random legal decision for each row; see `agents.base.Player`."""
-        return choose_uniformly(mask, np.array(words))
+        masks = action_masks("mask", mask)
+        return choose_uniformly(masks, keys("words", words, len(masks)).copy())

@@ -274,7 +274,7 @@ def test_viewers_that_are_none_are_refused() -> None:
     for viewers, message in (
         ([0, 2], "viewers[1]: found 2, expected a seat from 0 to 1"),
         ([-1, 0], "viewers[0]: found -1, expected a seat from 0 to 1"),
-        ([0], "states, viewers, words: found shapes (2,), (1,) and (2,), expected (B,) for all three"),
+        ([0], "viewers: found int64 of shape (1,), expected whole numbers of shape (2,)"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             batch_redeal(config, states, np.array(viewers), words)

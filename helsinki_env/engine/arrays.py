@@ -43,9 +43,13 @@ class ArrayError(UserError):
 
 
 def _fail(name: str, found: object, expected: str, shape: Shape) -> NoReturn:
-    kind = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else shown(found)
+    kind = f"{_type(found.dtype)} of shape {found.shape}" if isinstance(found, np.ndarray) else shown(found)
     sizes = ", ".join("any" if size is None else str(size) for size in shape)
     raise ArrayError(f"{name}: found {kind}, expected {expected} of shape ({sizes}{',' if len(shape) == 1 else ''})")
+
+
+def _type(dtype: np.dtype[Any]) -> str:
+    return f"records of {dtype.itemsize:,} bytes" if dtype.names else dtype.name
 
 
 def _fits(array: npt.NDArray[Any], shape: Shape) -> bool:
@@ -86,7 +90,8 @@ def integers(
     Raises:
         ArrayError: for anything else; values are compared before they are converted.
     """
-    array = _whole_numbers(name, given, shape, f"whole numbers from {low} to {high}", "iu")
+    bounds = "" if low == -(2**63) else f" from {low} to {high}"
+    array = _whole_numbers(name, given, shape, f"whole numbers{bounds}", "iu")
     if array.size and not (int(array.min()) >= low and int(array.max()) <= high):
         at = np.unravel_index(int(array.argmin() if int(array.min()) < low else array.argmax()), array.shape)
         place = ", ".join(map(str, at))
@@ -119,7 +124,7 @@ def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> n
         or given.ndim != 1
         or (rows is not None and len(given) != rows)
     ):
-        _fail(name, given, f"an array of {dtype.name}", (rows,))
+        _fail(name, given, f"an array of {_type(dtype)}", (rows,))
     flags = given.flags
     if flags.carray:
         return given
@@ -131,7 +136,7 @@ def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> n
 def records(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return records of a type, (B,), contiguous, to be read; ArrayError for anything else."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
-        _fail(name, given, f"{dtype.name}, a record for each game with these components,", (None,))
+        _fail(name, given, f"{_type(dtype)}, as games with these components have,", (None,))
     return given if given.flags.carray else np.array(given, order="C", subok=False)
 
 

@@ -90,7 +90,7 @@ def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], wo
     games = in_place("states", states, dtype, None)
     check_ranges(games, config.tables[0])
     seats = integers("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
-    outside = seats >= games["players"]
+    outside = (seats < 0) | (seats >= games["players"])
     if outside.any():
         b = int(outside.argmax())
         raise ValueError(f"viewers[{b}]: found {seats[b]}, expected a seat from 0 to {games['players'][b] - 1}")

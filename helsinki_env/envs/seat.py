@@ -42,7 +42,8 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
     """One game in which one seat learns.
 
     Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, whose decision is always due.
-    When the game is over, the mask is all ones: there is nothing left to choose.
+    When the game is over, the mask is all ones: there is nothing left to choose. With some component files a game can
+    end before the learner's first action; the first step then takes any action and reports the end.
     Action: the id of a legal decision. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
     ``info["action_mask"]`` is the mask of the observation, the same array. At the end, info also holds ``rewards``,
     ``scores`` and ``places`` of all seats, shape (players,).

@@ -31,6 +31,9 @@ class GameSeatVectorEnv(Batch):
     due. In a game that is over, everything is let through (the mask is all ones, never all zeros), for there is
     nothing left to choose.
 
+    With some component files a game can end before the learner's first action. Its mask is all ones too, and the next
+    step takes any action there and reports the end.
+
     Returned by `step`: reward float32 (B,) of the learner, not zero only when its game ends (`reward` of the
     configuration); terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the learner's
     seat; ``info["action_mask"]`` is the mask of the observation, the same array. When games end, info also holds

@@ -149,7 +149,7 @@ def test_wrong_arguments() -> None:
     for viewers, message in (
         ([0, 2], r"viewers\[1\]: found 2, expected a seat from 0 to 1"),
         ([-1, 0], r"viewers\[0\]: found -1, expected a seat from 0 to 1"),
-        ([0], r"found shapes \(2,\), \(1,\) and \(2,\), expected \(B,\) for all three"),
+        ([0], r"viewers: found int64 of shape \(1,\), expected whole numbers of shape \(2,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             batch_redeal(game.config, states, np.array(viewers), words)
