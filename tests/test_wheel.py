@@ -74,4 +74,4 @@ def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tm
         [installed / "helsinki", "play"], cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(' is missing, which the extra \'play\' brings: pip install "helsinki-env[play]"\n')
+    assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")
