@@ -293,11 +293,12 @@ def test_colors_are_for_terminals(
     monkeypatch.setenv("TERM", "xterm-256color")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "stdout", stream())
+    printed = stream()
+    monkeypatch.setattr(sys, "stdout", printed)
     for mode in ("ansi", "human"):
         env = game.seat_env(render_mode=mode)
         env.reset(seed=1)
-        text = env.render() or sys.stdout.getvalue()  # type: ignore[attr-defined]  # a StringIO
+        text = env.render() or printed.getvalue()
         assert ("\x1b[" in text) == colored
     monkeypatch.setattr(sys, "stdout", None)  # as in programs without a console
     assert ("\x1b[" in game.module.env(render_mode="svg").unwrapped.game_spec.draw(env.game, "ansi")) == (
