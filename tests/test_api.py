@@ -221,7 +221,7 @@ def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
         flat, *_, info = one.step(action)
         obs = bare.step(action)[0]
     for mode in AutoresetMode:
-        envs = [GameSeatVectorEnv(3, config, autoreset_mode=mode) for _ in range(2)]
+        envs: list[Any] = [GameSeatVectorEnv(3, config, autoreset_mode=mode) for _ in range(2)]
         envs[0] = flatten(envs[0])
         (flat, _), (obs, _) = (env.reset(seed=1) for env in envs)
         words, ended = player_words(3, 1), np.zeros(3, np.bool_)

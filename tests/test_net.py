@@ -34,6 +34,7 @@ from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
+from agents.opinion import opinions
 from agents.plain.network import PlainNetwork
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
@@ -91,7 +92,7 @@ def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: st
         begin()
         try:
             assert play() == expected
-            assert np.isfinite(make_player(name).judge(*seen)[0].probabilities).all()
+            assert np.isfinite(opinions(make_player(name), game.config, *seen)[0].probabilities).all()
         finally:
             end()
 
