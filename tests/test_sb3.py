@@ -248,13 +248,13 @@ def test_an_evaluation_without_masks_is_warned_of_or_an_error() -> None:
     single = make_vec_env("helsinki_env:helsinki/Seat-v0", 1, seed=1, env_kwargs={"opponents": "random"})
     model = MaskablePPO("MultiInputPolicy", single, seed=1, device="cpu", **TINY)
     with pytest.warns(UserWarning, match=r"^illegal action: .*sb3_contrib .*maskable\.evaluation") as caught:
-        evaluate_without_masks(model, single, n_eval_episodes=5, warn=False)  # type: ignore[arg-type]  # as users do
+        evaluate_without_masks(model, single, n_eval_episodes=5, warn=False)
     assert len(caught) == 1
     evaluate_policy(model, single, n_eval_episodes=2, warn=False)  # with masks: a warning would be an error
     games = make(4, seed=1)
     model = MaskablePPO("MlpPolicy", games, seed=1, device="cpu", **TINY)
     with pytest.raises(IllegalActionError, match="game 0"):
-        evaluate_without_masks(model, games, n_eval_episodes=5, warn=False)  # type: ignore[arg-type]  # as users do
+        evaluate_without_masks(model, games, n_eval_episodes=5, warn=False)
 
 
 @pytest.fixture(scope="module")
