@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.faults import PlayerError, faults_told
-from helsinki_env.data import has_boolean
+from helsinki_env.data import has_boolean, whole_number
 from helsinki_env.engine.arrays import UINT64, in_place, integers
 from helsinki_env.engine.game import BoardGame
 
@@ -137,8 +137,12 @@ def decide(player: Player, game: BoardGame, word: int = 0) -> int:
         game: the game; the player gets that seat's observation of it and nothing else.
         word: the random number for this decision.
     """
+    number = whole_number(word)
+    if number is None:
+        raise ValueError(f"word: found {word!r}, expected a whole number")
+    words = np.array([number % 2**64], np.uint64)
     with faults_told(player.name, "does not decide"):
-        actions = player.act(game.observation()[None], game.legal_mask()[None], np.array([word % 2**64], np.uint64))
+        actions = player.act(game.observation()[None], game.legal_mask()[None], words)
         return int(whole_numbers(player.name, actions, 1)[0])
 
 

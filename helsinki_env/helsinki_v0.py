@@ -59,8 +59,9 @@ next game after that seed, so a whole series follows from one seed. `reset(optio
 included; `get_state()` and `set_state()` do it in place. `env.unwrapped.game` is a copy of the game as
 `helsinki_env.Game`.
 
-**Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra), `"svg"` (text) or `"human"`
-(prints the text after every step). All cards are shown.
+**Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra; `render_width` pixels wide),
+`"svg"` (text) or `"human"` (prints the text after every step and in `render`). Text has colors on terminals, unless
+``NO_COLOR`` is set. All cards are shown.
 
 **Speed.** On one core some 350,000 steps a second for `raw_env()` and 310,000 for `env()`, with the loop above and a
 quick choice (`legal[int(random() * len(legal))]`; docs/speed.md); `env.action_space(agent).sample(mask)` takes far

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.extras import MissingExtraError
 from helsinki_env.machine import processors
 
 # Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
@@ -81,6 +82,58 @@ def browser() -> Iterator[Any]:
 
     with chromium() as running:
         yield running
+
+
+def _missing(problem: BaseException | None) -> str | None:
+    """Return the package of an extra that an error comes from; None if it comes from something else."""
+    while problem is not None:
+        if isinstance(problem, ModuleNotFoundError | MissingExtraError):
+            package = (problem.name or "").partition(".")[0]
+            return None if package in ("", "agents", "helsinki_env", "tests", "training") else package
+        problem = problem.__cause__ or problem.__context__
+    return None
+
+
+def _skip_without_extra(problem: Exception) -> None:
+    """Skip what needs an extra that is not installed; where `CI` is set all of them are, and it is an error."""
+    if not os.environ.get("CI") and (package := _missing(problem)) is not None:
+        pytest.skip(f"needs {package}, which an extra brings", allow_module_level=True)
+
+
+class _Module(pytest.Module):
+    """A file of tests, which is skipped without the extra that it needs."""
+
+    def collect(self) -> Any:
+        try:
+            return super().collect()
+        except self.CollectError as problem:
+            _skip_without_extra(problem)
+            raise
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Collect a file of tests."""
+    return _Module.from_parent(parent, path=module_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Skip tests whose fixtures need an extra that is not installed."""
+    try:
+        yield
+    except Exception as problem:
+        _skip_without_extra(problem)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Skip tests that need an extra that is not installed."""
+    try:
+        yield
+    except Exception as problem:
+        _skip_without_extra(problem)
+        raise
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,6 +5,8 @@ And what all public functions have in common: a value of the wrong kind is a Val
 
 from __future__ import annotations
 
+import io
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +15,17 @@ import gymnasium
 import gymnasium.utils.env_checker
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
-from helsinki_env import Game
+from helsinki_env import Game, flatten
 from helsinki_env.engine.hidden import deals, redeal, redeal_many
-from helsinki_env.engine.playout import player_words
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.envs.seat import GameSeatVectorEnv
+from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki import notation, observation
 from tests.games import EACH_GAME, TestedGame
 
@@ -101,6 +109,219 @@ def test_maskable_ppo_runs_and_takes_legal_decisions_only(game: TestedGame) -> N
     masks = env.env_method("action_masks")
     assert all(mask.any() and mask.dtype == bool for mask in masks)
     env.close()
+
+
+@EACH_GAME
+@pytest.mark.parametrize("copies", [True, False])
+@pytest.mark.parametrize("mode", tuple(AutoresetMode))
+@pytest.mark.parametrize("vector", ["learner", "all seats"])
+def test_the_mask_is_in_the_info_of_batches(game: TestedGame, vector: str, mode: AutoresetMode, copies: bool) -> None:
+    config = game.configs[0]
+    make: Any = GameVectorEnv if vector == "all seats" else GameSeatVectorEnv
+    env = make(3, config, autoreset_mode=mode, copy=copies)
+    obs, info = env.reset(seed=1)
+    words, kept, endings = player_words(3, 1), [], 0
+    for _ in range(400 if JIT else 40):
+        assert info["action_mask"] is obs["action_mask"]
+        assert info["action_mask"].dtype == np.int8
+        assert info["_action_mask"].all()
+        if copies:
+            kept.append((info["action_mask"], info["action_mask"].copy()))
+        obs, _, ended, _, info = env.step(choose_uniformly(obs["action_mask"], words))
+        for b in np.flatnonzero(ended):
+            endings += 1
+            if mode == AutoresetMode.SAME_STEP:
+                final = info["final_info"]["action_mask"][b]
+                assert np.array_equal(final, info["final_obs"][b]["action_mask"])
+                assert final.all() if vector == "learner" else not final.any()
+        if mode == AutoresetMode.DISABLED and ended.any():
+            obs, info = env.reset(options={"reset_mask": ended})
+    assert endings > 3 or not JIT
+    assert all(np.array_equal(mask, copy) for mask, copy in kept)  # they are never written again
+    again, told = env.set_state(env.get_state())
+    assert told["action_mask"] is again["action_mask"]
+
+
+@EACH_GAME
+def test_the_mask_is_in_the_info_of_one_game_through_gymnasiums_vectors(game: TestedGame) -> None:
+    env = gymnasium.make(f"helsinki_env:{game.seat_id}")
+    obs, info = env.reset(seed=1)
+    kept = []
+    for _ in range(30):
+        assert np.array_equal(info["action_mask"], obs["action_mask"])
+        kept.append((info["action_mask"], info["action_mask"].copy()))
+        obs, _, ended, _, info = env.step(info["action_mask"].argmax())
+        if ended:
+            break
+    assert all(np.array_equal(mask, copy) for mask, copy in kept)
+    many = gymnasium.make_vec(f"helsinki_env:{game.seat_id}", num_envs=2, vectorization_mode="sync")
+    obs, info = many.reset(seed=1)
+    for _ in range(5):
+        assert np.array_equal(info["action_mask"], obs["action_mask"])
+        obs, _, _, _, info = many.step(info["action_mask"].argmax(axis=1))
+
+
+@pytest.mark.thorough
+@EACH_GAME
+def test_processes_that_are_spawned_find_the_environments_by_the_name_with_the_module(game: TestedGame) -> None:
+    env = gymnasium.make_vec(
+        f"helsinki_env:{game.seat_id}",
+        num_envs=2,
+        vectorization_mode="async",
+        vector_kwargs={"context": "spawn"},
+    )
+    try:
+        obs, info = env.reset(seed=1)
+        assert np.array_equal(info["action_mask"], obs["action_mask"])
+    finally:
+        env.close()
+
+
+@EACH_GAME
+def test_the_first_illegal_action_alone_is_warned_of(game: TestedGame) -> None:
+    def play_learner(env: Any) -> None:
+        for one in (env, env, env.clone()):
+            one.reset()
+            one.step(one.action_masks().argmin(axis=-1))
+
+    def play_agents(env: Any) -> None:
+        for _ in range(3):
+            env.reset()
+            env.step(env.last()[0]["action_mask"].argmin())
+
+    for env in (game.seat_env(), GameSeatVectorEnv(2, game.configs[0])):
+        with pytest.warns(UserWarning, match=r"^illegal action: .*info\['action_mask'\].*illegal='raise'") as caught:
+            play_learner(env)
+        assert len(caught) == 1
+        assert caught[0].filename.endswith(("seat.py", "test_api.py"))
+    with pytest.warns(UserWarning, match="^illegal action") as caught:
+        play_agents(game.module.env(illegal="penalise"))
+    assert len(caught) == 1
+
+
+@EACH_GAME
+def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
+    config = game.configs[0]
+    features, ids = game.spec.features(config), game.spec.ids(config)
+
+    def check(flat: Any, obs: Any, space: Any) -> None:
+        assert space.contains(flat)
+        assert flat.dtype == np.int8
+        np.testing.assert_array_equal(flat[..., :features], obs["observation"])
+        np.testing.assert_array_equal(flat[..., -ids:], obs["action_mask"])
+
+    one, bare = flatten(gymnasium.make(f"helsinki_env:{game.seat_id}")), game.seat_env()
+    assert one.observation_space == Box(0, np.repeat(np.array([127, 1], np.int8), (features, ids)), dtype=np.int8)
+    gymnasium.make(one.spec).close()  # Gymnasium can make it again
+    (flat, info), (obs, _) = (env.reset(seed=1) for env in (one, bare))
+    for _ in range(20):
+        check(flat, obs, one.observation_space)
+        assert np.array_equal(info["action_mask"], flat[-ids:])
+        action = int(flat[-ids:].argmax())
+        flat, *_, info = one.step(action)
+        obs = bare.step(action)[0]
+    for mode in AutoresetMode:
+        envs: list[Any] = [GameSeatVectorEnv(3, config, autoreset_mode=mode) for _ in range(2)]
+        envs[0] = flatten(envs[0])
+        (flat, _), (obs, _) = (env.reset(seed=1) for env in envs)
+        words, ended = player_words(3, 1), np.zeros(3, np.bool_)
+        for _ in range(200 if JIT else 20):
+            check(flat, obs, envs[0].observation_space)
+            check(flat[1], {name: array[1] for name, array in obs.items()}, envs[0].single_observation_space)
+            actions = choose_uniformly(np.ascontiguousarray(flat[:, -ids:]), words)
+            (flat, _, ended, _, info), (obs, _, _, _, told) = (env.step(actions) for env in envs)
+            if mode == AutoresetMode.SAME_STEP:
+                for b in np.flatnonzero(ended):
+                    check(info["final_obs"][b], told["final_obs"][b], envs[0].single_observation_space)
+            if mode == AutoresetMode.DISABLED and ended.any():
+                (flat, _), (obs, _) = (env.reset(options={"reset_mask": ended}) for env in envs)
+    agents = flatten(game.module.env())
+    agents.reset(seed=1)
+    for agent in agents.agent_iter(30):
+        flat = agents.last()[0]
+        check(flat, agents.env.observe(agent), agents.observation_space(agent))
+        agents.step(int(flat[-ids:].argmax()) if flat[-ids:].any() else None)
+    sync = SyncVectorEnv([lambda: flatten(game.seat_env())] * 2)
+    assert sync.reset(seed=1)[0].shape == (2, features + ids)
+
+
+def test_what_has_no_such_observations_is_not_flattened() -> None:
+    with pytest.raises(ValueError, match="env: found str, expected an environment of Gymnasium"):
+        flatten("helsinki/Seat-v0")
+    with pytest.raises(ValueError, match=r"^env: found observations in Box\(.*, expected a dict of observation and"):
+        flatten(gymnasium.make("CartPole-v1"))
+
+
+@EACH_GAME
+def test_what_prints_prints_in_render_too(game: TestedGame, capsys: pytest.CaptureFixture[str]) -> None:
+    title = game.name.upper()
+    for env in (game.module.env(render_mode="human"), game.seat_env(render_mode="human")):
+        env.reset(seed=1)
+        assert title in capsys.readouterr().out.upper()
+        assert env.render() is None
+        assert title in capsys.readouterr().out.upper()
+    captured = CaptureStdoutWrapper(game.module.env(render_mode="human"))
+    captured.reset(seed=1)
+    assert title in captured.render().upper()
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@EACH_GAME
+@pytest.mark.parametrize(
+    ("stream", "variables", "colored"),
+    [
+        (Terminal, {}, True),
+        (Terminal, {"NO_COLOR": ""}, True),
+        (Terminal, {"NO_COLOR": "1"}, False),
+        (Terminal, {"NO_COLOR": "0", "FORCE_COLOR": "1"}, False),
+        (Terminal, {"TERM": "dumb"}, False),
+        (io.StringIO, {}, False),
+        (io.StringIO, {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_colors_are_for_terminals(
+    game: TestedGame, stream: type[io.StringIO], variables: dict[str, str], colored: bool, monkeypatch: Any
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    printed = stream()
+    monkeypatch.setattr(sys, "stdout", printed)
+    for mode in ("ansi", "human"):
+        env = game.seat_env(render_mode=mode)
+        env.reset(seed=1)
+        text = env.render() or printed.getvalue()
+        assert ("\x1b[" in text) == colored
+    monkeypatch.setattr(sys, "stdout", None)  # as in programs without a console
+    assert ("\x1b[" in game.module.env(render_mode="svg").unwrapped.game_spec.draw(env.game, "ansi")) == (
+        "FORCE_COLOR" in variables and "NO_COLOR" not in variables
+    )
+
+
+@EACH_GAME
+def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
+    pytest.importorskip("resvg_py", reason="needs the extra render")
+    config = game.configs[0]
+    for width in (None, 320):
+        options: dict[str, Any] = {"render_mode": "rgb_array", "render_width": width}
+        envs: list[Any] = [game.module.env(**options), game.seat_env(**options)]
+        envs += [GameVectorEnv(1, config, **options), GameSeatVectorEnv(1, config, **options)]
+        for env in envs:
+            env.reset(seed=1)
+            drawn = env.render()
+            assert (drawn[0] if isinstance(drawn, tuple) else drawn).shape[1] == (width or 1200)
+    for wrong in (0, True, np.True_, 2.5, "320", 10**9):
+        for make in (game.module.env, game.seat_env, game.module.raw_env):
+            with pytest.raises(ValueError, match=r"^render_width: found .*, expected a whole number from 1 to 10000"):
+                make(render_width=wrong)
 
 
 #: What somebody may pass where a number belongs.

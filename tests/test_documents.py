@@ -36,7 +36,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
     r"|restore)$"
     r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states|touch)$)"
-    r"|helsinki_env\.envs\.(?!(aec|registration|seat|tensors|vector)$)"
+    r"|helsinki_env\.envs\.(?!(aec|flat|registration|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
     r"|helsinki_env\.play\.record\."

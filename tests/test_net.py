@@ -26,6 +26,7 @@ from agents.base import Player, decide, first_words, next_words
 from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
 from agents.helsinki.weights import QUICK
 from agents.heuristic.player import HeuristicPlayer
+from agents.match import play_match
 from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
 from agents.net.inputs import MOST, Inputs, Writer
 from agents.net.network import Assessment, Network, NetworkConfig, Tensors
@@ -33,6 +34,7 @@ from agents.net.parts import Part, places_of
 from agents.net.player import NetPlayer, preferences
 from agents.net.pytorch import TorchAssessor
 from agents.net.search import NetSearchPlayer, SearchSettings
+from agents.opinion import opinions
 from agents.plain.network import PlainNetwork
 from agents.registry import make_player
 from helsinki_env import Game, GameConfig
@@ -62,6 +64,57 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+#: What a program may have chosen for itself, and how it takes it back.
+CHOICES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "float64": (partial(torch.set_default_dtype, torch.float64), partial(torch.set_default_dtype, torch.float32)),
+    "bfloat16": (partial(torch.set_default_dtype, torch.bfloat16), partial(torch.set_default_dtype, torch.float32)),
+    "device": (partial(torch.set_default_device, "meta"), partial(torch.set_default_device, None)),
+    "errors": (partial(np.seterr, all="raise"), partial(np.seterr, all="warn", under="ignore")),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("name", ["net", "net+search:4"])
+def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: str) -> None:
+    begin, end = CHOICES[choice]
+    for config in (GameConfig(), CopenhagenConfig()):
+
+        def play(config: Any = config) -> list[list[int]]:
+            match = play_match([name, "greedy"], config, games=2, seed=3)
+            return [game.tolist() for game in match.decisions]
+
+        expected = play()
+        game = Game(seed=4)
+        game.step(0)
+        seen = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
+        begin()
+        try:
+            assert play() == expected
+            assert np.isfinite(opinions(make_player(name), game.config, *seen)[0].probabilities).all()
+        finally:
+            end()
+
+
+def test_a_network_computes_with_one_thread_and_leaves_the_programs_number_of_them() -> None:
+    seen: set[int] = set()
+
+    class Watched(Network):
+        def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
+            seen.add(torch.get_num_threads())
+            return super().forward(seats, table)
+
+    torch.set_num_threads(2)
+    try:
+        player = NetPlayer(TorchAssessor(Watched(config=SMALL)))
+        play_match([player, "random"], games=8, threads=3, batch=2)
+        assert seen == {1}
+        assert torch.get_num_threads() == 2
+        with ThreadPoolExecutor(1) as pool:  # threads that begin later
+            assert pool.submit(torch.get_num_threads).result() == 2
+    finally:
+        torch.set_num_threads(1)
 
 
 @cache

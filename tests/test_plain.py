@@ -27,6 +27,7 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from tests.support.networks import saved, untrained
 from tests.support.small import small_components
+from tests.test_net import CHOICES
 
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 CONFIGS = [
@@ -61,6 +62,24 @@ def rows(config: Any, games: int = 20, steps: int = 40) -> tuple[np.ndarray, np.
         masks.append(obs["action_mask"])
         obs, *_ = env.step(choose_uniformly(obs["action_mask"], words))
     return np.concatenate(seen), np.concatenate(masks)
+
+
+@pytest.mark.parametrize("choice", ["float64", "bfloat16", "device", "errors"])
+def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: str) -> None:
+    begin, end = CHOICES[choice]
+    path = kept(tmp_path / "plain.safetensors", plain())
+    observations, masks = rows(GameConfig(), 4, 5)
+    words = np.zeros(len(masks), np.uint64)
+    one = PlainPlayer(load_network(path, PlainNetwork)[0])
+    expected, chosen = one.logits(observations), one.act(observations, masks, words)
+    begin()
+    try:
+        other = PlainPlayer(load_network(path, PlainNetwork)[0])
+        np.testing.assert_array_equal(other.logits(observations), expected)
+        np.testing.assert_array_equal(other.act(observations, masks, words), chosen)
+        assert {parameter.dtype for parameter in plain().parameters()} == {torch.float32}
+    finally:
+        end()
 
 
 @pytest.mark.parametrize("config", [GameConfig(), GameConfig(components="alternative"), CopenhagenConfig()], ids=str)

@@ -13,6 +13,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -241,6 +242,19 @@ def test_it_learns_through_other_wrappers() -> None:
     env = VecNormalize(make(8, reward="margin"), norm_obs=False)
     model = MaskablePPO("MlpPolicy", env, seed=1, device="cpu", **TINY).learn(256)
     assert model.num_timesteps >= 256
+
+
+def test_an_evaluation_without_masks_is_warned_of_or_an_error() -> None:
+    single = make_vec_env("helsinki_env:helsinki/Seat-v0", 1, seed=1, env_kwargs={"opponents": "random"})
+    model = MaskablePPO("MultiInputPolicy", single, seed=1, device="cpu", **TINY)
+    with pytest.warns(UserWarning, match=r"^illegal action: .*sb3_contrib .*maskable\.evaluation") as caught:
+        evaluate_without_masks(model, single, n_eval_episodes=5, warn=False)
+    assert len(caught) == 1
+    evaluate_policy(model, single, n_eval_episodes=2, warn=False)  # with masks: a warning would be an error
+    games = make(4, seed=1)
+    model = MaskablePPO("MlpPolicy", games, seed=1, device="cpu", **TINY)
+    with pytest.raises(IllegalActionError, match="game 0"):
+        evaluate_without_masks(model, games, n_eval_episodes=5, warn=False)
 
 
 @pytest.fixture(scope="module")

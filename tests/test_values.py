@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from agents.base import decide
+from agents.match import play_match
+from agents.random import RandomPlayer
+from helsinki_env import (
+    CopenhagenSeatEnv,
+    Game,
+    GameConfig,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
+    IllegalActionError,
+    RandomEpisodes,
+    copenhagen_v0,
+    helsinki_v0,
+    notation,
+)
+from helsinki_env.data import Entry
+from helsinki_env.drawing.raster import rgb_array
+from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN
@@ -19,8 +38,97 @@ def test_whole_numbers_of_any_type_are_integers_and_nothing_else_is() -> None:
         found = whole_number(number)
         assert found == 3
         assert type(found) is int
-    others: tuple[Any, ...] = (True, np.True_, 3.0, "3", None, [3], np.array([3, 4]))
+    others: tuple[Any, ...] = (3.0, "3", None, [3], np.array([3, 4]))
     assert [whole_number(other) for other in others] == [None] * len(others)
+
+
+class Tensor:
+    """A boolean of another library: it passes for an integer, as those of PyTorch and of NumPy below 2.3 do."""
+
+    dtype = "torch.bool"
+
+    def __index__(self) -> int:
+        return 1
+
+
+#: Booleans of every kind.
+BOOLEANS: tuple[Any, ...] = (
+    True, False, np.True_, np.array(True), np.array([True]), np.array([[True]]), np.array([True], object)[0], Tensor()
+)  # fmt: skip
+
+
+def seated(value: Any) -> None:
+    HelsinkiSeatVectorEnv(2, lambda obs, mask, words: [value, *mask[1:].argmax(axis=1)], seat=1).reset(seed=0)
+
+
+def decided(value: Any) -> None:
+    class Player:
+        name = "player"
+
+        def act(self, obs: Any, mask: Any, words: Any) -> Any:
+            return [value, *mask[1:].argmax(axis=1)]
+
+    play_match([Player(), "random"], games=4)
+
+
+@pytest.mark.parametrize("value", BOOLEANS, ids=repr)
+def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
+    assert whole_number(value) is None
+    environments: list[Any] = []
+    for module in (helsinki_v0, copenhagen_v0):
+        environments += [module.raw_env(), module.env()]
+    environments += [HelsinkiSeatEnv(), CopenhagenSeatEnv(), HelsinkiVectorEnv(2), HelsinkiSeatVectorEnv(2)]
+    for env in environments:
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match=r"whole number|booleans|expected an array"):
+            env.step([value, 0] if hasattr(env, "num_envs") else value)
+        with pytest.raises(ValueError, match="seed: found"):
+            env.reset(seed=value)
+    batch = environments[-2]
+    calls: list[Callable[[], Any]] = [
+        lambda: Entry(value, ValueError, "n").integer(0),
+        lambda: GameConfig(num_players=value),
+        lambda: GameConfig(covered=[value]),
+        lambda: GameConfig(covered=value),
+        lambda: GameConfig(denied=[[value], []]),
+        lambda: CopenhagenConfig(denied=[[value], []]),
+        lambda: RandomEpisodes(num_players=value),
+        lambda: RandomEpisodes(covered=(value, 3)),
+        lambda: HelsinkiVectorEnv(value),
+        lambda: HelsinkiVectorEnv(2, num_threads=value),
+        lambda: HelsinkiSeatEnv(seat=value),
+        lambda: Game(seed=value),
+        lambda: Game(stream=value),
+        lambda: Game(seed=1).step(value),
+        lambda: Game(seed=1).observation(value),
+        lambda: notation.describe(value),
+        lambda: batch.game(value),
+        lambda: batch.observe([value, 0]),
+        lambda: batch.reset(seed=[value, 1]),
+        lambda: player_words(value),
+        lambda: play_match(["random", "random"], games=value),
+        lambda: decide(RandomPlayer(), Game(seed=1), value),
+        lambda: seated(value),
+        lambda: decided(value),
+        lambda: rgb_array("<svg/>", value),
+    ]
+    for i, call in enumerate(calls):
+        try:
+            call()
+        except ValueError:
+            continue
+        pytest.fail(f"call {i} took {value!r}")
+
+
+def test_booleans_of_pytorch_are_no_integers() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    for value in (torch.tensor(True), torch.tensor([True])):
+        assert whole_number(value) is None
+        with pytest.raises(IllegalActionError, match="whole number"):
+            Game(seed=1).step(value)
+    game = Game(seed=1)
+    game.step(torch.tensor(2))
+    assert game.phase == "MOVE"
 
 
 def test_a_seed_is_one_word_and_none_is_another_one_each_time() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 __all__ = ["has_boolean", "is_boolean", "whole_number"]
 
-#: Types whose values are integers without another look.
-_INTEGERS = {int}
+#: Types whose values need no further look, which takes longer than a step of a game.
+_INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
 
 
 def is_boolean(value: object) -> bool:
@@ -19,9 +21,7 @@ def is_boolean(value: object) -> bool:
 
 def whole_number(value: Any) -> int | None:
     """Return a whole number of any integer type as an int; None for everything else, booleans included."""
-    if type(value) is int:
-        return value
-    if is_boolean(value):
+    if type(value) not in _INTEGERS and is_boolean(value):
         return None
     try:
         return operator.index(value)
@@ -29,6 +29,6 @@ def whole_number(value: Any) -> int | None:
         return None
 
 
-def has_boolean(values: Iterable[object]) -> bool:
+def has_boolean(values: Collection[object]) -> bool:
     """Return whether there is a boolean among values; an array of them would hold it as 0 or 1."""
     return not _INTEGERS.issuperset(map(type, values)) and any(map(is_boolean, values))

@@ -67,7 +67,7 @@ class FlatEnv(gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstr
         return _flat(observation)
 
 
-class FlatVectorEnv(VectorWrapper[Any, Any, Any, Any, Any], RecordConstructorArgs):
+class FlatVectorEnv(VectorWrapper, RecordConstructorArgs):
     """A vector of Gymnasium environments with flat observations, in any autoreset mode; see `flatten`."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:

@@ -1,8 +1,7 @@
 """One learning seat against given opponents, for Gymnasium, in one game or in many at once.
 
     >>> import gymnasium
-    >>> import helsinki_env
-    >>> env = gymnasium.make("helsinki/Seat-v0", num_players=3, opponents="random", seat="rotate")
+    >>> env = gymnasium.make("helsinki_env:helsinki/Seat-v0", num_players=3, opponents="random", seat="rotate")
     >>> obs, info = env.reset(seed=1)
     >>> obs, reward, terminated, truncated, info = env.step(obs["action_mask"].argmax())
 

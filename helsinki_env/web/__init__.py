@@ -1,8 +1,8 @@
-"""The table in a browser: games in a database, players that think in processes of their own, pages that show them.
+"""The table in a browser: games in a database, players in processes of their own, and the pages that show them.
 
-`tables` is one table and what may be done at it, `store` keeps tables on the disk, `thinking` asks players, `views`
-says what a browser may know, `messages` how it is sent, `rooms` who is told, `guard` who may ask, `connections` how many
-and how long, `requests` what may be asked, `errors` what is answered otherwise; `server` puts them together. Games are taken apart by `analysis`: `uploads` reads what is brought, `records` keeps it, `judging` has it
-judged, `beginnings` lets it be played on. Nothing here knows a game: what a page needs of one stands in its
-`helsinki_env.engine.spec.GameSpec`.
+A table: `tables` is its state and its actions, `store` saves it, `thinking` asks players, `views` says what a browser may
+know, `messages` how it is sent, `rooms` to whom. Requests: `guard` checks access, `connections` limits their number and
+duration, `requests` and `errors` are their forms; `server` joins all of it. Analysis: `analysis`, with `uploads`,
+`records`, `judging` and `beginnings`. Nothing here knows a game: `helsinki_env.engine.spec.GameSpec` has what a page
+needs of one.
 """
