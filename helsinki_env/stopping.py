@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Stopping", "again", "kept", "stoppable", "undisturbed"]
+__all__ = ["Stopping", "again", "interrupts_held", "kept", "stoppable", "undisturbed"]
 
 #: Seconds in which a command may tidy up by itself.
 _GRACE = 1.5
@@ -233,6 +233,25 @@ def undisturbed() -> Iterator[None]:
         if stopping.due and not stopping.undisturbed:
             stopping.due = False
             raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while the block runs, so that a process that starts there never receives it.
+
+    The process inherits the blocked signal: no Ctrl-C interrupts its imports, before it can ignore the signal itself.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # it would release the signal if it started within the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def again(*more: str, without: Sequence[str] = ()) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from websockets.sync.client import ClientConnection
 
 from agents.opinion import opinions
 from agents.registry import make_player
@@ -20,16 +19,16 @@ from helsinki_env.web.rooms import Page
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.thinking import Thinkers
 from tests.games import EACH_GAME, TestedGame
-from tests.support.server import Server, decide_first, seated, until
+from tests.support.server import Line, Server, decide_first, seated, until
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 
-def ask(line: ClientConnection, number: int, deeper: int = 0) -> None:
+def ask(line: Line, number: int, deeper: int = 0) -> None:
     line.send(json.dumps({"type": "judge", "number": number, "deeper": deeper}))
 
 
-def told(line: ClientConnection) -> dict[str, Any]:
+def told(line: Line) -> dict[str, Any]:
     return until(line, lambda new: new["type"] != "table")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.support.server import Server, serving
+from tests.support.server import Reader, Server, serving
 
 TABLES = 50
 SECONDS = 120
@@ -49,25 +49,28 @@ class Person:
         address = self.server.address.replace("http", "ws") + f"/ws/tables/{table}"
         async with connect(address, max_size=2**24, proxy=None) as line:
             await line.send(json.dumps({"type": "sit"}))
-            view = await self._view(line, table)
+            reader = Reader()
+            view = await self._view(line, table, reader)
             while not view["done"] and time.monotonic() < until:
                 if not view["decisions"]:
-                    view = await self._view(line, table)
+                    view = await self._view(line, table, reader)
                     continue
                 await asyncio.sleep(self.rng.uniform(*THINKS))
                 number, action = view["number"], self.rng.choice(view["decisions"])["id"]
                 sent = time.monotonic()
                 await line.send(json.dumps({"type": "decide", "number": number, "action": action}))
                 while view["number"] == number:
-                    view = await self._view(line, table)
+                    view = await self._view(line, table, reader)
                 self.waited.append(time.monotonic() - sent)
 
-    async def _view(self, line: Any, table: str) -> dict[str, Any]:
+    async def _view(self, line: Any, table: str, reader: Reader) -> dict[str, Any]:
         while True:
-            message: dict[str, Any] = json.loads(await line.recv())
+            message: dict[str, Any] = json.loads(reader.read(await line.recv()))
             if message["type"] == "table":
                 self.seen[table] = message["number"]
                 return message
+            if message["type"] == "clock":
+                continue
             self.wrong.append(message["message"])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.web.messages import change_between, packed
 from helsinki_env.web.store import Store
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
@@ -136,15 +137,25 @@ def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) 
         view = table_view(
             table, (0,), 0, None, None, None, lambda _: picture(table, drawn), lambda: choices(table.game)
         )
-        return json.dumps(view | more, separators=(",", ":"), ensure_ascii=False)
+        return packed(view | more)
 
-    def sent(text: str) -> Any:
-        return SimpleNamespace(responses=[], frames=[text])
+    def sent(*texts: str) -> Any:
+        return SimpleNamespace(responses=[], frames=[*texts])
 
-    assert assert_nothing_hidden_was_sent(sent(told(0)), tmp_path, "t") == 1
+    known = told(0)
+    assert assert_nothing_hidden_was_sent(sent(known), tmp_path, "t") == 1
     for leak in (told(1), told(0, seed=6), told(0, chance=int(table.game.state.chance))):
         with pytest.raises(AssertionError):
             assert_nothing_hidden_was_sent(sent(leak), tmp_path, "t")
+        with pytest.raises(AssertionError):
+            assert_nothing_hidden_was_sent(sent(known, change_between(known, leak)), tmp_path, "t")
+    store = Store(tmp_path)
+    store.write("t", table.decide(0, int(table.game.legal_actions()[0]), "decided"))
+    store.close()
+    change = change_between(known, told(0))
+    assert assert_nothing_hidden_was_sent(sent(known, change), tmp_path, "t") == 2
+    with pytest.raises(AssertionError):
+        assert_nothing_hidden_was_sent(sent(known, packed(json.loads(change) | {"seed": 6})), tmp_path, "t")
 
 
 @ONE_GAME_OR_EACH_NIGHTLY

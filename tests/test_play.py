@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,9 +17,12 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from agents.match import play_match
 from helsinki_env.cli import main
 from helsinki_env.engine.hidden import redeal
+from helsinki_env.web.connections import REQUEST_WITHIN
 from helsinki_env.web.line import MOST_UNSENT
+from helsinki_env.web.rooms import MOST_PAGES
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
@@ -163,25 +167,29 @@ def test_players_alone_are_watched(server: Server) -> None:
 
 
 def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Server) -> None:
-    made = server.make("greedy", "random", seed=4)
+    made, changes = server.make("human", "greedy", seed=4), 2 * MOST_UNSENT
     with socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port)) as narrow:
         narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
         with (
             seated(server, made["table"], sock=narrow, max_queue=1, ping_interval=None) as (deaf, _),
             seated(server, made["table"]) as (line, view),
         ):
-            line.send(json.dumps({"type": "pace", "milliseconds": 0}))
-            # Sooner than a line is given up that answers nothing.
-            view = until(line, lambda new: new["type"] == "table" and new["done"], 30)
-            for _ in range(MOST_UNSENT):
-                line.send(json.dumps({"type": "go"}))
-                assert until(line, lambda _: True, 30)["number"] == view["number"]
+            while view["undo"] is None:
+                if view["decisions"]:
+                    decide = {"type": "decide", "number": view["number"], "action": view["decisions"][0]["id"]}
+                    line.send(json.dumps(decide))
+                view = until(line, lambda new: new["type"] == "table", 30)
+            number = view["number"]
+            for _ in range(changes // 2):
+                line.send(json.dumps({"type": "undo", "number": number, "to": number - 1}))
+                line.send(json.dumps(decide))
+                view = until(line, lambda new: new["type"] == "table" and new["number"] == number, 30)
             taken = []
             narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**20)
             with suppress(ConnectionClosed):
                 while True:
                     taken.append(deaf.recv(60))
-            assert len(taken) < MOST_UNSENT, "its line is closed before all was sent"
+            assert len(taken) < changes, "its line is closed before all was sent"
         with seated(server, made["table"]) as (_, again):
             assert again["number"] == view["number"]
 
@@ -346,6 +354,50 @@ def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server
     assert found == status, answer
 
 
+@pytest.mark.parametrize("path", ["/tables/none", "/analysis/none", "/tournaments/none", "/nothing", "/tables/a/b"])
+def test_a_page_that_is_not_there_says_where_to_go(path: str, server: Server) -> None:
+    status, page, headers = server.ask("GET", path, headers={"accept": "text/html,*/*"})
+    assert (status, headers["content-type"].partition(";")[0]) == (404, "text/html")
+    assert 'href="/"' in page
+    status, answer, _ = server.ask("GET", f"/api{path}/none", headers={"accept": "text/html,*/*"})
+    assert (status, [*answer]) == (404, ["error"])
+
+
+def test_the_page_of_a_table_is_there_as_long_as_the_table(server: Server) -> None:
+    name = server.make("human", "human")["table"]
+    status, page, _ = server.ask("GET", f"/tables/{name}")
+    assert (status, "table.js" in page) == (200, True)
+    assert server.ask("DELETE", f"/api/tables/{name}")[0] == 200
+    assert server.ask("GET", f"/tables/{name}")[0] == 404
+
+
+@pytest.mark.parametrize("what", ["tables", "records", "tournaments"])
+def test_lists_are_sent_in_parts(what: str, tmp_path: Path) -> None:
+    def listed(query: str = "") -> tuple[list[Any], int]:
+        status, found, headers = running.ask("GET", f"/api/{what}{query}")
+        assert status == 200, found
+        return [one[what[:-1]] for one in found], int(headers["x-total-count"])
+
+    with serving(tmp_path) as running:
+        record = next(play_match(["random", "random"], games=2, seed=5).records()).to_json()
+        for _ in range(7):
+            if what == "tables":
+                running.make("human", "human")
+            elif what == "records":
+                assert running.ask("POST", "/api/records", record.encode())[0] == 201
+            else:
+                made = running.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10})
+                assert made[0] == 201, made
+        names, total = listed()
+        assert (len(names), total) == (7, 7)
+        assert listed("?limit=3") == (names[:3], 7)
+        assert listed("?offset=3&limit=3") == (names[3:6], 7)
+        assert listed("?offset=6") == (names[6:], 7)
+        assert listed("?offset=100") == ([], 7)
+        for query in ("limit=0", "limit=10001", "offset=-1", f"offset={2**31}", "offset=a", f"limit={'9' * 500}"):
+            assert running.ask("GET", f"/api/{what}?{query}")[0] == 422
+
+
 def test_foreign_hosts_pages_and_huge_bodies_are_turned_away(server: Server) -> None:
     for headers, status, message in (
         ({"host": "evil.example"}, 400, "host: found 'evil.example'"),
@@ -481,7 +533,6 @@ def test_another_address_demands_the_token_that_is_printed(tmp_path: Path) -> No
     with serving(tmp_path, "--host", "0.0.0.0") as running:
         assert "#token=" in running.page
         token = running.page.partition("#token=")[2]
-        running.address = running.address.replace("0.0.0.0", "127.0.0.1")
         assert running.ask("GET", "/")[0] in (200, 404)
         for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
             status, answer, _ = running.ask("GET", "/api/tables", headers=headers)
@@ -492,3 +543,124 @@ def test_another_address_demands_the_token_that_is_printed(tmp_path: Path) -> No
         with seated(running, made["table"]) as (_, refused):
             assert refused["type"] == "refused"
         assert token not in "".join(map(str, made.values()))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_is_printed_that_a_browser_can_open(host: str, tmp_path: Path) -> None:
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with serving(tmp_path, "--host", host) as running:
+        assert urlsplit(running.page).hostname == {"0.0.0.0": "127.0.0.1", "::": "::1"}[host]
+        assert running.ask("GET", "/")[0] == 200
+        assert running.process.stdout is not None
+        others = running.process.stdout.readline()
+        assert others.startswith("From other machines: http://")
+        assert urlsplit(others.split()[-1]).hostname not in (host, None)
+        assert running.page.rpartition("#")[2] == others.strip().rpartition("#")[2]
+
+
+# -- what is bounded -----------------------------------------------------------------------------------------
+
+
+def opened(server: Server) -> socket.socket:
+    return socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port))
+
+
+@pytest.mark.thorough
+def test_connections_that_ask_for_nothing_are_closed(server: Server) -> None:
+    begun = b"POST /api/tables HTTP/1.1\r\nHost: localhost\r\n"
+    whole = b"GET /api/games HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    waiting = [opened(server) for _ in range(30)]
+    for number, one in enumerate(waiting):
+        one.settimeout(4 * REQUEST_WITHIN)
+        one.sendall((b"", begun, whole + begun)[number % 3])
+    for one in waiting:
+        with one, suppress(ConnectionResetError):
+            while one.recv(2**16):
+                pass
+    assert server.ask("GET", "/api/games")[0] == 200
+
+
+def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, before[1]))
+    try:
+        running = Server(data=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    try:
+        many = [opened(running) for _ in range(150)]
+        time.sleep(0.5)
+        closed = 0
+        for one in many:
+            one.setblocking(False)
+            try:
+                closed += one.recv(1) == b""
+            except BlockingIOError:
+                pass
+            except ConnectionResetError:
+                closed += 1
+        assert closed == 50
+        for one in many:
+            one.close()
+        assert running.ask("GET", "/api/games")[0] == 200
+        running.end()
+        assert running.process.stderr is not None
+        assert "Traceback" not in running.process.stderr.read()
+    finally:
+        running.process.kill()
+        running.process.communicate()
+
+
+def test_pages_of_a_table_have_an_end(server: Server) -> None:
+    made = server.make("human", "human", seed=1)
+    with ExitStack() as pages:
+        for _ in range(MOST_PAGES):
+            assert pages.enter_context(seated(server, made["table"]))[1]["type"] == "table"
+        with seated(server, made["table"]) as (_, refused):
+            assert refused["type"] == "refused"
+            assert f"found {MOST_PAGES} that look at this table" in refused["message"]
+    with seated(server, made["table"]) as (_, view):
+        assert view["type"] == "table"
+
+
+# -- how much is sent ----------------------------------------------------------------------------------------
+
+
+@EACH_GAME
+def test_a_decision_takes_a_tenth_of_the_table(game: TestedGame, server: Server) -> None:
+    made = server.make("human", "greedy", game=game.name, seed=11)
+    with seated(server, made["table"]) as (line, view):
+        whole = line.bytes
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        while not view["done"]:
+            if view["decisions"]:
+                view = decide_first(line, view)
+            else:
+                view = until(line, lambda new: new["type"] == "table")
+        assert (line.bytes - whole) / view["number"] < whole / 10
+
+
+def test_a_page_that_joins_costs_the_others_nothing(server: Server) -> None:
+    made = server.make("human", "greedy", seed=3)
+    with seated(server, made["table"]) as (line, view), ExitStack() as others:
+        whole = line.bytes
+        for _ in range(40):
+            _, same = others.enter_context(seated(server, made["table"]))
+            assert same == view
+        line.send('{"type": "go"}')
+        line.send('{"type": "none"}')
+        assert until(line, lambda _: True)["type"] == "error", "nothing was sent before that"
+        assert line.bytes - whole < 300
+
+
+def test_a_page_that_joins_later_knows_how_long_a_player_has_been_thinking(server: Server) -> None:
+    made = server.make("ismcts:400", "ismcts:400", seed=3)
+    with seated(server, made["table"]) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 10_000}))
+        if not view["thinking"]:
+            view = until(line, lambda new: new["type"] == "table" and new["thinking"])
+        time.sleep(1.0)
+        with seated(server, made["table"]) as (other, _):
+            assert until(other, lambda new: new["type"] == "clock")["seconds"] > 0.4

@@ -8,21 +8,55 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from websockets.sync.client import ClientConnection
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
+from agents.match import play_match
 from helsinki_env.web.requests import MESSAGES
-from tests.support.server import Server, seated, serving, until
+from tests.support.server import Line, Server, seated, serving, until
 
+#: Text with what breaks encodings and what is seen: halves of characters, controls, and what turns the line round.
+STRANGE = st.sampled_from(["\ud800", "a\udfff", "\x00", "\u202egnp.exe", "\u2028", "\x1b[2J", "\ufeff", "[" * 999])
+TEXT = st.text(max_size=80) | STRANGE
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=80),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12) | STRANGE, inner, max_size=4),
     max_leaves=8,
+)
+#: Bodies that are no requests at all.
+BODIES = st.binary(max_size=200) | st.sampled_from(
+    [
+        *(mark * length for mark in (b"[", b'{"a":', b"(") for length in (999, 10_000)),
+        b'"\\ud800"',
+        b'{"table": "\\ud800"}',
+        b'{"\\udfff": 1}',
+        b'{"game": "\\ud800", "seats": []}',
+        b"\xed\xa0\x80",
+        b"\x00" * 100,
+        b"PAR1" + b"\xff" * 60 + b"PAR1",
+        b"1e999",
+        b"9" * 5000,
+        b"NaN",
+    ]
+)
+#: Headers whose values are to be read before anything else is done.
+HEADERS = st.dictionaries(
+    st.sampled_from(["origin", "authorization", "accept", "content-type", "range", "cookie", "x-forwarded-for"]),
+    st.sampled_from(
+        [
+            *("http://[", "http://[::1", "http://", "//", "null", "[", "http://a]b", "http://\x85", "", "\xff" * 50),
+            *("Bearer", "Bearer \xff", "text/html", "application/json; charset=\xe9", "multipart/form-data"),
+            "bytes=99999999999-",
+        ]
+    ),
+    max_size=2,
 )
 #: What stands in a path where a name is expected.
 NAMES = st.text(min_size=1, max_size=40) | st.sampled_from(
@@ -36,6 +70,10 @@ NAMES = st.text(min_size=1, max_size=40) | st.sampled_from(
         "' OR 1=1 --",
         "tables.sqlite",
         "\u202e",
+        "%ed%a0%80",
+        "%ff",
+        "[" * 999,
+        "9" * 500,
     ]
 )
 
@@ -123,11 +161,12 @@ def requests(draw: st.DrawFn, page: Mapping[str, Any]) -> tuple[str, str, bytes 
             address = address.replace("{" + parameter["name"] + "}", quote(draw(NAMES), safe="%"))
         elif draw(st.booleans()):
             value = draw(spoilt(fits(parameter["schema"], page)))
-            asked.append(f"{parameter['name']}={quote(str(value), safe='')}")
+            text = str(value).encode("utf-8", "surrogatepass")
+            asked.append(f"{parameter['name']}={quote(text, safe='')}")
     address += "?" + "&".join(asked) if asked else ""
     content = said.get("requestBody", {}).get("content", {}).get("application/json")
     if content is None or draw(st.integers(0, 5)) == 0:
-        return method.upper(), address, draw(st.none() | st.binary(max_size=200))
+        return method.upper(), address, draw(st.none() | BODIES)
     return method.upper(), address, json.dumps(draw(spoilt(fits(content["schema"], page)))).encode()
 
 
@@ -138,11 +177,11 @@ def test_spoilt_requests(server: Server, described: dict[str, Any]) -> None:
     refused = []
 
     @settings(max_examples=300, deadline=None, database=None, derandomize=True)
-    @given(requests(described))
-    def each(request: tuple[str, str, bytes | None]) -> None:
+    @given(requests(described), HEADERS)
+    def each(request: tuple[str, str, bytes | None], headers: dict[str, str]) -> None:
         method, path, body = request
-        status, answer, _ = server.ask(method, path, body)
-        assert 200 <= status < 500, (request, answer)
+        status, answer, _ = server.ask(method, path, body, headers)
+        assert 200 <= status < 500, (request, headers, answer)
         if status >= 400:
             refused.append(request)
             assert isinstance(answer, dict), (request, answer)
@@ -154,6 +193,71 @@ def test_spoilt_requests(server: Server, described: dict[str, Any]) -> None:
     assert len(set(refused)) > 100
     with seated(server, made["table"]) as (_, after):
         assert after == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/records", b"[" * 999),
+        ("/api/records/look", b"[" * 999),
+        ("/api/records", b'{"table": "\\ud800"}'),
+        ("/api/records", b'{"\\ud800": "a"}'),
+        ("/api/tables", b"[" * 60_000),
+        ("/api/tables", b'{"\\ud800": 1}'),
+        ("/api/tables", b'{"chairs": [{"player": "\\ud800"}, {"\\udfff": "\\ud800"}]}'),
+        ("/api/tables", b'{"chairs": [{}, {}], "options": {"\\ud800": "\\ud800"}}'),
+        ("/api/tables", b'{"chairs": [{}, {}], "game": "\\ud800"}'),
+        ("/api/tournaments", b'{"players": ["\\ud800", "random"], "options": {"\\ud800": 1}}'),
+        ("/api/tables", b'{"chairs": [{"name": "a\\u202eb"}, {}]}'),
+        ("/api/tables", b'{"chairs": [{"name": "\\u0000"}, {}]}'),
+        ("/api/tables", b'{"chairs": [{}, {}], "title": "a\\u2066b"}'),
+        ("/api/tournaments", b'{"players": ["greedy", "random"], "title": "a\\u0007"}'),
+    ],
+)
+def test_brackets_halves_of_characters_and_controls_are_refused(path: str, body: bytes, server: Server) -> None:
+    status, answer, _ = server.ask("POST", path, body)
+    assert 400 <= status < 500, answer
+    assert 3 < len(answer["error"]) < 2000
+    assert answer["error"].isprintable()
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://a]", "http://\xff", "[", "//["])
+def test_an_origin_that_is_no_address_is_turned_away(origin: str, server: Server) -> None:
+    status, answer, _ = server.ask("GET", "/api/tables", headers={"origin": origin})
+    assert (status, answer["error"][:14]) == (403, "origin: found ")
+    with pytest.raises(InvalidStatus), seated(server, "t", additional_headers={"Origin": origin}):
+        pass
+
+
+def test_names_may_be_written_in_any_script(server: Server) -> None:
+    names = ["Zoë 👩\u200d🔬", "می\u200cخواهم"]
+    made = server.ask("POST", "/api/tables", {"chairs": [{"name": name} for name in names], "title": "表"})
+    assert made[0] == 201, made
+    with seated(server, made[1]["table"]) as (_, view):
+        assert [seat["name"] for seat in view["seats"]] == names
+
+
+def test_names_of_players_in_records_are_shown_without_controls(server: Server) -> None:
+    record = next(play_match(["random", "random"], games=2, seed=5).records())
+    data = replace(record, players=("a\u202eb", "c\x00d")).to_json()
+    found = server.ask("POST", "/api/records/look", data.encode())[1]
+    assert found["games"][0]["players"] == ["a\ufffdb", "c\ufffdd"]
+    status, kept, _ = server.ask("POST", "/api/records", data.encode())
+    assert status == 201, kept
+    assert server.ask("GET", "/api/records")[1][0]["title"].isprintable()
+    half = data.replace("c\\u0000d", "\\ud800").encode()
+    status, answer, _ = server.ask("POST", "/api/records", half)
+    assert (status, "half of a character" in answer["error"]) == (400, True), answer
+
+
+@pytest.mark.parametrize(
+    "first", ['{"type": "sit", "key": "\\ud800"}', '{"type": "sit", "token": "\\udfff"}', "[" * 999]
+)
+def test_who_sits_down_with_half_a_character_is_told_so(first: str, server: Server) -> None:
+    made = server.make("human", "human", sharing="links")
+    with connect(server.address.replace("http", "ws") + f"/ws/tables/{made['table']}", proxy=None) as line:
+        line.send(first)
+        assert json.loads(line.recv(20))["type"] == "refused"
 
 
 _WHOLE = st.sampled_from(sorted(MESSAGES)).flatmap(
@@ -183,7 +287,7 @@ def test_spoilt_messages(server: Server) -> None:
         assert after == before
 
 
-def _answers(line: ClientConnection, text: str) -> list[dict[str, Any]]:
+def _answers(line: Line, text: str) -> list[dict[str, Any]]:
     """Send a message and return all that is answered: up to the answer to the next one, which is always the same."""
     line.send(text)
     line.send('{"type": "end of the answers"}')

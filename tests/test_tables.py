@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import shutil
 import sqlite3
+import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +191,8 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     rows = sqlite3.connect(tmp_path / "tables.sqlite")
     for later in ("tournament_games", "tournaments", "records"):
         rows.execute(f"DROP TABLE {later}")
-    rows.execute("ALTER TABLE tables DROP COLUMN start")
+    for column in ("start", "looked", "over"):
+        rows.execute(f"ALTER TABLE tables DROP COLUMN {column}")
     rows.execute("PRAGMA user_version = 1")
     rows.commit()
     rows.close()
@@ -209,7 +215,7 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
     async def ask() -> None:
         store, one = Store(tmp_path), table(game, HUMAN, HUMAN)
         store.add(one)
-        sent: list[dict[str, Any]] = []
+        sent: list[str] = []
 
         room, page = Room(one, store, Thinkers()), Page(sent.append, (0, 1))
         room.pages.add(page)
@@ -241,7 +247,11 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         while one.thinker is None:
             play(one, 1)
         store.add(one)
-        room, views = Room(one, store, thinkers), list[dict[str, Any]]()
+        room, views = Room(one, store, thinkers), list[str]()
+
+        def paused() -> bool:
+            return room.table.paused
+
         page = Page(views.append, (0,))
         room.pages.add(page)
         room.go_on()
@@ -252,14 +262,14 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         with pytest.raises(TableError, match="cannot be taken back"):
             room.asked(page, {"type": "takeback", "number": number, "to": number})
         assert (room.table.game, room.table.number) == (before, number)
-        assert room.view(page)["thinking"] is not None
+        assert json.loads(views[0])["thinking"] is not None
         room.asked(page, {"type": "stop"})
         with pytest.raises(StoreError, match="nothing is taken back"):
             room.asked(page, {"type": "takeback", "number": number, "to": to})
-        assert room.view(page)["paused"], "whom somebody has stopped does not go on by that"
+        assert paused(), "whom somebody has stopped does not go on by that"
         room.asked(page, {"type": "go"})
         store.rows.execute("PRAGMA query_only = OFF")
-        while room.table.thinker is not None and not room.table.paused:
+        while room.table.thinker is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
         room.asked(page, {"type": "takeback", "number": number, "to": to})  # a player has decided since
@@ -283,3 +293,49 @@ def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Pat
     for decision in longer.decisions:
         store.write("t1", decision)
     assert asyncio.run(finished.among(store.all())) == set()
+
+
+def test_lists_are_sent_in_parts_and_every_part_says_which_games_are_over(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    over = table("helsinki", HUMAN, "greedy")
+    play(over, 1000, "random")
+    for number in range(230):
+        store.add(replace(over, name=f"t{number:03}", told=told(over) if number in (0, 229) else ()))
+    names = [kept.name for kept in store.all()]
+    parts = [store.all(first, 50) for first in range(0, 300, 50)]
+    assert [len(part) for part in parts] == [50, 50, 50, 50, 30, 0]
+    assert [kept.name for part in parts for kept in part] == names
+    assert (len(store), names[-1], names[0]) == (230, "t000", "t229")
+    assert asyncio.run(Finished(store).among(parts[4])) == {"t000"}
+    assert asyncio.run(Finished(store).among(store.all())) == {"t000", "t229"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_nobody_else_reads_the_database(tmp_path: Path) -> None:
+    def modes(folder: Path) -> set[int]:
+        return {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+    before = os.umask(0)
+    try:
+        new = tmp_path / "some" / "new"
+        store = Store(new)
+        store.add(table("helsinki", HUMAN, HUMAN))
+        assert (stat.S_IMODE(new.stat().st_mode), modes(new)) == (0o700, {0o600})
+        assert len(list(new.iterdir())) == 3, "the database, and what SQLite has beside it"
+        store.close()
+        former, other = tmp_path / "former", tmp_path / "other"
+        for folder in (former, other):
+            folder.mkdir()
+            shutil.copy(new / "tables.sqlite", folder)
+            (folder / "tables.sqlite").chmod(0o644)
+            folder.chmod(0o755)
+        (other / "notes.txt").write_text("of somebody else")
+        for folder, mode in ((former, 0o700), (other, 0o755)):
+            store = Store(folder)
+            assert stat.S_IMODE(folder.stat().st_mode) == mode
+            assert stat.S_IMODE((folder / "tables.sqlite").stat().st_mode) == 0o600
+            assert len(store) == 1
+            store.close()
+        assert stat.S_IMODE((other / "notes.txt").stat().st_mode) == 0o666
+    finally:
+        os.umask(before)

@@ -7,31 +7,25 @@ of the shipped component files.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
-from io import BytesIO
-from itertools import product
+from itertools import chain, islice, product
 from typing import Any
 
 import numpy as np
 
+from agents.arena.bounded import GamesFile
 from agents.arena.designs import as_sets
 from agents.arena.parquet import SCHEMA
 from agents.arena.plan import ArenaError
 from helsinki_env.data import shown
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.spec import game_names, spec_named, spec_of
-from helsinki_env.extras import needs
 from helsinki_env.play.record import Record, replay
 from helsinki_env.yaml_files import list_yaml
 
-with needs("arena"):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
 __all__ = ["GamesAlone"]
 
-_MOST_BYTES = 2**28
-"""Of the columns that are needed, once they are unpacked: a million games."""
 _NEEDED = ("seed", "config_digest", "players", "decisions", "covered", "denied", "scores", "places")
 
 
@@ -49,19 +43,9 @@ class GamesAlone:
     """
 
     def __init__(self, content: bytes) -> None:
-        try:
-            self._file = pq.ParquetFile(BytesIO(content))
-        except (pa.ArrowException, OSError) as problem:
-            raise _unreadable(problem) from None
-        if not self._file.schema_arrow.equals(SCHEMA):
-            raise ArenaError(
-                f"games: found the columns {shown(self._file.schema_arrow.names)}, expected those of helsinki arena"
-            )
-        about = self._file.metadata
-        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        if size > _MOST_BYTES:
-            raise ArenaError(f"games: found {size:,} bytes when unpacked, expected at most {_MOST_BYTES:,}")
-        self.count = int(about.num_rows)
+        with _named():
+            self._file = GamesFile(content, SCHEMA)
+        self.count = sum(self._file.rows)
 
     def records(self, first: int, most: int) -> list[Record]:
         """Return the records of some games, which are replayed.
@@ -71,31 +55,36 @@ class GamesAlone:
             most: how many at most.
 
         Raises:
-            ArenaError: if the file is damaged, or the configuration of a game is not known.
+            ArenaError: if the file is damaged, would take too much memory, or the configuration of a game is not known.
             RecordError: for games that cannot be played as they say.
         """
-        found: list[Record] = []
-        try:
-            for group in range(self._file.num_row_groups):
-                size = self._file.metadata.row_group(group).num_rows
-                if first < size and len(found) < most:
-                    rows = self._file.read_row_group(group, _NEEDED).slice(first, most - len(found)).to_pylist()
-                    found += [_record(row) for row in rows]
-                first = max(0, first - size)
-        except (pa.ArrowException, OSError) as problem:
-            raise _unreadable(problem) from None
+        with _named():
+            found = list(islice(self._records(first), most))
         for record in found:
             replay(record)
         return found
 
+    def _records(self, first: int) -> Iterator[Record]:
+        """Yield the records from a number on."""
+        for group, size in enumerate(self._file.rows):
+            if first < size:
+                rows = chain.from_iterable(self._file.batches(group, _NEEDED))
+                yield from map(_record, islice(rows, first, None))
+            first = max(0, first - size)
 
-def _unreadable(problem: Exception) -> ArenaError:
-    return ArenaError(f"games: cannot be read as Parquet: {' '.join(str(problem).split())}")
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Say of what is wrong that it is wrong with the games."""
+    try:
+        yield
+    except ArenaError as problem:
+        raise ArenaError(f"games: {problem}") from None
 
 
 def _record(row: dict[str, Any]) -> Record:
     if any(value is None for value in row.values()) or None in row["denied"]:
-        raise ArenaError("games: found a value missing, expected one everywhere")
+        raise ArenaError("found a value missing, expected one everywhere")
     return Record(
         config=_config(row["config_digest"], len(row["players"]), row["covered"], tuple(row["denied"])),
         seed=row["seed"],

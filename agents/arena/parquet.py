@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.arena.bounded import GamesFile
 from agents.arena.checks import check_games, compare
 from agents.arena.chunk import ChunkGames, Schedule, schedule
 from agents.arena.plan import ArenaError, Chunk, TablePlan
@@ -148,20 +150,15 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
     return hashed.sha256.hexdigest()
 
 
-def read_parquet(source: Any) -> Iterable[Any]:
+def read_parquet(source: Path) -> Iterator[Any]:
     """Yield the row groups of a Parquet file, Arrow tables with the columns of `SCHEMA`.
 
     Args:
         source: path of the file.
 
     Raises:
-        ArenaError: if it is no such file.
+        ArenaError: if it is no such file, or would take too much memory.
     """
-    try:
-        with pq.ParquetFile(source) as file:
-            if not file.schema_arrow.equals(SCHEMA):
-                raise ArenaError(f"{source}: found other columns than those of games: {file.schema_arrow.names}")
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group)
-    except (pa.ArrowException, OSError) as problem:
-        raise ArenaError(f"{source}: cannot be read as Parquet: {problem}") from None
+    with GamesFile(source, SCHEMA) as file:
+        for number in range(len(file.rows)):
+            yield file.group(number)

@@ -22,7 +22,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -177,23 +176,31 @@ class RunFolder:
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks()
 
     def _games_of_joined(self) -> Iterator[tuple[Chunk, ChunkGames]]:
-        from agents.arena.parquet import games_of, read_parquet
+        from agents.arena.bounded import GamesFile
+        from agents.arena.parquet import SCHEMA, games_of
 
         joined = self.path / _GAMES
         remedy = "bring the files back as they were written, or remove it and start helsinki arena again"
         if (changed := self._not_as_written()) is not None:
             raise ArenaError(f"{joined}: {changed} ({remedy})")
-        for chunk, rows in zip_longest(self.plan.chunks, read_parquet(joined)):
-            if chunk is None or rows is None:
+        chunks = self.plan.chunks
+        try:
+            file = GamesFile(joined, SCHEMA, len(chunks) + 1)
+        except ArenaError as problem:
+            raise ArenaError(f"{joined}: {problem} ({remedy})") from None
+        with file:
+            if (count := len(file.rows)) != len(chunks):
                 raise ArenaError(
-                    f"{joined}: found {'fewer' if rows is None else 'more'} row groups than there are chunks, "
-                    f"{len(self.plan.chunks)} ({remedy})"
+                    f"{joined}: found {'fewer' if count < len(chunks) else 'more'} row groups than there are chunks, "
+                    f"{len(chunks)} ({remedy})"
                 )
-            try:
-                games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
-            except ArenaError as problem:
-                raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
-            yield chunk, games
+            for number, chunk in enumerate(chunks):
+                try:
+                    rows = file.group(number, self.plan.games_of([chunk]))
+                    games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
+                except ArenaError as problem:
+                    raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
+                yield chunk, games
 
     def _not_as_written(self) -> str | None:
         """Say what is wrong with the file that holds all games, None if nothing is."""

@@ -16,6 +16,7 @@ from functools import partial
 
 from agents.arena.chunk import ChunkGames, files_of, play_chunk
 from agents.arena.plan import ArenaError, Chunk, Plan
+from helsinki_env.stopping import interrupts_held
 
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "processors", "workers_kept"]
 
@@ -131,7 +132,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         while True:
             for chunk in waiting:
                 asked = plan.tables[chunk.table], plan.seed, chunk, files[chunk.table]
-                with _deaf():
+                with interrupts_held():
                     running[workers.pool.submit(play_chunk, *asked)] = chunk
                 if len(running) >= AHEAD * processes:
                     break
@@ -160,19 +161,6 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
             kept.append(workers)
         else:
             workers.end()
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Let Ctrl-C wait while the block runs: a process that is begun there hears none from its first moment on."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begin() -> None:

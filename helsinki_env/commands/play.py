@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from helsinki_env.web.tables import Table
 
 __all__ = ["main"]
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that stand for all of this machine, each with one that a browser can open."""
+_MOST_UNSENT_BYTES = 2**18
+"""Bytes that the system keeps for a browser that takes nothing."""
 
 
 def main(
@@ -59,6 +65,7 @@ def main(
     with needs("play"):
         import uvicorn
 
+        from helsinki_env.web.connections import BoundedConnection
         from helsinki_env.web.guard import MOST_BYTES, is_loopback
         from helsinki_env.web.server import Settings, create_app
         from helsinki_env.web.store import Store, data_folder
@@ -81,10 +88,12 @@ def main(
         store.add(table)
         store.close()
     listening = _listen(host, port)
-    address = f"http://{_in_address(host)}:{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
+    rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
+    address = f"http://{_in_address(_ANY.get(host, host))}{rest}"
     server = uvicorn.Server(
         uvicorn.Config(
             app,
+            http=BoundedConnection,
             log_level="warning",
             access_log=False,
             ws_max_size=MOST_BYTES,
@@ -94,9 +103,12 @@ def main(
         )
     )
     console.print(f"helsinki play: {address}")
+    if host in _ANY:
+        console.print(f"From other machines: http://{_in_address(_own_address(listening.family))}{rest}")
     if token:
+        where = "this machine" if host in _ANY else host
         console.print(
-            f"Everybody who reaches {host} and knows this address may play, watch and remove tables; nothing is "
+            f"Everybody who reaches {where} and knows this address may play, watch and remove tables; nothing is "
             "encrypted on the way. Use it only in a network that you trust."
         )
     console.print("Ctrl-C stops; all tables are kept.")
@@ -122,6 +134,14 @@ def _in_address(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def _own_address(family: int) -> str:
+    """Return the address under which other machines know this one, or its name if there is none."""
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
+        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # nothing is sent
+        return str(asking.getsockname()[0])
+    return socket.gethostname()
+
+
 def _listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
@@ -134,6 +154,7 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST_UNSENT_BYTES)  # of each connection
         listening.bind((host, port))
     except OSError as problem:
         raise ValueError(

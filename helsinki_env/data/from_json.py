@@ -14,6 +14,8 @@ from helsinki_env.data.text import MOST_DEPTH, text_of
 
 #: Bytes of a file. Runs have files as large as their plans.
 _MOST_JSON = 2**26
+#: Values of a text: Python takes some eighty bytes for each.
+_MOST_VALUES = 2**21
 
 
 def read_json(path: Path, error: type[ValueError]) -> Entry:
@@ -25,7 +27,8 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     """Return what a text in JSON holds.
 
     Args:
-        text: the text. Keys that are written twice, NaN, infinite numbers and deep nesting are refused.
+        text: the text. Keys that are written twice, NaN, infinite numbers, halves of characters, deep nesting and
+            millions of values are refused.
         error: the class to raise, now and for what is taken out later.
         file: where the text comes from, for messages.
         what: what the text is, where there is no file.
@@ -34,18 +37,31 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
         error: if the text is no such JSON.
     """
     try:
+        _check_values(text)
         _check_depth(text)
         data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_finite, parse_float=_finite)
+        if _HALF.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as problem:
         place = f"line {problem.lineno}, column {problem.colno}"
         raise error(f"{brief(file) or what}: cannot be read as JSON: {problem.msg} ({place})") from None
+    except UnicodeEncodeError:
+        raise error(f"{brief(file) or what}: cannot be read as JSON: found half of a character in a text") from None
     except ValueError as problem:
         reason = "found a number of thousands of digits" if "integer string conversion" in str(problem) else problem
         raise error(f"{brief(file) or what}: cannot be read as JSON: {reason}") from None
     return Entry(data, error, file=file, what=what)
 
 
+#: What may be half of a character that is written in two.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def _check_values(text: str) -> None:
+    """Refuse a text with many values before the parser makes them; commas within texts count as well."""
+    if text.count(",") + text.count("[") + text.count("{") > _MOST_VALUES:
+        raise ValueError(f"found more than {_MOST_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:

@@ -22,6 +22,8 @@ __all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at", "told"]
 
 DEEPER = (25, 100, 400)
 """Trials that a page may ask for."""
+_SETTLED = 0.2
+"""Seconds that a page must stay with a question before a search begins: to stop one ends a process."""
 _MOST = 8
 """Most decisions that are told of."""
 
@@ -154,6 +156,8 @@ class Adviser:
         try:
             while (asked := self._wanted) is not None:
                 self._asked = asked
+                if asked.deeper:
+                    await asyncio.sleep(_SETTLED)
                 answer = await self._answer(asked)
                 if self._wanted is asked:
                     self._wanted = None

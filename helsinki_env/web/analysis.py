@@ -6,17 +6,18 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Entry, parse_json
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.extras import MissingExtraError, needs
 from helsinki_env.notation import to_dict
 from helsinki_env.play.film import film
 from helsinki_env.play.page import VIEWER, page
+from helsinki_env.web.errors import STATIC, error, missing
 from helsinki_env.web.judging import JUDGES, Judges
 from helsinki_env.web.records import Records, Study, record_of
+from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Offset
 from helsinki_env.web.rooms import Rooms
 from helsinki_env.web.uploads import UploadError, chosen, games_in, told
 
@@ -29,56 +30,60 @@ __all__ = ["add_analysis"]
 
 _MOST_LISTED = 300
 _FILMS = 8
+_UPLOADS = 4
+"""Uploads that are read at the same time; others wait."""
 
 
-def add_analysis(app: FastAPI, static: Path, rooms: Rooms, records: Records, judges: Judges) -> None:
+def add_analysis(app: FastAPI, rooms: Rooms, records: Records, judges: Judges) -> None:
     """Add pages and requests to the application.
 
     Args:
         app: the application.
-        static: folder of the pages.
         rooms: the tables, for games that were played here.
         records: where games and positions are kept.
         judges: who judges them.
     """
-    _add_pages(app, static)
+    _add_pages(app, records)
     _add_uploads(app, rooms, records)
     _add_records(app, records, judges)
     _add_judgements(app, records, judges)
 
     @app.exception_handler(UploadError)
     async def unusable(_: Request, problem: UploadError) -> JSONResponse:
-        place = problem.place and problem.place._asdict()
-        return JSONResponse({"error": str(problem), "place": place}, 400)
+        return error(str(problem), 400, {"place": problem.place and problem.place._asdict()})
 
 
-def _add_pages(app: FastAPI, static: Path) -> None:
+def _add_pages(app: FastAPI, records: Records) -> None:
     @app.get("/analysis", include_in_schema=False)
     async def analysis() -> FileResponse:
-        return FileResponse(static / "analysis.html")
+        return FileResponse(STATIC / "analysis.html")
 
     @app.get("/analysis/{name}", include_in_schema=False)
-    async def study(name: str) -> FileResponse:
-        return FileResponse(static / "study.html")
+    async def study(name: str) -> Response:
+        return FileResponse(STATIC / "study.html") if records.has(name) else missing()
 
     app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
 
 
 def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
+    reading = asyncio.Semaphore(_UPLOADS)  # each holds a whole file
+
     @app.post("/api/records/look")
     async def look(request: Request) -> dict[str, Any]:
         """What is in a file or a text: a position, or records, of which the first are listed. Nothing is kept."""
-        content = await request.body()
-        return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
+        async with reading:
+            content = await request.body()
+            return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
 
     @app.post("/api/records", status_code=201)
     async def bring(request: Request, game: int = 1) -> dict[str, str]:
         """Keep a position or a game: of a file or a text, or, by `{"table": name}`, of a table."""
-        content = await request.body()
-        if (table := _table_in(content)) is not None:
-            record = record_of(rooms.store.load(table), rooms.store.taken_back(table))
-            return {"record": records.add(record)}
-        return {"record": records.add(await asyncio.to_thread(_opened, content, lambda found: chosen(found, game)))}
+        async with reading:
+            content = await request.body()
+            if (table := _table_in(content)) is None:
+                found = await asyncio.to_thread(_opened, content, lambda found: chosen(found, game))
+                return {"record": records.add(found)}
+        return {"record": records.add(record_of(rooms.store.load(table), rooms.store.taken_back(table)))}
 
 
 def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
@@ -94,7 +99,7 @@ def _table_in(content: bytes) -> str | None:
     if len(content) > 1000:
         return None
     try:
-        data = json.loads(content)
+        data = parse_json(content.decode(), UploadError).value
     except ValueError:
         return None
     if not isinstance(data, dict) or [*data] != ["table"]:
@@ -106,9 +111,10 @@ def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
     films = _Films()
 
     @app.get("/api/records")
-    async def kept() -> list[dict[str, Any]]:
-        """The games and positions that are kept, the newest first."""
-        return [{"record": one.name, **one._asdict()} for one in records.all()]
+    async def kept(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
+        """The games and positions that are kept, the newest first; the header X-Total-Count says how many there are."""
+        answer.headers[TOTAL] = str(len(records))
+        return [{"record": one.name, **one._asdict()} for one in records.all(offset, limit)]
 
     @app.get("/api/records/{name}")
     async def one(name: str) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -10,9 +11,6 @@ from helsinki_env.web.store import Kept, Store
 from helsinki_env.web.tables import TableError
 
 __all__ = ["Finished"]
-
-_MOST = 200
-"""Tables that are looked at, the newest: a list of thousands shall not wait for the others."""
 
 
 class Finished:
@@ -24,20 +22,18 @@ class Finished:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._over: dict[str, tuple[tuple[int, float], bool]] = {}
 
     async def among(self, kept: Sequence[Kept]) -> set[str]:
-        """Return the names of those tables, of the newest few hundred, whose games are over."""
-        over = set()
-        for one in kept[:_MOST]:
-            state = one.decisions, one.last
-            known, done = self._over.get(one.name, (None, False))
-            if known != state:
+        """Return the names of those tables whose games are over."""
+        over = {one.name for one in kept if one.over}
+        for one in kept:
+            if one.over is None:
                 await asyncio.sleep(0)  # others have their turn between two tables
                 done = self._is_over(one.name)
-                self._over[one.name] = state, done
-            if done:
-                over.add(one.name)
+                with suppress(sqlite3.Error):  # then it is found out again
+                    self._store.looked(one, done)
+                if done:
+                    over.add(one.name)
         return over
 
     def _is_over(self, name: str) -> bool:

@@ -8,6 +8,7 @@ the token that was printed when the server began.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -15,10 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.extras import needs
+from helsinki_env.web.errors import error
 
 with needs("play"):
     from fastapi import HTTPException
-    from fastapi.responses import JSONResponse
 
 __all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "Guard", "is_loopback"]
 
@@ -26,6 +27,9 @@ MOST_BYTES = 64 * 1024
 """Longest body of a request, and longest message."""
 MOST_RECORD_BYTES = 16 * 1024 * 1024
 """Longest body of a request that brings records: files of some thousand games."""
+
+_BODY_WITHIN = 120.0
+"""Seconds in which the body of a request must come."""
 
 HEADERS = {
     "content-security-policy": (
@@ -80,7 +84,7 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.token and _name_of(host) not in _LOOPBACK:
             return 400, f"host: found {host!r:.60}, expected localhost: this server answers this machine alone"
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _authority(origin) != host.lower():
             return 403, f"origin: found {origin!r:.60}, expected pages of this server alone"
         if scope["type"] == "http":
             length, most = headers.get("content-length", "0"), _most_bytes(scope["path"])
@@ -99,18 +103,34 @@ def _name_of(host: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
+def _authority(origin: str) -> str:
+    """Return the host and port in a header `Origin`; empty if there are none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # such as an open bracket
+        return ""
+
+
 def _most_bytes(path: str) -> int:
     return MOST_RECORD_BYTES if path in ("/api/records", "/api/records/look") else MOST_BYTES
 
 
 def _measured(receive: Receive, scope: Scope) -> Receive:
-    """Return a `receive` that ends the request once a body without a length has become too long."""
-    taken, most = 0, _most_bytes(scope.get("path", ""))
+    """Return a `receive` that ends the request once a body has become too long, or takes too much time."""
+    if scope["type"] != "http":
+        return receive
+    taken, most, whole = 0, _most_bytes(scope["path"]), False
+    until = asyncio.get_running_loop().time() + _BODY_WITHIN
 
     async def measured() -> MutableMapping[str, Any]:
-        nonlocal taken
-        message = await receive()
-        if scope["type"] == "http" and message["type"] == "http.request":
+        nonlocal taken, whole
+        try:
+            async with asyncio.timeout_at(None if whole else until):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, f"body: did not come within {_BODY_WITHIN:.0f} seconds") from None
+        if message["type"] == "http.request":
+            whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > most:
                 raise HTTPException(413, f"body: found more than {most:,} bytes, expected at most so many")
@@ -135,4 +155,4 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
         await receive()  # the request to be connected
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
         return
-    await JSONResponse({"error": problem}, status)(scope, receive, _with_headers(send))
+    await error(problem, status)(scope, receive, _with_headers(send))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from helsinki_env.extras import needs
 from helsinki_env.web.guard import MOST_BYTES
+from helsinki_env.web.messages import packed
 from helsinki_env.web.requests import message_of
 from helsinki_env.web.store import StoreError
 from helsinki_env.web.tables import TableError
@@ -20,7 +20,9 @@ with needs("play"):
 __all__ = ["MOST_UNSENT", "Line"]
 
 MOST_UNSENT = 256
-"""Messages that may wait for a page to take them: as many as a game has, some 30 megabytes."""
+"""Messages that may wait for a page to take them: as many as a game has."""
+_MOST_UNSENT_CHARACTERS = 8 * 2**20
+"""Characters of these messages: all changes of a game, or some fifty whole views."""
 _TAKES_WITHIN = 30.0
 """Seconds that a page may need to take one."""
 
@@ -39,15 +41,16 @@ class Line:
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
         self._unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
+        self._characters = 0
         self._sending: asyncio.Task[None] | None = None
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Tell the page something, after all that it was told before."""
-        try:
-            self._unsent.put_nowait(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
-        except asyncio.QueueFull:
-            if self._sending is not None:
-                self._sending.cancel()
+    def send(self, text: str) -> None:
+        """Send a message after all earlier ones; a page that is too far behind loses its line."""
+        if not self._unsent.full() and self._characters + len(text) <= _MOST_UNSENT_CHARACTERS:
+            self._characters += len(text)
+            self._unsent.put_nowait(text)
+        elif self._sending is not None:
+            self._sending.cancel()
 
     async def heard(self) -> dict[str, Any]:
         """Return the next message of the page.
@@ -90,14 +93,15 @@ class Line:
     async def _send(self) -> None:
         with suppress(TimeoutError):
             while True:
-                message = await self._unsent.get()
+                text = await self._unsent.get()
                 async with asyncio.timeout(_TAKES_WITHIN):
-                    await self._socket.send_text(message)
+                    await self._socket.send_text(text)
+                self._characters -= len(text)
 
     async def _hear(self, asked: Callable[[dict[str, Any]], None]) -> None:
         while True:
             try:
                 asked(await self.heard())
             except (TableError, StoreError) as problem:
-                self.send({"type": "error", "message": str(problem)})
+                self.send(packed({"type": "error", "message": str(problem)}))
             await asyncio.sleep(0)  # others have their turn between two messages

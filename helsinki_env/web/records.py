@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.markdown import printable
 from helsinki_env.notation import to_dict
 from helsinki_env.play.record import Record, deal, replay
 from helsinki_env.web.store import Store, StoreError
@@ -99,7 +100,7 @@ class Records:
             ValueError: if there are too many already.
             StoreError: if it cannot be written.
         """
-        if self._rows.execute("SELECT count(*) FROM records").fetchone()[0] >= _MOST:
+        if len(self) >= _MOST:
             raise ValueError(f"records: found {_MOST:,}, which is enough; remove some first")
         name = secrets.token_hex(6)
         text = found.to_json() if isinstance(found, Record) else json.dumps(to_dict(found))
@@ -107,10 +108,25 @@ class Records:
             self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (name, _title(found), time.time(), text))
         return name
 
-    def all(self) -> list[Kept]:
-        """Return what is kept, the newest first."""
+    def __len__(self) -> int:
+        """Return how much is kept."""
+        return int(self._rows.execute("SELECT count(*) FROM records").fetchone()[0])
+
+    def has(self, name: str) -> bool:
+        """Return whether something is kept under a name."""
+        return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
+
+    def all(self, first: int = 0, most: int = -1) -> list[Kept]:
+        """Return what is kept, the newest first.
+
+        Args:
+            first: how much is left out before.
+            most: how much is returned at most; -1: all.
+        """
         rows = self._rows.execute(
-            "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records ORDER BY made DESC"
+            "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records "
+            "ORDER BY made DESC, name LIMIT ? OFFSET ?",
+            (most, first),
         )
         return [Kept(*row) for row in rows]
 
@@ -148,7 +164,7 @@ def _title(found: Record | BoardGame) -> str:
         return f"{game}: a position of {found.num_players} players, round {found.round}"
     scores = found.scores or [None] * len(found.players)
     who = [name if score is None else f"{name} {score}" for name, score in zip(found.players, scores, strict=True)]
-    title = f"{game}: {', '.join(who)}"
+    title = printable(f"{game}: {', '.join(who)}")
     return title if len(title) <= _MOST_TITLE else f"{title[: _MOST_TITLE - 1]}…"
 
 

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import unicodedata
+from typing import Annotated, Any, Literal
 
 from helsinki_env.data import parse_json
 from helsinki_env.extras import needs
 from helsinki_env.web.tables import HUMAN, TableError
 
 with needs("play"):
-    from pydantic import BaseModel, ConfigDict, Field
+    from fastapi import Query
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["MESSAGES", "Beginning", "NewChair", "NewTable", "message_of"]
+__all__ = [
+    "MESSAGES",
+    "MOST_LISTED",
+    "TOTAL",
+    "Beginning",
+    "Limit",
+    "Name",
+    "NewChair",
+    "NewTable",
+    "Offset",
+    "message_of",
+]
+
+_JOINERS = "\u200c\u200d"
+"""Invisible characters that scripts and emoji are written with."""
+
+
+def _plain(text: str) -> str:
+    """Return text; ValueError if it has characters that are not seen but change what is seen around them."""
+    for letter in text:
+        if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in _JOINERS:
+            raise ValueError("expected a name without control characters")
+    return text
+
+
+TOTAL = "x-total-count"
+"""The header that says how long a list is of which a part is sent."""
+MOST_LISTED = 10_000
+"""Entries of a list that are sent at most, and if a request does not say how many."""
+Offset = Annotated[int, Query(ge=0, lt=2**31, description="entries of the list that are left out before")]
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="entries that are sent at most")]
+Name = Annotated[str, AfterValidator(_plain)]
+"""Text that pages show in one line."""
 
 
 class NewChair(BaseModel):
@@ -20,7 +54,7 @@ class NewChair(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     player: str = Field(HUMAN, min_length=1, max_length=80, description="human, or the name of a player")
-    name: str = Field("", max_length=40, description="what the pages call them")
+    name: Name = Field("", max_length=40, description="what the pages call them")
 
 
 class Beginning(BaseModel):
@@ -38,7 +72,7 @@ class NewTable(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="which game; empty: the usual one")
-    title: str = Field("", max_length=60, description="what the pages call the table")
+    title: Name = Field("", max_length=60, description="what the pages call the table")
     chairs: list[NewChair] = Field(min_length=2, max_length=4)
     options: dict[str, Any] = Field(default_factory=dict, max_length=20, description="of the game's configuration")
     seed: int | None = Field(None, ge=0, lt=2**64, description="of the deck; none: a new one")

@@ -11,15 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 from helsinki_env.web.advice import Adviser, question_at
+from helsinki_env.web.messages import change_between, packed
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import Decision, Table, TableError
 from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 from helsinki_env.web.views import choices, picture, table_view
 
-__all__ = ["Page", "Room", "Rooms"]
+__all__ = ["MOST_PAGES", "Page", "Room", "Rooms"]
 
 _MOST_DONE = 10_000
 """Messages that are known when they come again."""
+MOST_PAGES = 250
+"""Pages that may look at one table."""
+_SOON = 0.5
+"""Seconds after which a view no longer says how long a player has been thinking."""
 _PACE = 0.4
 """Seconds from one decision of a player to the next, so that one sees what happens."""
 _log = logging.getLogger(__name__)
@@ -29,14 +34,21 @@ class Page:
     """A browser that looks at a table.
 
     Args:
-        send: tells it something; whoever does so does not wait for it.
+        tell: takes a message to it, as text; whoever calls it does not wait for the page.
         mine: the seats that it plays.
+
+    Attributes:
+        shown: the view that it was sent last, as text.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], None], mine: tuple[int, ...]) -> None:
-        self.send, self.mine = send, mine
+    def __init__(self, tell: Callable[[str], None], mine: tuple[int, ...]) -> None:
+        self.tell, self.mine, self.shown = tell, mine, ""
         #: The seat that was last let see its cards; several people at one device take turns.
         self.looking: int | None = mine[0] if len(mine) == 1 else None
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send it a message."""
+        self.tell(packed(message))
 
     def curtain(self, table: Table) -> int | None:
         """Return the seat whose player must take the device before cards are shown; None: they may be shown."""
@@ -67,6 +79,10 @@ class Room:
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
         self._legal: list[dict[str, Any]] | None = None
+        #: Views as text by the seats of a page, the seat that looks and the curtain; and what turns one into another.
+        self._views: dict[tuple[Any, ...], str] = {}
+        self._changes: dict[tuple[str, str], str] = {}
+        self._viewed = 0.0
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
@@ -85,21 +101,21 @@ class Room:
 
     # what pages see
 
-    def view(self, page: Page) -> dict[str, Any]:
-        """Return what a page shows."""
+    def _view(self, page: Page) -> str:
+        """Return what a page shows, as text; pages of the same seats share it."""
         curtain, done = page.curtain(self.table), self.table.game.done
         viewer = page.looking if page.mine else None
         if viewer is None and page.mine and done:
             viewer = page.mine[0]
-        thinking = None
-        if self._task is not None and self.table.thinker is not None:
-            thinking = {
-                "seat": self.table.game.seat,
-                "player": self.table.thinker,
-                "seconds": round(time.monotonic() - self._began, 1),
-            }
-        message = self._message or None
-        return table_view(self.table, page.mine, viewer, curtain, thinking, message, self._picture, self._choices)
+        who = page.mine, viewer, curtain
+        if who not in self._views:
+            thinking = None
+            if self._task is not None and self.table.thinker is not None:
+                seconds = round(self._viewed - self._began, 1)
+                thinking = {"seat": self.table.game.seat, "player": self.table.thinker, "seconds": seconds}
+            message = self._message or None
+            self._views[who] = packed(table_view(self.table, *who, thinking, message, self._picture, self._choices))
+        return self._views[who]
 
     def _picture(self, viewer: int | None) -> dict[str, Any]:
         if viewer not in self._pictures:
@@ -118,9 +134,41 @@ class Room:
             adviser.forget()
 
     def tell(self) -> None:
-        """Send every page what it shows now."""
+        """Send every page what has changed."""
+        self._views.clear()
+        self._changes.clear()
+        self._viewed = time.monotonic()
         for page in self.pages:
-            page.send(self.view(page))
+            self._show(page)
+
+    def _show(self, page: Page) -> None:
+        """Send a page what it does not show yet."""
+        before, after = page.shown, self._view(page)
+        if before == after:
+            return
+        if (before, after) not in self._changes:
+            self._changes[before, after] = change_between(before, after)
+        page.tell(self._changes[before, after])
+        page.shown = after
+
+    def _show_later(self, page: Page) -> None:
+        """Send a page what others show already, and how long a player has been thinking since."""
+        self._show(page)
+        now = time.monotonic()
+        if self._task is not None and now - self._viewed > _SOON:
+            page.send({"type": "clock", "seconds": round(now - self._began, 1)})
+
+    def join(self, page: Page) -> None:
+        """Show a page the table.
+
+        Raises:
+            TableError: if too many pages look at it.
+        """
+        if len(self.pages) >= MOST_PAGES:
+            raise TableError(f"pages: found {MOST_PAGES} that look at this table, expected fewer; close some of them")
+        self.pages.add(page)
+        if not self._begin_to_think():
+            self._show_later(page)
 
     # what pages ask
 
@@ -138,10 +186,10 @@ class Room:
             self._done[once] = None
             if len(self._done) > _MOST_DONE:
                 del self._done[next(iter(self._done))]
-            page.send({"type": "done", "once": once})
+            page.send(packed({"type": "done", "once": once}))
 
     def _on_ping(self, page: Page, message: dict[str, Any]) -> None:
-        page.send({"type": "pong"})
+        page.send(packed({"type": "pong"}))
 
     def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
@@ -208,7 +256,7 @@ class Room:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.looking = message["seat"]
         self._on_cancel(page, message)
-        page.send(self.view(page))
+        self._show_later(page)
 
     def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
@@ -222,14 +270,15 @@ class Room:
             self._advisers[page].forget()
 
     def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
-        if self.table.thinker is not None:
+        if self.table.thinker is not None and not self.table.paused:
             self.table.paused = True
             self._stop()
-        self.tell()
+            self.tell()
 
     def _on_go(self, page: Page, message: dict[str, Any]) -> None:
-        self.table.paused = False
-        self.go_on()
+        paused, self.table.paused = self.table.paused, False
+        if not self._begin_to_think() and paused:
+            self.tell()
 
     def _on_pace(self, page: Page, message: dict[str, Any]) -> None:
         self.pace = min(message["milliseconds"], 10_000) / 1000
@@ -241,10 +290,17 @@ class Room:
 
     def go_on(self) -> None:
         """Let a player think if it is its turn, and tell all pages."""
-        if self._task is None and self.table.thinker is not None and not self.table.paused and self.pages:
-            self._began = time.monotonic()
-            self._task = asyncio.create_task(self._think())
+        if not self._begin_to_think():
+            self.tell()
+
+    def _begin_to_think(self) -> bool:
+        """Let a player think and tell all pages, if it is its turn and none does yet; return whether one begins."""
+        if self._task is not None or self.table.thinker is None or self.table.paused or not self.pages:
+            return False
+        self._began = time.monotonic()
+        self._task = asyncio.create_task(self._think())
         self.tell()
+        return True
 
     async def _think(self) -> None:
         try:

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,14 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spe
 from helsinki_env.extras import needs
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.beginnings import Begun, begun_from
+from helsinki_env.web.errors import STATIC, error, missing
 from helsinki_env.web.finished import Finished
 from helsinki_env.web.guard import Guard
 from helsinki_env.web.judging import Judges
 from helsinki_env.web.levels import levels_of, offered_players
 from helsinki_env.web.line import Line
 from helsinki_env.web.records import Records
-from helsinki_env.web.requests import Beginning, NewTable
+from helsinki_env.web.requests import MOST_LISTED, TOTAL, Beginning, Limit, NewTable, Offset
 from helsinki_env.web.rooms import Page, Rooms
 from helsinki_env.web.setups import chosen_options, offered_options
 from helsinki_env.web.store import Kept, Store, StoreError
@@ -37,12 +37,11 @@ from helsinki_env.web.views import choices, picture
 with needs("play"):
     from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
     from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import FileResponse, JSONResponse
+    from fastapi.responses import FileResponse, JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
 __all__ = ["STATIC", "Settings", "create_app"]
 
-STATIC = Path(str(files("helsinki_env.web") / "static"))
 _SIT_WITHIN = 10.0
 """Seconds that a page may take to say who it is."""
 _MOST_TABLES = 10_000
@@ -77,10 +76,9 @@ def create_app(settings: Settings) -> Any:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        starting = asyncio.create_task(thinkers.begin())
+        thinkers.begin()
         await asyncio.to_thread(_play_once)
         yield
-        await asyncio.gather(starting, return_exceptions=True)
         await rooms.close()
         await judges.close()
         await tournaments.close()
@@ -90,10 +88,10 @@ def create_app(settings: Settings) -> Any:
     # No documentation pages: they load their scripts from a network.
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     _answer_errors(app)
-    _add_pages(app)
+    _add_pages(app, store)
     _add_requests(app, settings, rooms, records)
     _add_socket(app, settings, rooms)
-    add_analysis(app, STATIC, rooms, records, judges)
+    add_analysis(app, rooms, records, judges)
     add_tournaments(app, tournaments, settings.players)
     return Guard(app, settings.token)
 
@@ -119,34 +117,35 @@ def _answer_errors(app: FastAPI) -> None:
             broken = one["type"] == "json_invalid"  # then the place is a number of letters
             where = "body" if broken else ".".join(str(part) for part in one["loc"] if part != "body") or "body"
             said.append(f"{where}: found {shown(one.get('input'))}: {one['msg']}")
-        return JSONResponse({"error": "; ".join(said)}, 422)
+        return error("; ".join(said), 422)
 
     @app.exception_handler(TableError)
     @app.exception_handler(ValueError)
     async def refused(_: Request, problem: ValueError) -> JSONResponse:
-        return JSONResponse({"error": str(problem)}, 404 if isinstance(problem, TableError) else 400)
+        return error(str(problem), 404 if isinstance(problem, TableError) else 400)
 
-    async def other(request: Request, problem: Any) -> JSONResponse | FileResponse:
-        if problem.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-            return FileResponse(STATIC / "missing.html", 404)
-        return JSONResponse({"error": str(problem.detail)}, problem.status_code)
+    async def other(request: Request, problem: Any) -> Response:
+        looks = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        if problem.status_code == 404 and looks and not request.url.path.startswith("/api/"):
+            return missing()
+        return error(str(problem.detail), problem.status_code)
 
-    for status in (400, 404, 405, 413):
+    for status in (400, 404, 405, 408, 413):
         app.add_exception_handler(status, other)
 
     @app.exception_handler(StoreError)
     async def unkept(_: Request, problem: StoreError) -> JSONResponse:
-        return JSONResponse({"error": str(problem)}, 503)
+        return error(str(problem), 503)
 
 
-def _add_pages(app: FastAPI) -> None:
+def _add_pages(app: FastAPI, store: Store) -> None:
     @app.get("/", include_in_schema=False)
     async def start() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
     @app.get("/tables/{name}", include_in_schema=False)
-    async def at_table(name: str) -> FileResponse:
-        return FileResponse(STATIC / "table.html")
+    async def at_table(name: str) -> Response:
+        return FileResponse(STATIC / "table.html") if store.has(name) else missing()
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
@@ -161,16 +160,17 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Recor
         return [_described(spec, settings) for spec in specs if spec.touches]
 
     @app.get("/api/tables")
-    async def tables() -> list[dict[str, Any]]:
-        """The tables that are kept, the newest first."""
-        kept = rooms.store.all()
+    async def tables(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
+        """The tables that are kept, the newest first; the header X-Total-Count says how many there are."""
+        kept = rooms.store.all(offset, limit)
+        answer.headers[TOTAL] = str(len(rooms.store))
         over = await finished.among(kept)
         return [_listed(one, one.name in over) for one in kept]
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Make a table; `links` has the address of each human's seat if everybody gets one."""
-        if len(rooms.store.all()) >= _MOST_TABLES:
+        if len(rooms.store) >= _MOST_TABLES:
             raise ValueError(f"tables: found {_MOST_TABLES:,}, which is enough; remove some first")
         table = _new_table(wanted, settings, records)
         rooms.store.add(table)
@@ -271,8 +271,7 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
                 raise TableError("token: none or a wrong one; open the address that was printed when the server began")
             room = rooms.open(name)
             page = Page(line.send, room.seats_of(first["key"]))
-            room.pages.add(page)
-            room.go_on()
+            room.join(page)
             await line.serve(partial(room.asked, page))
         except TableError as problem:
             with suppress(WebSocketDisconnect, RuntimeError):  # it may have gone already

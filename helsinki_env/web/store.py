@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 import sys
 import time
 from collections.abc import Sequence
@@ -65,6 +66,10 @@ CREATE TABLE tournament_games (
     PRIMARY KEY (name, number)
 ) STRICT, WITHOUT ROWID;
 """,
+    """
+ALTER TABLE tables ADD COLUMN looked REAL;  -- the table's latest change when it was last seen whether its game is over
+ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether it was
+""",
 )
 
 
@@ -73,7 +78,10 @@ class StoreError(ValueError):
 
 
 class Kept(NamedTuple):
-    """What the list of tables says of one; `made` and `last`, its latest decision, are in seconds since 1970."""
+    """What the list of tables says of one.
+
+    `made` and `last`, its latest decision, are in seconds since 1970; `over` is None if nobody knows.
+    """
 
     name: str
     title: str
@@ -82,6 +90,7 @@ class Kept(NamedTuple):
     chairs: tuple[Chair, ...]
     decisions: int
     last: float
+    over: bool | None
 
 
 def data_folder() -> Path:
@@ -108,7 +117,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "tables.sqlite"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            _make_private(folder, self.path)
             self._open()
         except (sqlite3.Error, OSError) as problem:
             raise StoreError(
@@ -175,18 +184,39 @@ class Store:
         """Return how many decisions of a table were taken back."""
         return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
 
-    def all(self) -> list[Kept]:
-        """Return what is kept, the newest first."""
+    def __len__(self) -> int:
+        """Return how many tables are kept."""
+        return int(self.rows.execute("SELECT count(*) FROM tables").fetchone()[0])
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a table of a name."""
+        return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
+
+    def all(self, first: int = 0, most: int = -1) -> list[Kept]:
+        """Return what is kept, the newest first.
+
+        Args:
+            first: how many tables are left out before.
+            most: how many are returned at most; -1: all.
+        """
         rows = self.rows.execute(
-            "SELECT tables.name, title, made, config, chairs, count(at), coalesce(max(at), made) "
-            "FROM tables LEFT JOIN decisions ON decisions.name = tables.name GROUP BY tables.name ORDER BY made DESC"
+            "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
+            "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
+            "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
+            (most, first),
         ).fetchall()
         found = []
-        for name, title, made, config, chairs, *decisions in rows:
+        for name, title, made, config, chairs, looked, over, decisions, last in rows:
             game = json.loads(config).get("game", "")
             seats = tuple(Chair(*chair) for chair in json.loads(chairs))
-            found.append(Kept(name, title, made, game, seats, *decisions))
+            known = bool(over) if looked == last else None
+            found.append(Kept(name, title, made, game, seats, decisions, last, known))
         return found
+
+    def looked(self, kept: Kept, over: bool) -> None:
+        """Keep whether the game of a table is over."""
+        with self.rows:
+            self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (kept.last, over, kept.name))
 
     def load(self, name: str) -> Table:
         """Return a table as it stood at its last decision.
@@ -208,6 +238,21 @@ class Store:
             return Table(name, title, _config(config), int(seed), seats, told, start)
         except ValueError as problem:
             raise TableError(f"table {name}: cannot be played on: {problem}") from None
+
+
+def _make_private(folder: Path, path: Path) -> None:
+    """Make the folder and the file, and let nobody else on this machine read them: seeds and keys are in there.
+
+    A folder that holds other things as well stays as open as it is.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    ours = [one for one in folder.iterdir() if one.name.startswith(path.name)]
+    private = [*ours, *([folder] if len(ours) == len(list(folder.iterdir())) else [])]
+    for one in private:
+        mode = one.stat().st_mode
+        if mode & 0o077 and (not hasattr(os, "getuid") or one.stat().st_uid == os.getuid()):
+            one.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def _config(text: str) -> Any:

@@ -9,13 +9,13 @@ import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 from agents.opinion import Opinion, opinions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.stopping import interrupts_held
 
 __all__ = ["MOST_WORKERS", "PlayerFailedError", "Thinkers"]
 
@@ -77,18 +77,25 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
-        self.process.start()
+        with interrupts_held():
+            self.process.start()
         theirs.close()
-        self.last_used = 0.0
+        self.last_used, self.ended = 0.0, False
 
     def ask(self, question: Any) -> tuple[str, Any]:
-        self.line.send(question)
-        answer: tuple[str, Any] = self.line.recv()
+        """Return the answer; if there is none, the process is gone when the error is raised."""
+        try:
+            self.line.send(question)
+            answer: tuple[str, Any] = self.line.recv()
+        except BaseException:
+            self.process.kill()
+            self.process.join()
+            raise
         return answer
 
     def end(self) -> None:
+        self.ended = True
         self.process.kill()
-        self.line.close()
 
 
 class Thinkers:
@@ -99,13 +106,15 @@ class Thinkers:
         self._all: set[_Worker] = set()
         self._free = asyncio.Semaphore(MOST_WORKERS)
         self._threads = ThreadPoolExecutor(MOST_WORKERS, "thinking")
+        self._closed = False
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Start a process ahead of the first question."""
-        self._idle.append(await self._new())
+        self._rest(self._new())
 
-    async def _new(self) -> _Worker:
-        worker = await asyncio.get_running_loop().run_in_executor(self._threads, _Worker)
+    def _new(self) -> _Worker:
+        # Without a thread: a start that is cancelled halfway would leave a process that nobody counts.
+        worker = _Worker()
         self._all.add(worker)
         return worker
 
@@ -142,27 +151,40 @@ class Thinkers:
         return found
 
     async def _ask(self, kind: str, config: Any, player: str, *given: Any) -> Any:
-        async with self._free:
-            try:
-                worker = self._idle.pop() if self._idle else await self._new()
-            except OSError as problem:
-                raise PlayerFailedError(f"no process could be started for {player}: {problem}") from problem
-            asked = (kind, json.dumps(config_to_dict(config), sort_keys=True), player, *given)
-            answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
-            try:
-                how, answer = await asyncio.shield(answering)
-            except (EOFError, OSError) as problem:
-                self._end(worker)
-                raise PlayerFailedError(f"the process of {player} ended") from problem
-            except asyncio.CancelledError:
-                self._end(worker)
-                with suppress(Exception):
-                    await answering
-                raise
-            self._rest(worker)
+        await self._free.acquire()
+        try:
+            if self._closed:
+                raise PlayerFailedError(f"{player} cannot be asked: the server ends")
+            worker = self._idle.pop() if self._idle else self._new()
+        except OSError as problem:
+            self._free.release()
+            raise PlayerFailedError(f"no process could be started for {player}: {problem}") from problem
+        except BaseException:
+            self._free.release()
+            raise
+        asked = (kind, json.dumps(config_to_dict(config), sort_keys=True), player, *given)
+        answering = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, asked)
+        answering.add_done_callback(partial(self._take_back, worker))
+        try:
+            how, answer = await asyncio.shield(answering)
+        except asyncio.CancelledError:
+            if not answering.done():
+                worker.end()
+            raise
+        except Exception as problem:
+            raise PlayerFailedError(f"the process of {player} ended") from problem
         if how == "failed":
             raise PlayerFailedError(f"{player}: {answer}")
         return answer
+
+    def _take_back(self, worker: _Worker, answering: asyncio.Future[Any]) -> None:
+        """Let a process rest that has answered, and forget one that has ended; only then is its place free."""
+        failed = answering.cancelled() or answering.exception() is not None
+        if failed or worker.ended:
+            self._end(worker)
+        else:
+            self._rest(worker)
+        self._free.release()
 
     def _rest(self, worker: _Worker) -> None:
         """Let a process wait for its next question; the last one to rest is the next to be asked."""
@@ -179,10 +201,12 @@ class Thinkers:
     def _end(self, worker: _Worker) -> None:
         self._all.discard(worker)
         worker.end()
+        worker.line.close()
 
     def close(self) -> None:
         """End all processes."""
+        self._closed = True
         for worker in list(self._all):
-            self._end(worker)
+            worker.end()
         self._idle.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)

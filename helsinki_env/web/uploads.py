@@ -10,11 +10,14 @@ from helsinki_env.data import Entry, one_of, parse_json, shown
 from helsinki_env.data.places import Place, place_in_json, place_of
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_named
+from helsinki_env.markdown import printable
 from helsinki_env.play.record import Record, replay
+from helsinki_env.play.record.files import MOST_LINE
 from helsinki_env.yaml_files import list_yaml
 
 __all__ = ["Games", "UploadError", "chosen", "games_in", "is_position", "read_position", "told"]
 
+_MOST_LINES = 200_000
 _PARQUET = b"PAR1"
 #: The key with which messages of records and positions begin, and the place that those of the JSON reader end with.
 _KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*)(?:, [^:]*)?: ")
@@ -62,7 +65,7 @@ class _Lines:
         found = []
         for start, piece in self._pieces[first : first + most]:
             try:
-                data = parse_json(piece, UploadError, what="record")
+                data = _read(piece, "record")
                 _check_components(data.get("config", {}))
                 record = Record.from_dict(data)
                 replay(record)
@@ -109,6 +112,8 @@ def games_in(content: bytes) -> Games | BoardGame:
 
 def _pieces(text: str) -> list[tuple[int, str]]:
     """Return the lines of a text that are not blank, with where each begins."""
+    if text.count("\n") >= _MOST_LINES:
+        raise UploadError(f"text: found more than {_MOST_LINES:,} lines, expected fewer")
     found, start = [], 0
     for line in text.split("\n"):
         if line.strip():
@@ -119,15 +124,21 @@ def _pieces(text: str) -> list[tuple[int, str]]:
 
 def _is_json(text: str) -> bool:
     try:
-        parse_json(text, UploadError)
+        _read(text, "text")
     except UploadError:
         return False
     return True
 
 
+def _read(text: str, what: str) -> Entry:
+    if len(text) > MOST_LINE:
+        raise UploadError(f"{what}: found more than {MOST_LINE:,} characters, expected fewer")
+    return parse_json(text, UploadError, what=what)
+
+
 def _parsed(text: str) -> Any:
     try:
-        return parse_json(text, UploadError, what="text").value
+        return _read(text, "text").value
     except UploadError as problem:
         raise UploadError(str(problem), _place(text, str(problem))) from None
 
@@ -144,7 +155,7 @@ def read_position(text: str) -> BoardGame:
         UploadError: naming the key, and where it stands in the text.
     """
     try:
-        data = parse_json(text, UploadError, what="position")
+        data = _read(text, "position")
         spec = spec_named(data["game"].text("the name of a game"))
         if spec.from_dict is None or spec.render is None:
             raise UploadError(f"game: {spec.name} has no positions that can be shown")
@@ -189,7 +200,7 @@ def told(found: Games | BoardGame, most: int) -> dict[str, Any]:
         {
             "number": number,
             "game": record.spec.name,
-            "players": list(record.players),
+            "players": [printable(name) for name in record.players],
             "scores": None if record.scores is None else list(record.scores),
             "decisions": len(record.decisions),
         }

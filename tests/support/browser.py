@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.server import Server
+from tests.support.server import Reader, Server
 
 __all__ = ["Player", "chromium", "decide_by_key", "one_by_one", "pick_by_key", "pick_by_mouse", "sit", "until"]
 
@@ -76,7 +76,7 @@ class Player:
         self.views: list[dict[str, Any]] = []
         self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
-        self._heard_by_line = 0
+        self._heard_by_line, self._reader = 0, Reader()
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
         )
@@ -86,14 +86,14 @@ class Player:
         self.page.goto(address)
 
     def _connected(self, line: Any) -> None:
-        self._heard_by_line = 0
+        self._heard_by_line, self._reader = 0, Reader()
         line.on("framereceived", self._heard)
 
     def _heard(self, text: str) -> None:
-        message = json.loads(text)
+        message = json.loads(self._reader.read(text))
         self._heard_by_line += 1
         self.frames.append(text)
-        if message["type"] in ("done", "pong"):
+        if message["type"] in ("clock", "done", "pong"):
             return
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)

@@ -17,9 +17,10 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from helsinki_env.web.messages import applied
 from helsinki_env.yaml_files import configs_folder
 
-__all__ = ["Server", "decide_first", "seated", "serving"]
+__all__ = ["Line", "Reader", "Server", "decide_first", "seated", "serving"]
 
 
 #: The folder of the repository: the processes import what the tests import.
@@ -42,6 +43,7 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
         )
         assert self.process.stdout is not None
         self.page = ""
@@ -105,23 +107,63 @@ def serving(data: Path, *options: str) -> Iterator[Server]:
         server.process.communicate()
 
 
+class Reader:
+    """Reads changes as the views that they make, as pages do."""
+
+    def __init__(self) -> None:
+        self._view = ""
+
+    def read(self, text: str) -> str:
+        """Return a message; for a change the view that it makes of the one before."""
+        message = json.loads(text)
+        if message["type"] == "change":
+            text = applied(self._view, message["parts"])
+            message = json.loads(text)
+        if message["type"] == "table":
+            self._view = text
+        return text
+
+
+class Line:
+    """A connection to a table.
+
+    Attributes:
+        bytes: how many bytes of messages came.
+    """
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection, self._reader, self.bytes = connection, Reader(), 0
+
+    def send(self, message: str | bytes) -> None:
+        self._connection.send(message)
+
+    def recv(self, seconds: float) -> str:
+        """Return the next message, changes as views."""
+        text = str(self._connection.recv(seconds))
+        self.bytes += len(text.encode())
+        return self._reader.read(text)
+
+
 @contextmanager
-def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[tuple[ClientConnection, dict[str, Any]]]:
+def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[tuple[Line, dict[str, Any]]]:
     """Sit down at a table while the block runs; gives the line to the server and the first view."""
     url = server.address.replace("http", "ws") + f"/ws/tables/{table}"
-    with connect(url, max_size=2**24, proxy=None, **more) as line:
+    with connect(url, max_size=2**24, proxy=None, **more) as connection:
+        line = Line(connection)
         line.send(json.dumps({"type": "sit", "key": key}))
         yield line, json.loads(line.recv(120))
 
 
-def decide_first(line: ClientConnection, view: dict[str, Any], which: int = 0) -> dict[str, Any]:
+def decide_first(line: Line, view: dict[str, Any], which: int = 0) -> dict[str, Any]:
     """Take one of the legal decisions and return the next view with another number of decisions."""
     action = view["decisions"][which]["id"]
     line.send(json.dumps({"type": "decide", "number": view["number"], "action": action}))
-    return until(line, lambda new: new["type"] != "table" or new["number"] > view["number"])
+    return until(
+        line, lambda new: new["type"] == "error" or (new["type"] == "table" and new["number"] > view["number"])
+    )
 
 
-def until(line: ClientConnection, wanted: Any, seconds: float = 120) -> dict[str, Any]:
+def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
     """Return the first message that is wanted."""
     while True:
         message: dict[str, Any] = json.loads(line.recv(seconds))

@@ -13,8 +13,8 @@ from helsinki_env.data import brief
 from helsinki_env.files import held, replaced_by, replacing
 from helsinki_env.play.record.lines import Record, RecordError
 
-#: Characters of a line; a long game takes a few thousand.
-_MOST_LINE = 2**20
+MOST_LINE = 2**20
+"""Characters of a record; a long game takes a few thousand."""
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
@@ -28,13 +28,13 @@ def read_records(path: str | Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8") as file:
             number = 0
-            while line := file.readline(_MOST_LINE + 1):
+            while line := file.readline(MOST_LINE + 1):
                 number += 1
                 if not line.strip():
                     continue
                 try:
-                    if len(line) > _MOST_LINE:
-                        raise RecordError(f"record: found more than {_MOST_LINE:,} characters, expected fewer")
+                    if len(line) > MOST_LINE:
+                        raise RecordError(f"record: found more than {MOST_LINE:,} characters, expected fewer")
                     record = Record.from_json(line.rstrip("\n"))
                 except RecordError as problem:
                     raise RecordError(f"{brief(path)}, line {number}: {problem}") from None

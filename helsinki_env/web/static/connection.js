@@ -24,6 +24,8 @@ let sentSoFar = 0;
 export class Connection {
   /** @type {WebSocket | null} */
   #socket = null;
+  /** The last view as it came, of which changes copy pieces. */
+  #text = "";
   #wait = FIRST_WAIT;
   #refused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -84,6 +86,20 @@ export class Connection {
     return true;
   }
 
+  /**
+   * Return what a message says. A change stands for the view that it makes of the one before.
+   *
+   * @param {string} text
+   * @returns {FromServer}
+   */
+  #read(text) {
+    /** @type {FromServer | import("./protocol.js").Change} */
+    const message = JSON.parse(text);
+    if (message.type === "table") this.#text = text;
+    if (message.type !== "change") return message;
+    return this.#read(message.parts.map((part) => (typeof part === "string" ? part : this.#text.slice(...part))).join(""));
+  }
+
   #open() {
     clearTimeout(this.#again);
     if (this.#socket || this.#refused) return;
@@ -109,7 +125,7 @@ export class Connection {
       this.does.opened();
     });
     socket.addEventListener("message", (event) => {
-      if (socket === this.#socket) this.#hear(JSON.parse(event.data));
+      if (socket === this.#socket) this.#hear(this.#read(event.data));
     });
     socket.addEventListener("close", (event) => {
       if (socket !== this.#socket || this.#refused) return;
@@ -127,8 +143,9 @@ export class Connection {
     if (message.type === "done") return this.#confirm(message.once);
     this.#refused ||= message.type === "refused";
     if (message.type === "refused" || message.type === "error") this.#forget();
-    const back = !this.there && !this.#refused;
-    this.there = !this.#refused;
+    const back = !this.there && message.type === "table";
+    if (back) this.there = true;
+    if (this.#refused) this.there = false;
     if (back) this.does.changed(true);
     this.does.heard(message);
     if (back) this.#sendAgain();

@@ -79,7 +79,11 @@
  * @property {number[]} shares  Every seat's share of the win.
  * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  The best one first.
  *
- * @typedef {View | Opinion | {type: "unjudged", number: number, message: string}
+ * @typedef {object} Change  The next view, in parts: text, or start and end of what is copied from the last view's text.
+ * @property {"change"} type
+ * @property {(string | [number, number])[]} parts
+ *
+ * @typedef {View | Opinion | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *

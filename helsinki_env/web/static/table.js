@@ -157,6 +157,7 @@ const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), o
 /** @param {FromServer} message */
 function heard(message) {
   if (message.type === "table") return show(message);
+  if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
   sent = -1;

@@ -108,9 +108,17 @@ class KeptTournaments:
                 (tournament.name, tournament.title, time.time(), json.dumps(settings)),
             )
 
-    def names(self) -> list[str]:
-        """Return the names of all, the newest first."""
-        return [name for (name,) in self._rows.execute("SELECT name FROM tournaments ORDER BY made DESC").fetchall()]
+    def names(self, first: int = 0, most: int = -1) -> list[str]:
+        """Return their names, the newest first.
+
+        Args:
+            first: how many are left out before.
+            most: how many are returned at most; -1: all.
+        """
+        rows = self._rows.execute(
+            "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (most, first)
+        )
+        return [name for (name,) in rows]
 
     def check(self, name: str) -> None:
         """Raise NoTournamentError if there is none of that name."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any
 
 from agents.arena.plan import lineups_of
@@ -14,7 +12,9 @@ from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import config_from_dict, spec_named, spec_of, usual_spec
 from helsinki_env.extras import needs
 from helsinki_env.play.record import Record
+from helsinki_env.web.errors import STATIC, error, missing
 from helsinki_env.web.levels import levels_of, offered_players
+from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Name, Offset
 from helsinki_env.web.setups import chosen_options, labels_of
 from helsinki_env.web.tournaments.kept import LEAST_DECKS, NoTournamentError, Tournament
 from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournaments
@@ -22,12 +22,11 @@ from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournam
 with needs("play"):
     from fastapi import FastAPI, Request
     from fastapi import Path as InPath
-    from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+    from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
     from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = ["NewTournament", "add_tournaments"]
 
-_STATIC = Path(str(files("helsinki_env.web") / "static"))
 _MOST = 1000
 _LATEST = 8
 """Games that a page lists."""
@@ -40,7 +39,7 @@ class NewTournament(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="which game; empty: the usual one")
-    title: str = Field("", max_length=60, description="what the pages call it")
+    title: Name = Field("", max_length=60, description="what the pages call it")
     seats: int = Field(2, ge=2, le=4, description="players at a table")
     players: list[str] = Field(min_length=2, max_length=8, description="who meets, each once")
     games: int = Field(200, ge=10, le=2000, description="made up to whole rounds of line-ups and seats")
@@ -58,29 +57,34 @@ def add_tournaments(app: FastAPI, tournaments: Tournaments, players: Sequence[st
     """
 
     @app.exception_handler(NoTournamentError)
-    async def missing(_: Request, problem: NoTournamentError) -> JSONResponse:
-        return JSONResponse({"error": str(problem)}, 404)
+    async def unknown(_: Request, problem: NoTournamentError) -> JSONResponse:
+        return error(str(problem), 404)
 
-    _add_pages(app)
+    _add_pages(app, tournaments)
     _add_reading(app, tournaments)
     _add_doing(app, tournaments, players)
 
 
-def _add_pages(app: FastAPI) -> None:
+def _add_pages(app: FastAPI, tournaments: Tournaments) -> None:
     @app.get("/tournaments", include_in_schema=False)
     async def start() -> FileResponse:
-        return FileResponse(_STATIC / "tournaments.html")
+        return FileResponse(STATIC / "tournaments.html")
 
     @app.get("/tournaments/{name}", include_in_schema=False)
-    async def one(name: str) -> FileResponse:
-        return FileResponse(_STATIC / "tournament.html")
+    async def one(name: str) -> Response:
+        try:
+            tournaments.kept.check(name)
+        except NoTournamentError:
+            return missing()
+        return FileResponse(STATIC / "tournament.html")
 
 
 def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
     @app.get("/api/tournaments")
-    async def listed() -> list[dict[str, Any]]:
-        """The tournaments that are kept, the newest first."""
-        return [_listed(tournaments, name) for name in tournaments.kept.names()]
+    async def listed(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
+        """The tournaments that are kept, the newest first; the header X-Total-Count says how many there are."""
+        answer.headers[TOTAL] = str(len(tournaments.kept))
+        return [_listed(tournaments, name) for name in tournaments.kept.names(offset, limit)]
 
     @app.get("/api/tournaments/{name}")
     async def standing(name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+from helsinki_env.stopping import interrupts_held
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import work
@@ -193,7 +194,8 @@ class Tournaments:
 
 
 def _start(process: Any, theirs: Connection) -> None:
-    process.start()
+    with interrupts_held():
+        process.start()
     theirs.close()
 
 

@@ -1,0 +1,54 @@
+"""Connections to the server, bounded: how many there are, and how long one may take to say what it wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helsinki_env.extras import needs
+
+with needs("play"):
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["REQUEST_WITHIN", "BoundedConnection", "most_connections"]
+
+REQUEST_WITHIN = 15.0
+"""Seconds in which a connection must say what it asks for; it is closed at the latest after twice that."""
+_MOST = 1000
+_MOST_STUCK = 8
+"""Looks at a connection, one every `REQUEST_WITHIN` seconds, at which it may take nothing of its answer."""
+
+
+def most_connections() -> int:
+    """Return how many connections there may be: at most half of the files that this process may open."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else 2 * _MOST
+    return _MOST if files < 0 else min(_MOST, files // 2)
+
+
+class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # which class it is follows from what is there
+    """A connection that is closed if it asks for nothing, or takes nothing, for long."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin; one connection too many is closed at once."""
+        super().connection_made(transport)
+        self._former, self._stuck = None, 0
+        if len(self.connections) > most_connections():
+            transport.abort()
+        else:
+            self.loop.call_later(REQUEST_WITHIN, self._look)
+
+    def _look(self) -> None:
+        """Close the connection if it has been waiting for a request since the last look, or takes nothing for long."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return  # a WebSocket has its own limits
+        answered = self.cycle is None or self.cycle.response_complete
+        self._stuck = self._stuck + 1 if self.flow.write_paused else 0
+        if (answered and self.cycle is self._former) or self._stuck >= _MOST_STUCK:
+            self.transport.abort()
+            return
+        self._former = self.cycle if answered else self
+        self.loop.call_later(REQUEST_WITHIN, self._look)

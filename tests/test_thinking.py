@@ -1,0 +1,146 @@
+"""The processes in which players think for the pages: how many there are, and that they end with the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.engine.spec import spec_named
+from helsinki_env.web.advice import DEEPER
+from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.thinking import MOST_WORKERS, PlayerFailedError, Thinkers
+from tests.support.server import Server, seated, serving
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+class Count:
+    """The largest number of child processes of this process while the block runs."""
+
+    def __init__(self) -> None:
+        self.most, self._before = 0, set(multiprocessing.active_children())
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def now(self) -> int:
+        return len(set(multiprocessing.active_children()) - self._before)
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.005):
+            self.most = max(self.most, self.now())
+
+    def __enter__(self) -> Count:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def table() -> Table:
+    return Table("t", "", spec_named("copenhagen").config(), 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.01, 0.2])
+def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> None:
+    one = table()
+
+    async def ask() -> int:
+        thinkers = Thinkers()
+        try:
+            for _ in range(6):
+                asked = [
+                    asyncio.create_task(thinkers.opinions(one.config, "net+search:400", *one.question()))
+                    for _ in range(MOST_WORKERS)
+                ]
+                await asyncio.sleep(wait)
+                for task in asked:
+                    task.cancel()
+                    task.cancel()
+                await asyncio.gather(*asked, return_exceptions=True)
+            return await asyncio.wait_for(thinkers.decide(one.config, "random", one.question()), 120)
+        finally:
+            thinkers.close()
+
+    with Count() as count:
+        assert one.game.legal_mask()[asyncio.run(ask())]
+        until = time.monotonic() + 60
+        while count.now():
+            assert time.monotonic() < until, "processes are left"
+            time.sleep(0.01)
+    assert 0 < count.most <= MOST_WORKERS
+
+
+def test_a_server_that_ends_starts_no_process() -> None:
+    one = table()
+
+    async def ask() -> None:
+        thinkers = Thinkers()
+        thinkers.close()
+        await thinkers.decide(one.config, "random", one.question())
+
+    with Count() as count, pytest.raises(PlayerFailedError, match="the server ends"):
+        asyncio.run(ask())
+    assert count.most == 0
+
+
+def children(server: Server) -> list[int]:
+    """Return the processes of a server that run Python."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            command = (folder / "cmdline").read_text()
+        except (OSError, ValueError):
+            continue
+        if int(parent) == server.process.pid and state != "Z" and "resource_tracker" not in command:
+            found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are listed by Linux")
+def test_a_flood_of_questions_starts_few_processes_and_ctrl_c_ends_the_server(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, ExitStack() as stack:
+        lines = []
+        for seed in range(MOST_WORKERS + 4):
+            made = server.make("human", "greedy", seed=seed)
+            lines.append(stack.enter_context(seated(server, made["table"])))
+        most = 0
+        for number in range(24):
+            for line, view in lines:
+                deeper = DEEPER[number % len(DEEPER)]
+                line.send(json.dumps({"type": "judge", "number": view["number"], "deeper": deeper}))
+            most = max(most, len(children(server)))
+            time.sleep(0.25 if number % 8 == 0 else 0)
+        assert 0 < most <= MOST_WORKERS
+        assert_ends(server)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.2, 0.6, 1.2])
+def test_ctrl_c_while_players_start_shows_no_traceback(delay: float, tmp_path: Path) -> None:
+    with serving(tmp_path) as server, ExitStack() as stack:
+        for seed in range(4):
+            made = server.make("ismcts:400", "ismcts:400", seed=seed)
+            stack.enter_context(seated(server, made["table"]))
+        time.sleep(delay)
+        assert_ends(server)
+
+
+def assert_ends(server: Server) -> None:
+    """Press Ctrl-C, which every process of the server receives, and see to it that all end with one line."""
+    os.killpg(server.process.pid, signal.SIGINT)
+    assert server.process.wait(20) == 130
+    assert server.process.stderr is not None
+    lines = server.process.stderr.read().splitlines()
+    assert [line for line in lines if "ompiling" not in line] == [lines[-1]], lines
+    assert "tables are kept in" in lines[-1]
