@@ -186,10 +186,10 @@ class Room:
             self._done[once] = None
             if len(self._done) > _MOST_DONE:
                 del self._done[next(iter(self._done))]
-            page.send(packed({"type": "done", "once": once}))
+            page.send({"type": "done", "once": once})
 
     def _on_ping(self, page: Page, message: dict[str, Any]) -> None:
-        page.send(packed({"type": "pong"}))
+        page.send({"type": "pong"})
 
     def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
