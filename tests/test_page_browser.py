@@ -296,14 +296,19 @@ def test_a_long_list_is_shown_in_parts(server: Server, browser: Any) -> None:
     assert page.locator("#tables li:not(.more)").count() == 50
 
 
-def test_addresses_without_a_page(server: Server, browser: Any) -> None:
-    page = opened(browser, f"{server.address}/nothing/here")
+@pytest.mark.parametrize("path", ["nothing/here", "tables/nothing"])
+def test_addresses_without_a_page(path: str, server: Server, browser: Any) -> None:
+    page = opened(browser, f"{server.address}/{path}")
     assert page.inner_text("h1") == "There is no such page"
     page.click("nav >> text=Tables")
     page.wait_for_selector("#chairs li")
-    page.goto(f"{server.address}/tables/nothing")
+
+
+def test_a_closed_table_shows_why_and_nothing_else(server: Server, browser: Any) -> None:
+    made = server.make("human", "human", sharing="links")
+    page = opened(browser, f"{server.address}/tables/{made['table']}#key=wrong")
     page.wait_for_selector("#error:not([hidden])")
-    assert "none of that name" in page.inner_text("#act")
+    assert "open the link" in page.inner_text("#act")
     assert not page.is_visible("#log")
     page.click("#act a")
     page.wait_for_selector("#chairs li")

@@ -93,7 +93,7 @@ class Player:
         message = json.loads(self._reader.read(text))
         self._heard_by_line += 1
         self.frames.append(text)
-        if message["type"] in ("done", "pong", "clock"):
+        if message["type"] in ("clock", "done", "pong"):
             return
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)

@@ -143,8 +143,9 @@ export class Connection {
     if (message.type === "done") return this.#confirm(message.once);
     this.#refused ||= message.type === "refused";
     if (message.type === "refused" || message.type === "error") this.#forget();
-    const back = !this.there && !this.#refused;
-    this.there = !this.#refused;
+    const back = !this.there && message.type === "table";
+    if (back) this.there = true;
+    if (this.#refused) this.there = false;
     if (back) this.does.changed(true);
     this.does.heard(message);
     if (back) this.#sendAgain();
