@@ -274,7 +274,7 @@ def test_rgb_array_has_pixels_of_many_colours() -> None:
     assert abs(pixels.shape[0] - 640 * float(ratio[3]) / float(ratio[2])) <= 1
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 500
     assert pixels.flags.writeable
-    with pytest.raises(ValueError, match="width: 0"):
+    with pytest.raises(ValueError, match="width: found 0, expected a whole number"):
         render.rgb_array(svg, width=0)
     with pytest.raises(ValueError, match="svg_text: not an SVG document"):
         render.rgb_array("no picture")
