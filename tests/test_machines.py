@@ -195,9 +195,7 @@ def test_environments_draw_in_any_encoding(game: str, encoding: str) -> None:
         "from helsinki_env.engine.spec import spec_named\n"
         f"spec = spec_named({game!r}); spec.draw(spec.game(spec.config(), seed=0), 'human')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, env=environment(PYTHONIOENCODING=encoding)
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(PYTHONIOENCODING=encoding))
     assert done.returncode == 0, done.stderr
     assert b"+--" in done.stdout
 
