@@ -20,6 +20,7 @@ OLD_NAMES = (
 FLOORS = (
     (
         "helsinki_env.cache_folder",
+        "helsinki_env.colors",
         "helsinki_env.data",
         "helsinki_env.extras",
         "helsinki_env.files",

@@ -189,6 +189,18 @@ def test_games_are_shown_in_any_encoding(encoding: str, named: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+def test_environments_draw_in_any_encoding(game: str, encoding: str) -> None:
+    code = (
+        "from helsinki_env.engine.spec import spec_named\n"
+        f"spec = spec_named({game!r}); spec.draw(spec.game(spec.config(), seed=0), 'human')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(PYTHONIOENCODING=encoding))
+    assert done.returncode == 0, done.stderr
+    assert b"+--" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_table_at_the_end_and_file_names_in_any_encoding(encoding: str, tmp_path: Path, named: Path) -> None:
     out = tmp_path / "Spiele für Ω.jsonl"
     done = run("simulate", "--players", "random", "--games", "2", "--out", str(out), PYTHONIOENCODING=encoding)

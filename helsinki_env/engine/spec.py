@@ -198,7 +198,7 @@ class GameSpec:
     ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
 
-        Text has colors where standard output shows them (`helsinki_env.terminal.shows_color`).
+        Text has colors where standard output shows them (`helsinki_env.colors.shows_color`).
 
         Args:
             game: what is drawn.
@@ -219,7 +219,9 @@ class GameSpec:
                 position, components, last_decision=decision, viewer=viewer, color=shows_color(sys.stdout)
             )
             if mode == "human":
-                print(text, flush=True)
+                from helsinki_env.terminal import written_in  # imports Rich, which takes a while
+
+                print(written_in(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
                 return None
             return text
         picture = render.svg(position, components, last_decision=decision, viewer=viewer)
