@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 import torch
@@ -72,7 +72,8 @@ def planned(env: Any, steps: int) -> list[Any]:
     """Play at random; return the actions. Stop where games that are over would have to be reset."""
     obs, _ = env.reset(seed=7)
     batch = obs["action_mask"].ndim == 2
-    words, actions = player_words(len(obs["action_mask"]) if batch else 1, 1), []
+    words = player_words(len(obs["action_mask"]) if batch else 1, 1)
+    actions: list[Any] = []
     while len(actions) < steps:
         masks = np.asarray(obs["action_mask"] if batch else obs["action_mask"][None])
         action = choose_uniformly(masks, words)
@@ -197,7 +198,8 @@ def test_copies_of_a_game(config: Any) -> None:
     rng = np.random.default_rng(1)
     for _ in range(BEFORE):
         action = int(rng.choice(game.legal_actions()))
-        game.step(action), twin.step(action)
+        game.step(action)
+        twin.step(action)
     copies = {name: way(game) for name, way in WAYS.items()}
     while not twin.done:
         action = int(rng.choice(twin.legal_actions()))

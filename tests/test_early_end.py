@@ -124,8 +124,8 @@ def test_the_other_environments_report_such_games(config: CopenhagenConfig) -> N
         games = [vector.game(b) for b in range(GAMES)]
         actions = choose_uniformly(obs["action_mask"], words)
         obs, _, ended, _, info = vector.step(actions)
-        _, _, over, _, told = tensors.step(tensors.sample())
-        assert np.array_equal(over.numpy(), ended)
+        _, _, ended_there, _, told = tensors.step(tensors.sample())
+        assert np.array_equal(ended_there.numpy(), ended)
         for b in np.flatnonzero(ended):
             short += games[b].round == 1 and games[b].seat == 0
             assert np.array_equal(told["scores"][b].numpy(), info["scores"][b])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def test_a_mask_with_another_number_is_rejected_and_no_random_number_is_used(
 def test_masks_of_other_types_are_as_good_as_int8() -> None:
     masks = (np.random.default_rng(1).random((50, 130)) < 0.1).astype(np.int8)
     expected = choose_uniformly(masks, player_words(50))
-    for other in (masks.astype(bool), masks.astype(np.int64), masks.tolist(), np.asfortranarray(masks)):
+    others: list[Any] = [masks.astype(bool), masks.astype(np.int64), masks.tolist(), np.asfortranarray(masks)]
+    for other in others:
         assert np.array_equal(choose_uniformly(other, player_words(50)), expected)
     words, out = np.repeat(player_words(50), 2)[::2], np.zeros(100, np.int64)[::2]
     assert choose_uniformly(masks, words, out) is out

@@ -36,7 +36,7 @@ class ObservationError(UserError):
     """Observations that no game can be made of. The message names row, piece, value found and what is expected."""
 
 
-def restore(config: Any, observations: npt.ArrayLike) -> States:
+def restore(config: Any, observations: Any) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:

@@ -72,7 +72,7 @@ def _copy(name: str, found: object, own: Tensor) -> Tensor:
 def _check_reports(reports: npt.NDArray[Any], states: npt.NDArray[Any], config: Any) -> None:
     """Check that the reports are those of the games that are over, and blank elsewhere."""
     expected = np.zeros(len(reports), REPORT)
-    for b in np.flatnonzero(states["done"]):
+    for b in np.flatnonzero(states["done"]).tolist():
         finish_one(config.tables, states[b : b + 1], REWARDS.index(config.reward), expected[b : b + 1])
     for name in ("ended", *_REPORTED):
         found, right = reports[name], expected[name]
@@ -81,7 +81,7 @@ def _check_reports(reports: npt.NDArray[Any], states: npt.NDArray[Any], config: 
         wrong = ~np.isclose(found, right, rtol=1e-5) if right.dtype.kind == "f" else found != right
         wrong = wrong.reshape(len(reports), -1).any(axis=1)
         if wrong.any():
-            b = int(wrong.argmax())
+            b = int(np.flatnonzero(wrong)[0])
             raise ValueError(
                 f"reports: game {b}: {name}: found {found[b].tolist()}, expected {right[b].tolist()} as in `states`"
             )

@@ -62,8 +62,8 @@ def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | No
     if not logits.is_floating_point():
         raise ValueError(f"logits: found {logits.dtype}, expected floating-point numbers")
     if logits.shape != masks.shape or logits.device != masks.device or not logits.shape[1]:
-        found = f"{tuple(logits.shape)} on {logits.device} and {tuple(masks.shape)} on {masks.device}"
-        raise ValueError(f"logits, masks: found {found}, expected the same shape (B, A) on the same device")
+        both = f"{tuple(logits.shape)} on {logits.device} and {tuple(masks.shape)} on {masks.device}"
+        raise ValueError(f"logits, masks: found {both}, expected the same shape (B, A) on the same device")
     legal = logits.float().masked_fill(masks == 0, -torch.inf)
     # The largest of logits with Gumbel noise is drawn by their softmax: nothing is summed up, nothing is normalised.
     noise = torch.empty_like(legal).exponential_(generator=generator)
@@ -241,8 +241,9 @@ class GameTorchEnv:
     @property
     def records(self) -> npt.NDArray[Any]:
         """A copy of the games' records, (B,): for tools."""
-        rows: npt.NDArray[np.uint8] = np.array(self.memory.states.cpu())
-        return rows.view(self._dtypes["states"])[:, 0]
+        rows = np.array(self.memory.states.cpu())
+        records: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
+        return records
 
     def get_state(self) -> dict[str, Tensor]:
         """Return a copy of all that decides how the games go on, on the device; `set_state` brings it back."""

@@ -80,7 +80,8 @@ def takers(game: str, states: Any) -> dict[str, Taker]:
     seats = GameSeatVectorEnv(n, config, seat=0)
     seats.reset(seed=1)
     one, alone = GameSeatEnv(config, seat=0), GameAECEnv(config)
-    one.reset(seed=1), alone.reset(seed=1)
+    one.reset(seed=1)
+    alone.reset(seed=1)
     tensors = GameTorchEnv(n, config, "cpu")
     tensors.reset(seed=1)
 
