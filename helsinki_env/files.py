@@ -129,15 +129,15 @@ def _remove_abandoned(path: Path) -> None:
 
 def _lock(descriptor: int) -> bool | None:
     """Lock a file; return whether nobody else holds the lock, None where there are no such locks."""
-    if fcntl is None:
-        return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
     except BlockingIOError:
         return False
     except OSError:
-        return None
-    return True
+        pass
+    return None
 
 
 def _stands_at(descriptor: int, path: Path) -> bool:
