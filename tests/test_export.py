@@ -232,6 +232,12 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
+def no_text(path: Path) -> None:
+    """Put bytes into the description that are no text."""
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"environment"', b'"\xff\xfe\xff\xferonment"', 1))
+
+
 def foreign(path: Path, **entries: str) -> None:
     """A model that adds one, of nobody knows what."""
     value = onnx.helper.make_tensor_value_info
@@ -262,6 +268,7 @@ def foreign(path: Path, **entries: str) -> None:
         (lambda p: reopen(p, preferences={"group": [0, 1]}), "'helsinki_preferences' is missing or does not fit"),
         (lambda p: reopen(p, preferences={"group": [99] * 554}), "'helsinki_preferences' is missing or does not fit"),
         (lambda p: reopen(p, preferences={"sharpness": "high"}), "'helsinki_preferences' is missing or does not fit"),
+        (no_text, "an ONNX model whose description is not in UTF-8; export it again"),
         (lambda p: flip(p), "an ONNX model that was changed or damaged; copy or export it again"),
     ],
 )

@@ -54,7 +54,7 @@ class OnnxAssessor:
             check_exists(path, "export a checkpoint with 'helsinki export CHECKPOINT --out model.onnx'")
             content = path.read_bytes()
         self._session = _open(path, content, threads)
-        entries = self._session.get_modelmeta().custom_metadata_map
+        entries = _entries(path, self._session)
         description = parse_description(path, entries.get(KEY), "an ONNX model")
         if _DIGEST_KEY in entries and sealed(content[_SEAL:]) != content:
             raise CheckpointError(f"{path}: an ONNX model that was changed or damaged; copy or export it again")
@@ -103,6 +103,15 @@ def _open(path: Path, content: bytes, threads: int) -> Any:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # it has errors of its own, without a common base
         raise CheckpointError(f"{path}: not a whole ONNX model ({problem}); copy or export it again") from None
+
+
+def _entries(path: Path, session: Any) -> dict[str, str]:
+    """Return what the model says of itself, by key."""
+    try:
+        found: dict[str, str] = session.get_modelmeta().custom_metadata_map
+    except UnicodeDecodeError:
+        raise CheckpointError(f"{path}: an ONNX model whose description is not in UTF-8; export it again") from None
+    return found
 
 
 def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:

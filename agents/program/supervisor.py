@@ -55,8 +55,8 @@ def main(descriptor: int, command: Sequence[str]) -> None:
         line.sendall(f"failed {problem.errno}\n".encode())
         return
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1):  # they are the program's now: they must close when it ends
-        os.dup2(nothing, number)
+    for standard in (0, 1):  # they are the program's now: they must close when it ends
+        os.dup2(nothing, standard)
     with suppress(OSError):
         line.sendall(b"began\n")
         events = select.poll()
