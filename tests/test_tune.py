@@ -449,8 +449,9 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "cost", 1)]
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
-    share = data["after"]["screen"][0]["level"]["share"]
-    assert f"{share:.0f} (" in files[Path("tune.md")].decode()
+    levels = [data[name]["screen"][0]["level"]["level"] for name in ("before", "after")]
+    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of a hundred."
+    assert told in data["summary"]
     page = files[Path("tune.md")].decode()
     assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
     assert all(f"## {title}" in page for title in ("Every action", "What it does to the game", "What each number does"))
