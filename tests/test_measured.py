@@ -101,7 +101,7 @@ def test_another_name_for_the_same_components_is_no_other_file(tmp_path: Path) -
 
 def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
     config = GameConfig(components=mine)
-    with pytest.warns(UnmeasuredComponentsWarning, match="^net: .*mine.yaml.*docs/model-card.md$") as found:
+    with pytest.warns(UnmeasuredComponentsWarning, match="^net: .*mine.yaml.*docs/model-card.md lists") as found:
         play_match(["net", "net+search:2"], config, games=2)
     assert len(found) == 1
     play_match(["net:first", "random"], config, games=2)  # no other warning: it would be an error
