@@ -66,7 +66,7 @@ def nested(depth: int = 900) -> Any:
 
 def varint(number: int, length: int = 0) -> bytes:
     """Return a number as the footer has it, in at least so many bytes."""
-    number, found = 2 * number, []
+    number, found = 2 * number, list[int]()
     while number > 127 or len(found) < length - 1:
         found.append(number & 127 | 128)
         number >>= 7
