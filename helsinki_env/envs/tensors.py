@@ -241,7 +241,7 @@ class GameTorchEnv:
     @property
     def records(self) -> npt.NDArray[Any]:
         """A copy of the games' records, (B,): for tools."""
-        rows = np.array(self.memory.states.cpu())
+        rows = self.memory.states.cpu().numpy().copy()
         records: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
         return records
 
