@@ -693,7 +693,7 @@ def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished
         (mine / path.name).write_text("mine")
         path.symlink_to(mine / path.name)
     for form in ("parquet", "jsonl"):
-        run_arena(plan, folder, processes=1, form=form)  # type: ignore[arg-type]
+        run_arena(plan, folder, processes=1, form=form)
     assert {path.read_text() for path in mine.iterdir()} == {"mine"}
     assert not [path for path in folder.rglob("*") if path.is_symlink()]
     assert (folder / "games.parquet").read_bytes() == (finished / "games.parquet").read_bytes()
