@@ -34,7 +34,7 @@ _MOST_LINKS = 40
 #: No space, no quota, file too large, and a disk that is broken.
 _OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
 #: The names of temporary files. They tell these files from those of other programs.
-_TEMPORARY = re.compile(r"\..+\.helsinki-\d+\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
 #: Writers of one file whose temporary files the next one looks for.
 _SIDE_BY_SIDE = 8
 
@@ -95,7 +95,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
     Those that writers of the same file left when they were killed are removed.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    names = (f".{target.name}.helsinki-{number}.tmp" for number in count())
+    names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
     first = list(map(target.with_name, islice(names, _SIDE_BY_SIDE)))
     for path in first:
         _remove_abandoned(path)

@@ -258,7 +258,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
 
 
 def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
-    (tmp_path / ".run.json.helsinki-0.tmp").write_bytes(b"killed before there was a plan")
+    (tmp_path / ".run.json.helsinki-env-0.tmp").write_bytes(b"killed before there was a plan")
     run_arena(plan, tmp_path, processes=2)
     assert content(tmp_path) == content(finished)
 
@@ -268,8 +268,8 @@ def damage_all(folder: Path) -> set[str]:
     chunks = sorted((folder / "chunks").glob("*.games"))
     first = chunks[0]
     first.write_bytes(first.read_bytes()[:-100])
-    (folder / "chunks" / f".{first.name}.helsinki-0.tmp").write_bytes(b"half")
-    (folder / ".games.parquet.helsinki-3.tmp").write_bytes(b"half")
+    (folder / "chunks" / f".{first.name}.helsinki-env-0.tmp").write_bytes(b"half")
+    (folder / ".games.parquet.helsinki-env-3.tmp").write_bytes(b"half")
     (folder / "games.parquet").unlink()
     last = chunks[-1]
     last.with_suffix(".json").unlink()
@@ -693,7 +693,7 @@ def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished
         (mine / path.name).write_text("mine")
         path.symlink_to(mine / path.name)
     for form in ("parquet", "jsonl"):
-        run_arena(plan, folder, processes=1, form=form)  # type: ignore[arg-type]
+        run_arena(plan, folder, processes=1, form=form)
     assert {path.read_text() for path in mine.iterdir()} == {"mine"}
     assert not [path for path in folder.rglob("*") if path.is_symlink()]
     assert (folder / "games.parquet").read_bytes() == (finished / "games.parquet").read_bytes()

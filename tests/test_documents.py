@@ -40,7 +40,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
     r"|helsinki_env\.play\.record\."
-    r"|agents\.(drawing|arena\.(checks|chunk)|program\.supervisor|helsinki\.balance\.(forms|parts|played|tables|written)|heuristic\.playouts"
+    r"|agents\.(drawing|arena\.(checks|chunk)|program\.supervisor|rating\.written|helsinki\.balance\.(forms|parts|played|tables|written)|heuristic\.playouts"
     r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
     r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
     r"|agents\.plain\.entries$"

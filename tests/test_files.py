@@ -256,15 +256,15 @@ def test_a_writer_at_work_is_left_alone_by_writers_of_the_same_file(tmp_path: Pa
 @posix
 def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
     """Hidden files that end in .tmp, a folder of such a name, links and pipes, whatever they are called."""
-    mine = [".notes.tmp", ".x.abc.tmp", ".file.abcdefgh.tmp", ".helsinki-0.tmp", "x.helsinki-0.tmp", ".hidden"]
+    mine = [".notes.tmp", ".x.abc.tmp", ".file.abcdefgh.tmp", ".helsinki-env-0.tmp", "x.helsinki-env-0.tmp", ".hidden"]
     for name in mine:
         (tmp_path / name).write_text("mine")
-    for name in (".x.tmp", ".file.helsinki-0.tmp"):
+    for name in (".x.tmp", ".file.helsinki-env-0.tmp"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "inside").write_text("mine")
-    (tmp_path / ".file.helsinki-1.tmp").symlink_to(tmp_path / ".notes.tmp")
-    (tmp_path / ".file.helsinki-2.tmp").symlink_to("nowhere")
-    os.mkfifo(tmp_path / ".file.helsinki-3.tmp")
+    (tmp_path / ".file.helsinki-env-1.tmp").symlink_to(tmp_path / ".notes.tmp")
+    (tmp_path / ".file.helsinki-env-2.tmp").symlink_to("nowhere")
+    os.mkfifo(tmp_path / ".file.helsinki-env-3.tmp")
     before = names(tmp_path)
     remove_leftovers(tmp_path)
     assert names(tmp_path) == before

@@ -88,6 +88,12 @@ def training(name: str) -> Any:
     return vars(preset)[name]
 
 
+@cache
+def the_gauntlet() -> tuple[Gauntlet, Pins]:
+    gauntlet = Gauntlet.from_yaml("helsinki")
+    return gauntlet, Pins.of(gauntlet)
+
+
 #: The modules of component files.
 COMPONENTS = {"helsinki": helsinki_components, "copenhagen": copenhagen_components}
 YAML = {
@@ -404,12 +410,6 @@ def read_and_show(data: dict[str, Any]) -> None:
     in_a_file(sealed(data), "ladder.json", lambda path: report_files(read_report(path)))
 
 
-@cache
-def the_gauntlet() -> tuple[Gauntlet, Pins]:
-    gauntlet = Gauntlet.from_yaml("helsinki")
-    return gauntlet, Pins.of(gauntlet)
-
-
 def in_a_file(data: Any, name: str, read: Callable[[Path], Any]) -> None:
     """Read data from a file."""
     with TemporaryDirectory() as folder:
@@ -585,7 +585,7 @@ def test_names_that_no_file_can_have(kind: str, name: str) -> None:
 @pytest.mark.parametrize("name", [LONG, "a\x00b", "\ud800"])
 def test_folders_and_files_with_such_names(name: str) -> None:
     for read, error in (
-        (load_run, ArenaError),
+        (lambda name: load_run(Path(name)), ArenaError),
         (lambda name: read_study(Path(name)), StudyError),
         (lambda name: list(read_records(name)), RecordError),
         (lambda name: make_player(f"net:{name}"), ValueError),

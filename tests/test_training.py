@@ -1119,7 +1119,7 @@ def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_
 @pytest.mark.thorough
 def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(whole, tmp_path / "run")
-    leftovers = [folder / ".state.safetensors.helsinki-0.tmp", folder / "past" / ".0.helsinki-0.tmp"]
+    leftovers = [folder / ".state.safetensors.helsinki-env-0.tmp", folder / "past" / ".0.helsinki-env-0.tmp"]
     for leftover in leftovers:
         leftover.touch()
     with held(folder / "lock", RuntimeError("busy")):  # as the other one does
