@@ -47,10 +47,7 @@ def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.sp
     box = gymnasium.spaces.Box
     return (
         gymnasium.spaces.Dict(
-            {
-                "observation": box(0, 127, (features,), np.int8),
-                "action_mask": box(0, 1, (ids,), np.int8),
-            }
+            {"observation": box(0, 127, (features,), np.int8), "action_mask": box(0, 1, (ids,), np.int8)}
         ),
         gymnasium.spaces.Discrete(ids),
     )
