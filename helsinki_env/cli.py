@@ -35,7 +35,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 _PACKAGES = ("agents", "training")
 _MARK = "helsinki-env"
 #: How the command line begins where no command is called.
-_ANSWERED = ([], ["-h"], ["--help"], ["help"], ["--version"])
+_ANSWERED: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
 
 @dataclass(frozen=True)

@@ -405,7 +405,7 @@ def test_tables_are_kept_where_there_are_no_locks(
     usual, other = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}, without_locks(code)
     for name, environment in (("a", usual), ("b", other), ("c", other), ("d", usual)):
         expected.append(name)
-        command = [sys.executable, "-c", asked, tmp_path / "tables", name]
+        command = [sys.executable, "-c", asked, str(tmp_path / "tables"), name]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == expected

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -73,11 +73,18 @@ def environment(**variables: str | None) -> dict[str, str]:
 
 
 def run(
-    *words: str, streams: str = "", prefix: tuple[str, ...] = (), cwd: Path | None = None, **variables: str | None
+    *words: str,
+    streams: str = "",
+    prefix: tuple[str, ...] = (),
+    cwd: Path | None = None,
+    variables: Mapping[str, str | None] | None = None,
+    **more: str | None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the program in a shell that opens its standard streams in some way."""
     command = ["sh", "-c", f'exec "$@" {streams}', "sh", *prefix, *PROGRAM, *words]
-    return subprocess.run(command, capture_output=True, env=environment(**variables), cwd=cwd, timeout=600)
+    return subprocess.run(
+        command, capture_output=True, env=environment(**(dict(variables or {}) | more)), cwd=cwd, timeout=600
+    )
 
 
 def words_of(name: str, games: Path, out: Path) -> list[str]:
@@ -222,7 +229,7 @@ def test_file_names_that_are_no_text(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
     for words in (["simulate", "--players", "random", "--games", "2", "--out", name], ["replay", name]):
-        done = run(*words, **plain)
+        done = run(*words, variables=plain)
         assert done.returncode == 0, done.stderr
 
 
@@ -333,7 +340,7 @@ def test_no_code_is_kept_in_the_working_folder(
 def test_who_has_no_home_names_the_folder_of_the_tables(nobody: dict[str, str | None], tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
     kept = nobody | ({"HELSINKI_CACHE_DIR": os.path.dirname(CACHE_FOLDER)} if JIT else {})
-    done = run("play", "--no-open", "--port", "0", prefix=NOBODY, cwd=tmp_path / "working", **kept)
+    done = run("play", "--no-open", "--port", "0", prefix=NOBODY, cwd=tmp_path / "working", variables=kept)
     assert done.returncode == 2
     assert done.stderr.decode() == (
         "helsinki play: this user has no home folder, expected a folder for the tables: name one with --data\n"

@@ -71,7 +71,7 @@ def decided(value: Any) -> None:
     play_match([Player(), "random"], games=4)
 
 
-@pytest.mark.parametrize("value", BOOLEANS, ids=repr)
+@pytest.mark.parametrize("value", BOOLEANS, ids=lambda value: f"{type(value).__name__}-{np.ndim(value)}")
 def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
     assert whole_number(value) is None
     environments: list[Any] = []
