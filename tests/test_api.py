@@ -180,7 +180,8 @@ def test_processes_that_are_spawned_find_the_environments_by_the_name_with_the_m
 @EACH_GAME
 def test_the_first_illegal_action_alone_is_warned_of(game: TestedGame) -> None:
     def play_learner(env: Any) -> None:
-        for one in (env, env, env.clone()):
+        for copied in (lambda: env, lambda: env, env.clone):
+            one = copied()
             one.reset()
             one.step(one.action_masks().argmin(axis=-1))
 

@@ -32,7 +32,8 @@ PACKAGES = ("agents", "helsinki_env", "training")
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call; and
 #: those that only say once more, under a short name, what is shown at its place.
 INTERNAL = re.compile(
-    r"helsinki_env\.(cli|commands|cuda|data|drawing|extras|files|markdown|pages|stopping|terminal|web|yaml_files)\b"
+    r"helsinki_env\.(cache_folder|cli|colors|commands|cuda|data|drawing|extras|files|locks|machine|markdown|notices|pages"
+    r"|spawning|stopping|terminal|web|yaml_files)\b"
     r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
     r"|restore)$"
     r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states|touch)$)"
@@ -40,7 +41,8 @@ INTERNAL = re.compile(
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
     r"|helsinki_env\.play\.record\."
-    r"|agents\.(drawing|arena\.(checks|chunk)|program\.supervisor|rating\.written|helsinki\.balance\.(forms|parts|played|tables|written)|heuristic\.playouts"
+    r"|agents\.(drawing|rows|arena\.(bounded|checks|chunk|pages)|program\.supervisor|rating\.written"
+    r"|helsinki\.balance\.(forms|parts|played|report_tables|tables|written)|heuristic\.playouts"
     r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
     r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
     r"|agents\.plain\.entries$"

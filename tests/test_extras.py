@@ -21,7 +21,7 @@ from tests.test_layers import FILES, ROOT, name_of
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: What the packages without an extra are called when they are imported, where they have another name there.
 IMPORTED_AS = {"pyyaml": "yaml"}
-BASE = {"helsinki_env", "agents", "training"} | {
+BASE = {"helsinki_command", "helsinki_env", "agents", "training"} | {
     IMPORTED_AS.get(name, name) for name in (re.split(r"\W", text)[0].lower() for text in PROJECT["dependencies"])
 }
 BASE.add("llvmlite")  # a part of Numba

@@ -182,6 +182,9 @@ def test_what_cannot_be_judged_is_named() -> None:
     with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
         opinions(make_player("greedy"), config, *seen)
     net = make_player("net")
-    with pytest.raises(ValueError, match=r"mask: found shape \(1, 3\), expected \(1, \d+\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"mask: found int8 of shape \(1, 3\), expected an action mask .* \(any, \d+\)",
+    ):
         opinions(net, config, seen[0], seen[1][:, :3], seen[2])
     assert opinions(net, config, seen[0][:0], seen[1][:0], seen[2][:0]) == []

@@ -222,11 +222,11 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         while room.table.undoable() is None:
             page.looking = room.table.game.seat
             action = int(room.table.game.legal_actions()[0])
-            room.asked(page, {"type": "decide", "number": room.table.number, "action": action})
+            room.asked(page, {"type": "decide", "number": room.table.number, "action": action, "once": "", "more": []})
         page.looking = room.table.game.seat
         before, number = room.table.game.clone(), room.table.number
-        undone = {"type": "undo", "number": number, "to": number - 1}
-        decided = {"type": "decide", "number": number, "action": int(before.legal_actions()[0])}
+        undone = {"type": "undo", "number": number, "to": number - 1, "once": ""}
+        decided = {"type": "decide", "number": number, "action": int(before.legal_actions()[0]), "once": "", "more": []}
         store.rows.execute("PRAGMA query_only = ON")
         for message in (undone, decided):
             with pytest.raises(StoreError, match="cannot be written"):
@@ -258,21 +258,21 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         before, number, to = one.game.clone(), one.number, one.may_take_back()[-1]
         store.rows.execute("PRAGMA query_only = ON")
         with pytest.raises(StoreError, match="nothing is taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": to})
+            room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})
         with pytest.raises(TableError, match="cannot be taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": number})
+            room.asked(page, {"type": "takeback", "number": number, "to": number, "once": ""})
         assert (room.table.game, room.table.number) == (before, number)
         assert json.loads(views[0])["thinking"] is not None
-        room.asked(page, {"type": "stop"})
+        room.asked(page, {"type": "stop", "once": ""})
         with pytest.raises(StoreError, match="nothing is taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": to})
+            room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})
         assert paused(), "whom somebody has stopped does not go on by that"
-        room.asked(page, {"type": "go"})
+        room.asked(page, {"type": "go", "once": ""})
         store.rows.execute("PRAGMA query_only = OFF")
         while room.table.thinker is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
-        room.asked(page, {"type": "takeback", "number": number, "to": to})  # a player has decided since
+        room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has decided since
         assert room.table.number == store.load("t1").number == to
         await room.close()
         thinkers.close()
