@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import warnings
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -119,6 +120,8 @@ def main(
     console.print("Ctrl-C stops; all tables are kept.")
     if open:
         webbrowser.open(address)
+    # Ctrl-C before the server runs leaves its coroutine behind, which is no fault.
+    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     with kept(lambda: f"tables are kept in {folder}"):
         server.run(sockets=[listening])
 

@@ -291,7 +291,7 @@ def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
             loops.batch_mask(config.tables[0], states, np.zeros((1, 459), np.int8))
             try:
                 batch_redeal(config, states, states["seat"].astype(np.int64), np.array([3], np.uint64))
-            except RedealError:
+            except (RedealError, ValueError):  # the latter names a field that is out of range
                 refused["no deal"] += 1
                 continue
             refused["accepted"] += 1

@@ -44,13 +44,13 @@ def _pairs(entry: Entry) -> None:
 
 _OF_AN_ACTION: forms.Form = {
     **dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), forms.number),
-    "deviation_error": forms.error,
+    **dict.fromkeys(("power_error", "deviation_error"), forms.error),
     **dict.fromkeys(("naive", "usage", "first_use"), forms.or_none(forms.number)),
 }
 _OF_PAIRS: forms.Form = {
     **dict.fromkeys(("shapley", "shapley_low", "shapley_high"), forms.by_action(forms.number)),
     "pair": forms.by_action(forms.by_action(forms.number)),
-    "found": [{"actions": forms.two(forms.action), "together": forms.number}],
+    "found": [{"actions": forms.two(forms.action), "together": forms.number, "error": forms.error}],
 }
 _AGAIN = ("skill", "rounds", "points", "spread")
 _GAMES = ("rounds", "points", "spread", "choices", "lead_changes", "behind")
@@ -71,6 +71,7 @@ _STUDY: forms.Form = {
             {"seed": forms.count, "plan": forms.text, "games": forms.count, "missing_games": forms.count}
         ),
     },
+    "estimator": forms.if_given(forms.text),
     "actions": forms.all_actions,
     "gate": [
         {
@@ -123,6 +124,7 @@ _STUDY: forms.Form = {
             "stronger": forms.text,
             "games": forms.count,
             "win_share": forms.share,
+            **dict.fromkeys(("win_share_low", "win_share_high"), forms.if_given(forms.share)),
             "error": forms.error,
             **dict.fromkeys(("rating", "low", "high"), forms.number),
         }
@@ -132,6 +134,7 @@ _STUDY: forms.Form = {
             "players": forms.players,
             "distribution": dict.fromkeys(MEASURES, forms.some(forms.number)),
             "first_game": forms.or_none({key: {"mean": forms.number} for key in MEASURES}),
+            "nothing_covered": forms.if_given(forms.or_none({"measures": dict.fromkeys(_AGAIN, forms.MEASURED)})),
             "again": [
                 {
                     "covered": [forms.action],

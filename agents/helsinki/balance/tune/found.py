@@ -24,11 +24,6 @@ _CHANGE: forms.Form = {
 }
 
 
-def _if_given(form: forms.Form) -> forms.Form:
-    """Return a form that lets a key be absent, as it is in the reports of the first searches."""
-    return lambda entry: forms.check_form(entry, form) if entry.given else None
-
-
 def _estimates(by: str, *names: str) -> forms.Form:
     """Return the form of estimates with their intervals: numbers, unless the value of a key is None."""
 
@@ -74,7 +69,7 @@ _FOUND: forms.Form = {
         }
     ],
     "tried": [
-        {"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number], "share": _if_given(forms.number)}
+        {"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number], "share": forms.if_given(forms.number)}
     ],
     "games": [
         {
