@@ -82,15 +82,18 @@ def _first_outside(words, halves, small, low_words, low_halves, low_small, most_
 
     A record is read as 8-byte, 2-byte and 1-byte fields without signs, where less than the least is beyond the most.
     """
+    # Unsigned indices need no test for negative ones, so the loops become vector instructions.
+    of_words, of_halves, begin, end = ends[0] // 8, ends[1] // 2, np.uint64(ends[1]), np.uint64(ends[2])
     for b in range(len(small)):
         outside = False
-        for i in range(ends[0] // 8):
+        for i in range(of_words):
             outside |= words[b, i] - low_words[i] > most_words[i]
-        for i in range(ends[0] // 2, ends[1] // 2):
+        for i in range(ends[0] // 2, of_halves):
             outside |= np.uint16(halves[b, i] - low_halves[i]) > most_halves[i]
-        for i in range(ends[1], ends[2]):
-            outside |= np.uint8(small[b, i] - low_small[i]) > most_small[i]
-        if outside:
+        row, beyond = small[b], np.uint8(0)
+        for j in range(begin, end):
+            beyond |= np.uint8(np.uint8(row[j] - low_small[j]) > most_small[j])
+        if outside or beyond != 0:
             return b
     return len(small)
 
