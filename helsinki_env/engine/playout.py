@@ -183,7 +183,7 @@ def playout_kernel(t, states, words, mask):
             write_mask(t, g, mask)
             words[b] = words[b] + GOLDEN
             action = pick(mask, mix(words[b]))
-            if mask[action] == 0:
+            if action == 0 and mask[0] == 0:  # `pick` found nothing legal
                 return -1 - b
             apply(t, g, action)
             decisions += 1
