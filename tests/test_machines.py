@@ -348,14 +348,14 @@ def test_who_has_no_home_names_the_folder_of_the_tables(nobody: dict[str, str | 
 
 
 def test_home_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/of/mine")
+    monkeypatch.setenv("HOME", "/users/of/mine")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert machine.home_folder() == Path("/home/of/mine")
-    assert machine.user_folder("cache") == Path("/home/of/mine/.cache/helsinki-env")
+    assert machine.home_folder() == Path("/users/of/mine")
+    assert machine.user_folder("cache") == Path("/users/of/mine/.cache/helsinki-env")
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
     assert machine.user_folder("cache") == Path("/elsewhere/helsinki-env")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert machine.user_folder("cache") == Path("/home/of/mine/.cache/helsinki-env")
+    assert machine.user_folder("cache") == Path("/users/of/mine/.cache/helsinki-env")
     monkeypatch.setenv("HOME", "relative")
     found = machine.home_folder()
     assert found is None or found.is_absolute()

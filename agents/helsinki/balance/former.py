@@ -6,8 +6,8 @@ worth something else to the players there are now. Each reason is tried in that 
 the intervals of the former study about the estimates of this one; without the classes that only this one has; and by
 the difference of what the action is worth to the strongest class of either, beyond what chance explains. If none of
 them explains a verdict, it lies so near the edge of the band that chance does. A former study that used another
-estimator has other figures with three and four players for that reason alone: this explains whatever widths and
-judges do not.
+estimator has other figures with three and four players for that reason alone. It is the reason given where widths and
+evaluators do not explain a change.
 
 Differences have intervals that hold for all of them at once (Bonferroni); the studies count as independent. With the
 same decks they are not, and the intervals are too wide rather than too narrow.
