@@ -36,6 +36,7 @@ DRAWN: dict[str, tuple[Any, Any]] = {
     "copenhagen": (CopenhagenConfig(), CopenhagenEpisodes((2, 3, 4), denied=(0, 4))),
     "a stranger": (TicTacToeConfig(), None),
 }
+_PLAYERS = [f"{game} {players}" for game in ("helsinki", "copenhagen") for players in (2, 3, 4)]
 
 
 @kernel
@@ -124,17 +125,18 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
 @needs_extra
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the compiler")
 @pytest.mark.thorough
-@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
-def test_kernels_of_a_card_need_no_stack(game: str) -> None:
+@pytest.mark.parametrize("name", ["helsinki", "copenhagen", "a stranger"])
+def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> None:
     from tests.support.cards import Asked, compiled_for_hopper
 
-    kernels = Asked(GameTorchEnv(2, spec_named(game).config(), "cpu")).kernels
+    kernels = Asked(GameTorchEnv(2, DRAWN[name][0], "cpu")).kernels
     assert sorted(kernels) == ["begin_all", "choose_all", "mark_all", "observe_all", "refuse_all", "step_all"]
-    for name, (function, types) in kernels.items():
+    for kernel_name, (function, types) in kernels.items():
         found = compiled_for_hopper(function, types)
-        print(f"{game} {name}: {found.registers} registers")
-        assert (found.stack, found.spilled) == (0, 0), name
-        assert found.registers <= 96, name  # five blocks of 128 threads on a multiprocessor
+        print(f"{name} {kernel_name}: {found.registers} registers")
+        assert (found.stack, found.spilled) == (0, 0), kernel_name
+        assert found.fused == 0, f"{kernel_name}: rewards would differ in the last bit"
+        assert found.registers <= 96, kernel_name  # five blocks of 128 threads on a multiprocessor
 
 
 @needs_extra
@@ -150,7 +152,7 @@ def test_a_simulated_card_plays_the_same_games(game: str) -> None:
 
 @needs_card
 @needs_extra
-@pytest.mark.parametrize("name", ["helsinki 2", "helsinki 3", "helsinki 4", "copenhagen 2", "copenhagen 4", *DRAWN])
+@pytest.mark.parametrize("name", [*_PLAYERS, *DRAWN])
 def test_a_card_plays_the_same_games(name: str) -> None:
     """100,000 games of each number of players, dealt anew at least once: all memory is that of the processor."""
     if name in DRAWN:

@@ -21,10 +21,10 @@ def reward_of(t, g, seat, reward):
         place, sharing = place_of(t, g, seat), 0
         for other in range(g.players):
             sharing += place_of(t, g, other) == place
+        # Whole numbers up to one division: a graphics card fuses products of floats with sums and rounds once less.
         if reward == RANK:
-            return 1.0 - 2.0 * (place + (sharing - 1) / 2.0) / others
-        won = 1.0 / sharing if place == 0 else 0.0
-        return (won * g.players - 1.0) / others
+            return 1.0 - (2 * place + sharing - 1) / others
+        return (g.players - sharing) / (sharing * others) if place == 0 else -1.0 / others
     total = 0.0
     for other in range(g.players):
         if other != seat:

@@ -39,11 +39,12 @@ class Asked(HostCard):
 
 
 class Resources(NamedTuple):
-    """What the assembler says of a kernel."""
+    """What the assembler says of a kernel, and how many products of floats are fused with a sum."""
 
     registers: int
     stack: int
     spilled: int
+    fused: int
 
 
 def compiled_for_hopper(function: Any, types: tuple[Any, ...]) -> Resources:
@@ -81,6 +82,7 @@ def compiled_for_hopper(function: Any, types: tuple[Any, ...]) -> Resources:
         registers=max(numbers(r"Used (\d+) registers")),
         stack=max(numbers(r"(\d+) bytes stack frame")),
         spilled=max(numbers(r"(\d+) bytes spill (?:stores|loads)")),
+        fused=len(re.findall(r"fma\.rn\.f", ptx)),
     )
 
 

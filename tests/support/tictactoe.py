@@ -34,6 +34,15 @@ def _wins(t, g, seat):
 
 
 @kernel
+def _full(g):
+    # a loop: the compiler for graphics cards cannot reduce a field of a record
+    for cell in range(9):
+        if g.board[cell] == 0:
+            return False
+    return True
+
+
+@kernel
 def set_up(g, setup):
     g.players = setup.players
 
@@ -59,7 +68,7 @@ def mark_legal(t, g, mask):
 @kernel
 def apply(t, g, action):
     g.board[action] = g.seat + 1
-    g.done = _wins(t, g, g.seat) or g.board.min() > 0
+    g.done = _wins(t, g, g.seat) or _full(g)
     if not g.done:
         g.round_number += g.seat
         g.seat = 1 - g.seat

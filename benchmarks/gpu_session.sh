@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Everything that is worth measuring on a machine with an NVIDIA card, in at most twelve minutes.
+#
+#   benchmarks/gpu_session.sh OUT [PART ...]
+#
+# Run in the checkout, in an environment with the extra cuda and pytest (PYTHON names another interpreter). Each part has its own
+# time limit and its own file OUT/PART.log, written as results come; a part that fails or runs out of time does not stop the others.
+# DEVICE=cpu runs small versions of the same parts on the processor, which tests the script itself.
+set -uo pipefail
+
+[ $# -ge 1 ] || { sed -n '2,8p' "$0" | cut -c3-; exit 2; }
+out=$1
+shift
+parts=${*:-machine equal speed training profile memcheck learning}
+python=${PYTHON:-python}
+device=${DEVICE:-cuda}
+helsinki="$python -m helsinki_env.cli"
+if [ "$device" = cuda ]; then
+  batches="1024 4096 16384 65536 262144" seconds=2 rounds=20 games=
+else
+  batches="64 256" seconds=0.2 rounds=1 games="--games 64"
+fi
+mkdir -p "$out" || exit 2
+failed=0
+
+# measure PART SECONDS COMMAND: Ctrl-C at the end of its time, so that what keeps its work at Ctrl-C does so here.
+measure() {
+  local part=$1 limit=$2 begin=$SECONDS code
+  shift 2
+  timeout --kill-after=15 --signal=INT "$limit" bash -c "$*" >"$out/$part.log" 2>&1
+  code=$?
+  [ $code = 0 ] || [ "$part" = learning ] || failed=1
+  echo "$part: exit status $code after $((SECONDS - begin)) s"
+}
+
+for part in $parts; do
+  case $part in
+    machine) measure machine 30 "$python -m benchmarks.gpu_machine; nvidia-smi 2>&1 || true" ;;
+    # 100,000 games of each number of players on the card and on the processor: all memory must be the same
+    equal) measure equal 180 "$python -m pytest -q -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
+    speed) measure speed 120 "for game in helsinki copenhagen; do
+        $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
+    training) measure training 60 "$python -m training.bench --preset card --device $device --rounds $rounds $games" ;;
+    # what one step's kernels take, and what limits the slowest
+    profile) measure profile 60 "ncu --clock-control none --set basic --kernel-name 'regex:(step|mark|observe)_all' --launch-skip 9 --launch-count 3 \
+        $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
+    memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
+        $python -m pytest -q -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
+    learning) measure learning 300 "exec $helsinki train --preset card --device $device --out '$out/learning'" ;;
+    *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning." >&2; exit 2 ;;
+  esac
+done
+exit $failed
