@@ -37,7 +37,7 @@ for part in $parts; do
   case $part in
     machine) measure machine 30 "$python -m benchmarks.gpu_machine; nvidia-smi 2>&1 || true" ;;
     # 100,000 games of each number of players on the card and on the processor: all memory must be the same
-    equal) measure equal 180 "$python -m pytest -q -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
+    equal) measure equal 150 "$python -m pytest -q -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
     speed) measure speed 120 "for game in helsinki copenhagen; do
         $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
     training) measure training 60 "$python -m training.bench --preset card --device $device --rounds $rounds $games" ;;
@@ -46,7 +46,7 @@ for part in $parts; do
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
     memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
         $python -m pytest -q -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
-    learning) measure learning 300 "exec $helsinki train --preset card --device $device --out '$out/learning'" ;;
+    learning) measure learning 240 "exec $helsinki train --preset card --device $device --out '$out/learning'" ;;
     *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning." >&2; exit 2 ;;
   esac
 done
