@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.copenhagen import golden as copenhagen
 from tests.support import golden as helsinki
-from tests.support import yardstick
+from tests.support import surface, yardstick
 from tests.support.golden import TESTS
 
 
@@ -23,6 +23,7 @@ def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     yield from helsinki.golden_files()
     yield from copenhagen.golden_files()
     yield from yardstick.golden_files()
+    yield from surface.golden_files()
 
 
 def main() -> None:

@@ -123,6 +123,7 @@ def main(
     elif player is None:
         raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
+        check_players([player.strip()], chosen.reference.tables[0].config)  # before anything is compiled for it
         _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, page, playing)
     return 0
 
