@@ -70,7 +70,9 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
         | all_of("two_points", 3, 6.0, 0.5)
         | all_of("move_back", 3, -3.0, 0.5)
         | all_of("one_wild_tile", 4, 1.6, 0.5)
-        | all_of("two_wild_tiles", 4, 9.0, 0.5),
+        | all_of("two_wild_tiles", 4, 9.0, 0.5)
+        | all_of("draw_and_build", 4, 5.0, 0.5)
+        | {("net", 4, "draw_and_build"): (5.0, 3.5)},
     )
     now = study(
         published,
@@ -81,7 +83,9 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
         | {(SEARCHING, 3, "two_points"): (0.0, 0.5)}  # who is new sees it otherwise
         | all_of("move_back", 3, 0.0, 0.5, (*CLASSES, SEARCHING))  # everybody plays otherwise now
         | all_of("one_wild_tile", 4, 1.4, 0.5, (*CLASSES, SEARCHING))  # at the edge
-        | all_of("two_wild_tiles", 4, 7.0, 0.5, (*CLASSES, SEARCHING)),  # beyond the band as before
+        | all_of("two_wild_tiles", 4, 7.0, 0.5, (*CLASSES, SEARCHING))  # beyond the band as before
+        | all_of("draw_and_build", 4, 5.0, 0.5, (*CLASSES, SEARCHING))
+        | {("net", 4, "draw_and_build"): (3.5, 3.0)},  # wider for the second evaluator, narrower for the first
         searching=True,
     )
     return with_former(now, former)
@@ -96,6 +100,7 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
         (3, "two_points"): ("overpowered", "undecided", "judges"),
         (3, "move_back"): ("underpowered", "balanced", "worth"),
         (4, "one_wild_tile"): ("overpowered", "undecided", "chance"),
+        (4, "draw_and_build"): ("overpowered", "undecided", "wider"),
         (4, "two_wild_tiles"): ("overpowered", "overpowered", None),
     }
     assert compared["former"]["joined"] == [SEARCHING]
@@ -131,7 +136,7 @@ def words(data: dict[str, Any]) -> Iterator[str]:
 
 def test_the_report_tells_it(compared: dict[str, Any]) -> None:
     sentence, table, _, moved = words(compared)
-    assert f"{SEARCHING} did not judge then. Of 45 verdicts 40 are the same, 5 not" in sentence
+    assert f"{SEARCHING} did not judge then. Of 45 verdicts 39 are the same, 6 not" in sentence
     assert "two points" in table
     assert f"worth to {SEARCHING} now" in table
     assert "other judges" in table

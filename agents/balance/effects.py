@@ -8,7 +8,8 @@ action, compared with having it.
 
 Only the winner enters. The Plackett-Luce model of whole rankings is tighter, but it assumes that lower ranks depend on
 the actions as strongly as the first rank does. In these games they depend on them less, so whole rankings understate
-the effect on winning, by factors of about 1.15 with three players and 1.2 to 1.25 with four (docs/notes/effect-sizes.md).
+the effect on winning, by factors of about 1.15 with three players and 1.2 to 1.25 with four
+(docs/notes/effect-sizes.md).
 With two players both are one model.
 
 Standard errors are the sandwich over blocks (games of one deal, all rotations of the seats; Huber 1967, White 1982),

@@ -23,7 +23,7 @@ from typing import Any
 
 from agents.helsinki.balance.results import findings_of, rounded
 from agents.helsinki.balance.study import StudyError
-from agents.helsinki.balance.verdicts import STRONGEST, Finding, Reason, judge, with_enough
+from agents.helsinki.balance.verdicts import Finding, Reason, judge, with_enough
 from helsinki_env.data import sealed
 from helsinki_env.extras import needs
 
@@ -68,7 +68,8 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
         why: Reason | None = None
         if verdicts[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
-                why = "wider" if _width(now[cell]) > _width(then[cell]) else "narrower"
+                # about the same estimates only wider intervals undo a decision, and only narrower ones make it
+                why = "wider" if verdicts[cell] == "undecided" else "narrower"
             elif same_judges.get(cell) == before[cell]:
                 why = "judges"
             elif former.get("estimator") != data.get("estimator") and cell[0] > 2:
@@ -102,11 +103,6 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
         "differences": differences,
     }
     return sealed({key: value for key, value in data.items() if key != "digest"} | {"former": rounded(told)})
-
-
-def _width(group: Sequence[Finding]) -> float:
-    """Return how wide the widest interval is of those that a verdict rests on."""
-    return max(one.high - one.low for one in group[:STRONGEST])
 
 
 def _told(one: Finding) -> dict[str, Any]:
