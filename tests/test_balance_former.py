@@ -36,7 +36,9 @@ def study(published: dict[str, Any], folder: Path, figures: Figures, searching: 
         data[part] = [one for one in data[part] if one["player"] in CLASSES]
     if searching:
         strongest = [one for one in data["screen"] if one["player"] == "net"]
-        data["screen"] += [json.loads(json.dumps(one)) | {"player": SEARCHING, "strength": 3} for one in strongest]
+        data["screen"] += [
+            json.loads(json.dumps(one)) | {"player": SEARCHING, "strength": one["strength"] + 1} for one in strongest
+        ]
     for one in data["screen"]:
         for action in one["actions"]:
             middle, half = figures.get((one["player"], one["players"], action["action"]), (0.0, 0.5))
@@ -112,7 +114,7 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
 
 
 def test_another_estimator_explains_what_widths_and_evaluators_do_not(compared: dict[str, Any]) -> None:
-    now = {key: value for key, value in compared.items() if key not in ("former", "digest")}
+    now = {key: value for key, value in compared.items() if key not in ("former", "digest", "estimator")}
     before = {**now, "verdicts": [{**one, "verdict": "overpowered"} for one in now["verdicts"]]}
     found = differences(with_former({**now, "estimator": "logit of the winner"}, {**before, "digest": "0" * 16}))
     reasons = {(players, one["why"]) for (players, _), one in found.items()}
