@@ -1,1 +1,1 @@
-"""A board put in balance: the smallest change of the action board's numbers after which no action stands out."""
+"""Search for a balanced board: the smallest change of the action board's numbers that leaves no outliers."""

@@ -1,8 +1,7 @@
-"""Which boards are worth playing: sets of a few changes, by how far from the aim a model says they are.
+"""Find candidate boards: sets of a few changes, ranked by their distance from the aim as a model predicts it.
 
-All boards with one change, the best of them with one more, and so on, as many as may be: there are more boards than
-anybody could look at, so the most promising are kept at each step (beam search). All sets of five covered actions can
-be looked at.
+There are too many boards to evaluate, so a beam search is used. It starts with all boards with one change and extends
+the best by one more change, up to the limit. All sets of five covered actions can be evaluated.
 
 Letters in shapes: N boards, P numbers of players, A actions, F numbers that may change.
 """
@@ -26,19 +25,19 @@ Array = npt.NDArray[np.float64]
 Open = npt.NDArray[np.bool_]
 
 _WIDTH = 500
-#: Points of the share of wins: boards that differ by less than that count as equally good.
+#: Boards whose distances differ by less than this are equally good, win %.
 _ALIKE = 0.1
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What the search minimizes, and the level that it keeps.
+    """Objective of the search, and the level that it preserves.
 
     Attributes:
         aim: see `TuneConfig.aim`.
-        band: half width of the band, in points of a hundred of the share of games won.
+        band: half width of the equivalence margin, win %.
         published: level of the published board, float64 (P,).
-        least: level that a board needs so that the proof can confirm the floor, float64 (P,).
+        least: minimum level with which the proof can confirm the floor, float64 (P,).
     """
 
     aim: str
@@ -73,12 +72,12 @@ class Objective:
         return found
 
     def lacking(self, effects: Array, there: Open) -> Array:
-        """Return by how much the level is too low for the floor, at the worst number of players, (N,)."""
+        """Return the shortfall of the level below the minimum, at the worst number of players, (N,)."""
         found: Array = np.clip(self.least - self.levels(effects, there), 0.0, None).max(axis=1)
         return found
 
     def over(self, effects: Array, there: Open) -> Array:
-        """Return how far each action is from what the aim asks, float64 (N, P, A); 0 for what is covered."""
+        """Return the distance of each action from the aim, float64 (N, P, A); 0 for covered actions."""
         if self.aim == LIFT:
             apart = self.published[:, None] - effects
         else:
@@ -87,7 +86,7 @@ class Objective:
         return found
 
     def distance(self, effects: Array, there: Open) -> Array:
-        """Return how far boards are from the aim, at the worst number of players, (N,)."""
+        """Return the distance of each board from the aim, at the worst number of players, (N,)."""
         over = self.over(effects, there)
         by_players = over.mean(axis=2, where=there[:, None]) if self.aim == LIFT else over.max(axis=2)
         found: Array = by_players.max(axis=1)
@@ -97,14 +96,14 @@ class Objective:
 def ranked(
     numbers: Sequence[Number], boards: Boards, distance: Array, lacking: Array | None = None
 ) -> npt.NDArray[np.intp]:
-    """Return the order of boards, best first; of those alike the one with the fewest and least changes.
+    """Return the order of boards, best first; ties go to the board with the fewest and smallest changes.
 
     Args:
-        numbers: that may change.
+        numbers: numbers that may change.
         boards: int64 (N, F).
-        distance: of each from the aim, float64 (N,).
-        lacking: by how much the level of each is too low, float64 (N,); default: by nothing. A board with too low a
-            level comes after those that keep it, however near to the aim it is.
+        distance: distance of each board from the aim, float64 (N,).
+        lacking: shortfall of each board's level, float64 (N,); default: 0. A board with a shortfall ranks after those
+            without, however close to the aim it is.
     """
     count, steps = sizes(numbers, boards)
     low = np.zeros(len(boards)) if lacking is None else np.round(lacking / _ALIKE)
@@ -112,13 +111,13 @@ def ranked(
 
 
 def effects_on(models: Sequence[Model], boards: Boards, published: Array) -> tuple[Array, Open]:
-    """Return the effects on boards as models see them, float64 (N, P, A), and what is not covered, bool (N, A).
+    """Return the predicted effects on boards, float64 (N, P, A), and the actions that are not covered, bool (N, A).
 
-    A linear model understates levels where seats with many denied actions have little left to lose, so only the
-    difference from the published board is taken from it.
+    A linear model understates levels where seats with many denied actions have little left to lose. Only the difference
+    from the published board is therefore taken from it.
 
     Args:
-        models: by number of players.
+        models: models by number of players.
         boards: int64 (N, F).
         published: level of the published board, float64 (P,).
     """
@@ -129,14 +128,14 @@ def effects_on(models: Sequence[Model], boards: Boards, published: Array) -> tup
 def best_boards(
     numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int, count: int
 ) -> list[Board]:
-    """Return the boards that models say are best, best first.
+    """Return the boards that the models predict to be best, best first.
 
     Args:
-        numbers: that may change.
-        models: for each number of players; a board is as far from the aim as the farthest of them says.
-        objective: what is minimized, and the level that is kept.
-        most: changes of a board.
-        count: how many boards.
+        numbers: numbers that may change.
+        models: model for each number of players; the largest predicted distance counts.
+        objective: objective of the search.
+        most: maximum number of changes of a board.
+        count: number of boards.
     """
     boards = coverings() if covers(numbers) else _promising(numbers, models, objective, most)
     seen = effects_on(models, boards, objective.published)
@@ -145,14 +144,14 @@ def best_boards(
 
 
 def _promising(numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int) -> Boards:
-    """Return boards with up to so many changes, those that look best at each step."""
+    """Return boards with up to `most` changes, the most promising of each step."""
     was = np.array(same(numbers), np.int64)
     level = was[None]
     pool = []
     for _ in range(min(most, len(numbers))):
         level = np.unique(np.concatenate([_with(level, i, was, number) for i, number in enumerate(numbers)]), axis=0)
         seen = effects_on(models, level, objective.published)
-        # A later change may raise the level again, so what is lacking counts here as any distance does.
+        # A later change may raise the level again, so a shortfall counts here like distance.
         far = objective.distance(*seen) + objective.lacking(*seen)
         order = np.lexsort(((objective.over(*seen) ** 2).sum(axis=(1, 2)), np.round(far / _ALIKE)))
         level = level[np.sort(order[:_WIDTH])]
@@ -161,7 +160,7 @@ def _promising(numbers: Sequence[Number], models: Sequence[Model], objective: Ob
 
 
 def _with(boards: Boards, column: int, was: npt.NDArray[np.int64], number: Number) -> Boards:
-    """Return the boards on which a number has not changed, once for each value that it may change to."""
+    """Return the boards on which a number has not changed, once for each alternative value."""
     free = boards[boards[:, column] == was[column]]
     grown = np.repeat(free, len(number.others), axis=0)
     grown[:, column] = np.tile(np.array(number.others, np.int64), len(free))

@@ -1,4 +1,4 @@
-"""What is asked when a board is put in balance, from its file: written down before the first game."""
+"""Configuration of a search for a balanced board, fixed before the first game."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from helsinki_env.games.helsinki.components import load_components
 __all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "Games", "TuneConfig"]
 
 BALANCE, LIFT = "balance", "lift"
-"""The aims of a search, see `TuneConfig.aim`."""
+"""Aims of a search, see `TuneConfig.aim`."""
 
-#: Every part makes a seed of its own of it.
+#: Every part derives its own seed from it.
 _MOST_SEED = 2**50
 _MOST_BOARDS = 300
 LEAST_GAMES = 48
-"""A screen of fewer games tells nothing, not even together with others."""
+"""Minimum number of games of a screening experiment; fewer carry no information, even combined with others."""
 
 
 @dataclass(frozen=True)
 class Games:
-    """How many games are played, by number of players; the same numbers of players everywhere.
+    """Numbers of games by number of players; all fields have the same numbers of players.
 
     Attributes:
-        screen: on the board as it is.
-        slopes: on boards with random numbers, all of them together.
-        halving: of each round, all boards that are left together.
-        proof: on the board as it is once more, and on each of those that are left.
+        screen: games on the published board.
+        slopes: games on boards with random numbers, in total.
+        halving: games of each halving round, over all remaining boards.
+        proof: games on the published board, and on each finalist.
     """
 
     screen: Mapping[int, int] = field(default_factory=dict)
@@ -60,30 +60,29 @@ def _listed(players: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class TuneConfig:
-    """How a board is put in balance, as a file says it.
+    """Configuration of a search for a balanced board.
 
     Attributes:
-        name: of it all.
-        seed: of everything.
-        games: how many are played of what.
-        components: the board as it is.
-        player: who plays, in all seats.
-        band: points of the share of wins, of a hundred, within which actions count as equally strong.
-        level: probability that all intervals of the proof hold together.
-        aim: what the search minimizes. "balance": how far the farthest action lies beyond the band, above or below the
-            mean effect of its board. "lift": how far the actions fall short of the mean effect on the published board
-            less the band, on average; effects above it count as 0, so weaker strong actions gain nothing.
+        name: name of the search.
+        seed: seed of the whole search.
+        games: numbers of games of each part.
+        components: component file of the published board.
+        player: player in all seats.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the proof.
+        aim: what the search minimizes. "balance": the largest distance of an action beyond the margin, above or below
+            the mean effect of its board. "lift": the average shortfall of the effects below the published board's mean
+            effect less the margin. Effects above it count as 0, so weaker strong actions gain nothing.
         floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
             every number of players; 0 for no floor.
-        numbers: which numbers may change, or that actions are covered, see
-            `agents.helsinki.balance.tune.numbers.read_numbers`.
-        most: how many of them at most; of actions that are covered, how many.
-        boards: with random numbers.
-        candidates: boards with which the halving begins.
-        finalists: boards that it leaves for the proof.
-        quality: games of each kind that tell how long games are, what is scored, who wins, on the board as it is and on
-            the one that is proposed; for each number of players.
-        weaker: against whom the player shows how much room for skill there is.
+        numbers: numbers that may change, or "covered", see `agents.helsinki.balance.tune.numbers.read_numbers`.
+        most: maximum number of changes; the number of covered actions if actions are covered.
+        boards: number of boards with random numbers.
+        candidates: number of boards at the start of the halving.
+        finalists: number of boards left for the proof.
+        quality: games of each kind that measure length, scores and win rates, on the published and on the proposed
+            board, for each number of players.
+        weaker: weaker opponent that measures the room for skill.
     """
 
     name: str
@@ -141,34 +140,34 @@ class TuneConfig:
 
     @cached_property
     def free(self) -> tuple[Number, ...]:
-        """The numbers that may change."""
+        """Numbers that may change."""
         return read_numbers(entry_of(self, "numbers"), load_components(self.components))
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
-        """Return what a file asks (a name in ``configs/tune``, or a path).
+        """Read the configuration from a file (a name in ``configs/tune``, or a path).
 
         Args:
-            name_or_path: the file.
+            name_or_path: name or path of the file.
             trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
-            StudyError: naming file, key, value found and what is expected.
+            StudyError: for an invalid file; names file, key, value found and expected value.
             PlayerError: if the file names code and is not trusted.
         """
         return cls.from_dict(read_asked(name_or_path, "tune")).allowed(name_or_path, trust=trust)
 
     def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
-        """Return the same; PlayerError if the players are code of a file that is not trusted."""
+        """Return the configuration; raise PlayerError if its players are code of a file that is not trusted."""
         check_code((self.player, self.weaker), file, trust=trust)
         return self
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:
-        """Return what is asked, with the keys of a file, see ``configs/tune/standard.yaml``.
+        """Return the configuration with the keys of a file, see ``configs/tune/standard.yaml``.
 
         Raises:
-            StudyError: naming key, value found and what is expected.
+            StudyError: for an invalid value; names key, value found and expected value.
         """
         data = Entry.of(data, StudyError, "the tuning").mapping([item.name for item in fields(cls)])
         games = data["games"]
@@ -178,16 +177,16 @@ class TuneConfig:
         return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is asked as plain data, as JSON gives it back; `from_dict` reads it."""
+        """Return the configuration as plain data in the form of JSON, for `from_dict`."""
         data = asdict(self)
         data["games"] = {part: {str(n): games for n, games in counts.items()} for part, counts in data["games"].items()}
         return data
 
     def only(self, players: tuple[int, ...]) -> TuneConfig:
-        """Return the same for some of its numbers of players.
+        """Return the configuration for some of its numbers of players.
 
         Raises:
-            StudyError: if it says nothing of one of them.
+            StudyError: if one of them is not part of it.
         """
         for n in players:
             if n not in self.players:

@@ -1,4 +1,4 @@
-"""What an earlier search found, read again from its report: all of it is looked at before anybody plays about it."""
+"""Read the results of an earlier search from its report and validate them before any game."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHANGE: forms.Form = {
 
 
 def _estimates(by: str, *names: str) -> forms.Form:
-    """Return the form of estimates with their intervals: numbers, unless the value of a key is None."""
+    """Return the schema of estimates with their intervals: numbers, unless the value of a key is None."""
 
     def check(entry: Entry) -> None:
         form = forms.or_none(forms.number) if entry[by].value is None else forms.number
@@ -35,16 +35,13 @@ def _estimates(by: str, *names: str) -> forms.Form:
 
 
 def _screen(entry: Entry) -> None:
-    """A screening experiment; the reports of the first searches have neither levels nor use."""
+    """Check a screening experiment."""
     forms.check_form(entry, {"player": forms.text, "players": forms.players})
-    names = ["deviation"]
-    if entry["level"].given:
-        names += ["power", "use"]
-        forms.check_form(entry["level"], {"dead": [forms.action], "dead_low": forms.count, "dead_high": forms.count})
-        forms.check_form(entry["level"], {f"level{end}": forms.number for end in ("", "_low", "_high")})
-        forms.check_form(entry["level"], _estimates("share", "share"))
+    forms.check_form(entry["level"], {"dead": [forms.action], "dead_low": forms.count, "dead_high": forms.count})
+    forms.check_form(entry["level"], {f"level{end}": forms.number for end in ("", "_low", "_high")})
+    forms.check_form(entry["level"], _estimates("share", "share"))
     forms.check_form(entry["actions"], forms.of_actions({"power": forms.or_none(forms.number)}))
-    forms.check_form(entry["actions"], forms.of_actions(_estimates("power", *names)))
+    forms.check_form(entry["actions"], forms.of_actions(_estimates("power", "deviation", "power", "use")))
 
 
 _PROVEN: forms.Form = {
@@ -68,9 +65,7 @@ _FOUND: forms.Form = {
             "power": forms.each([forms.number]),
         }
     ],
-    "tried": [
-        {"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number], "share": forms.if_given(forms.number)}
-    ],
+    "tried": [{"change": [_CHANGE], "predicted": forms.number, "seen": [forms.number], "share": forms.number}],
     "games": [
         {
             "board": forms.text,
@@ -86,28 +81,26 @@ _FOUND: forms.Form = {
         "parts": forms.each({"seed": forms.count, "games": forms.count}),
     },
 }
-"""What a report is made of again when another player judges what was proposed."""
+"""Schema of the data from which a report is rebuilt when another player evaluates the proposal."""
 
 
 def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
-    """Return what was asked in an earlier search, and everything that was found: its `tune.json`.
+    """Read the configuration and the results of an earlier search from its `tune.json`.
 
     Args:
-        path: the file.
+        path: path of the file.
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        StudyError: if the file is none, or was changed, or proposes nothing; it names file and key.
+        StudyError: if the file is invalid, was changed, or has no proposal; it names file and key.
         PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
     data.intact("the data of a tuning")
-    tuning = data["tuning"].mapping()
-    tuning.value = {"floor": 0.0, **tuning.value}  # the first searches had none
-    config = TuneConfig.from_dict(tuning).allowed(path, trust=trust)
+    config = TuneConfig.from_dict(data["tuning"].mapping()).allowed(path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: nothing was proposed there that could be judged")
-    # Whatever the report needs is looked at now, not after hours of games.
+    # Check everything the report needs now, not after hours of games.
     forms.check_form(data, _FOUND)
     for name in ("before", "after"):
         counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]

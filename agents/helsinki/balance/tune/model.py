@@ -1,14 +1,14 @@
-"""How the worth of an action moves with what changes on the board, learnt from games on boards with random changes.
+"""Model of the marginal effects of actions as functions of the board, fitted to games on boards with random changes.
 
-Every seat of every game is denied actions by the design of the screen, and the boards differ in what actions cost and
-how strong they are, or in which five are covered. What being denied an action costs a seat is taken as a curve in the
-numbers of that action: a line and a bend in each of them, and how they go together; where actions are covered, as what
-each of the others being covered adds to it. A number may also move the effects of all actions, as it makes games
-shorter or coats of arms scarcer: one linear term for each number moves the level of the board.
+Every seat of every game is denied actions by the design of the screening experiment. The boards differ in the cost and
+strength of actions, or in which five are covered. The effect of an action is quadratic in the numbers of that action,
+with their interaction. If actions are covered, each other covered action adds a constant. A number may also move the
+effects of all actions, because it shortens games or makes coats of arms scarcer. One linear term for each number moves
+the level of the board.
 
-It is a linear model of who won, compared within games (`agents.balance.margins`), with a penalty on the slopes that
-keeps those small that the games say little of. How hard it holds them follows from the games (MacKay 1992, "Bayesian
-interpolation", Neural Computation 4). It only says where to look: what is proposed is played.
+The model is linear in who won, compared within games (`agents.balance.margins`). A ridge penalty shrinks the slopes
+that the games do not determine; its strength is estimated from the games (MacKay 1992, "Bayesian interpolation", Neural
+Computation 4). The model only guides the search: every proposal is played.
 
 Letters in shapes: G games, S seats, A actions, N boards, F numbers, M terms, K coefficients.
 """
@@ -33,20 +33,21 @@ Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200
 _A = len(ACTIONS)
-#: Scale of the terms that move all actions; the penalty, which all terms share, holds them that much harder. Of 1, 1/4,
-#: 1/8, 1/16, 1/24, 1/32 and 0 it best predicts boards that the fit leaves out (60 boards of `heuristic`, two and four
-#: players, four folds).
+#: Scale of the terms that move all actions. All terms share one penalty, so a smaller scale shrinks these more. Of 1,
+#: 1/4,
+#: 1/8, 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players, four
+#: folds).
 _SHARED = 1 / 32
 
 
 class Terms:
-    """The terms of the model: which actions each belongs to, and its value on a board.
+    """Terms of the model: the actions each applies to, and its value on a board.
 
     Args:
-        numbers: that may change.
+        numbers: numbers that may change.
 
     Attributes:
-        home: how much each term moves each action, float64 (M, A): 1 for the action of the term, `_SHARED` for all
+        home: weight of each term for each action, float64 (M, A): 1 for the action of the term, `_SHARED` for all
             actions if the term moves the level.
     """
 
@@ -83,7 +84,7 @@ class Terms:
         return len(self._factors)
 
     def of(self, boards: Boards) -> Array:
-        """Return every term on some boards, float64 (N, M), all 0 where nothing has changed."""
+        """Return every term on some boards, float64 (N, M), all 0 on the published board."""
         apart = (boards - self._was) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
 
@@ -94,12 +95,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Model:
-    """What actions are worth on any board, with one number of players.
+    """Marginal effects on any board, with one number of players.
 
     Attributes:
-        terms: of the model.
-        power: of every action where nothing has changed, in points of the share of wins of a hundred, float64 (A,).
-        slopes: what each term adds to the power of its action, float64 (M,).
+        terms: terms of the model.
+        power: effect of every action on the published board, win %, float64 (A,).
+        slopes: effect of each term on the power of its action, float64 (M,).
     """
 
     terms: Terms
@@ -107,23 +108,23 @@ class Model:
     slopes: Array
 
     def powers(self, boards: Boards) -> Array:
-        """Return the power of every action on some boards, float64 (N, A)."""
+        """Return the marginal effect of every action on some boards, float64 (N, A)."""
         found: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.home
         return found
 
     def deviations(self, boards: Boards) -> Array:
-        """Return the powers less their mean on each board, float64 (N, A); 0 for what is covered there."""
+        """Return the effects minus their mean on each board, float64 (N, A); 0 for covered actions."""
         powers, there = self.powers(boards), self.terms.open(boards)
         centred: Array = (powers - powers.mean(axis=1, keepdims=True, where=there)) * there
         return centred
 
 
 class Evidence:
-    """The sums of games, on whatever boards, from which a model follows.
+    """Sufficient statistics of games on any boards, to which a model is fitted.
 
     Args:
-        numbers: that may change.
-        seats: of the games.
+        numbers: numbers that may change.
+        seats: number of seats of the games.
     """
 
     def __init__(self, numbers: Sequence[Number], seats: int) -> None:
@@ -133,14 +134,14 @@ class Evidence:
         self._squares, self._observations = 0.0, 0
 
     def add(self, study: Study, board: Board) -> None:
-        """Add the games of a screen on a board."""
+        """Add the games of a screening experiment on a board."""
         one = np.array([board])
         values = self.terms.of(one)[0]
         denied = (study.denied & self.terms.open(one)).astype(np.float64)
         features = contrasts(np.concatenate([denied, denied @ self.terms.home.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(win_shares(study.places)).ravel()
-        # What happens to the last seat of a game follows from the others.
+        # The last seat of a game is determined by the others.
         share = (self.seats - 1) / self.seats
         self._gram += share * rows.T @ rows
         self._moment += share * rows.T @ outcome
@@ -148,10 +149,10 @@ class Evidence:
         self._observations += len(study.places) * (self.seats - 1)
 
     def fit(self) -> Model:
-        """Return the model that the games speak for."""
-        free = self.seats - 1 + _A  # coefficients that nothing holds
+        """Fit the model to the games."""
+        free = self.seats - 1 + _A  # coefficients without a penalty
         above, below = self._gram[:free, :free] + 1e-9 * np.eye(free), self._gram[free:, :free]
-        # Whatever the slopes are, the others follow: only the slopes are left in the equations.
+        # Eliminate the unpenalized coefficients; only the slopes remain in the equations.
         carried = np.linalg.solve(above, np.concatenate([below.T, self._moment[:free, None]], axis=1))
         gram = self._gram[free:, free:] - below @ carried[:, :-1]
         moment = self._moment[free:] - below @ carried[:, -1]
@@ -160,19 +161,19 @@ class Evidence:
         values, turned = np.clip(values, 0.0, None), vectors.T @ moment
         slopes = vectors @ _held(values, turned, squares, max(1, self._observations - free))
         own = (carried[:, -1] - carried[:, :-1] @ slopes)[self.seats - 1 :]
-        # Who loses b of its share leaves it to the others, in equal parts: compared with them it loses b S / (S - 1).
+        # A loss of b win share is split equally among the others, so the difference from them is b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
         return Model(self.terms, points * own, points * slopes)
 
 
 def _held(values: Array, turned: Array, squares: float, observations: int) -> Array:
-    """Return slopes, (M,), held as hard as the games say.
+    """Return the slopes, (M,), with the penalty estimated from the games.
 
     Args:
-        values: of the information on the slopes, in directions that do not touch each other, float64 (M,).
-        turned: the moments in these directions, float64 (M,).
+        values: eigenvalues of the information on the slopes, float64 (M,).
+        turned: moments in the directions of the eigenvectors, float64 (M,).
         squares: sum of squares that the slopes may explain.
-        observations: how many are left for them.
+        observations: degrees of freedom left for the slopes.
     """
     noise, spread = squares / observations, 1e-2
     slopes = np.zeros(len(values))

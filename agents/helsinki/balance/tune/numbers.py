@@ -1,8 +1,8 @@
-"""What of the action board may change, boards that differ in it, and the files with which such a board is played.
+"""Boards of a search: the numbers that may change, boards as their values, and the files to play them with.
 
-Numbers may change, or the rulebook's variant is played, in which five actions are covered for all: then every action
-has a number that says whether it is covered. A board is told by the values of the numbers that may change, in their
-order; all else is as the component file has it.
+Either numbers may change, or five actions are covered for all as in the rulebook's variant. In that case every action
+has a number that says whether it is covered. A board is the tuple of these values, in order; everything else follows
+the component file.
 
 Letters in shapes: N boards, F numbers that may change.
 """
@@ -45,20 +45,20 @@ __all__ = [
 ]
 
 Board = tuple[int, ...]
-"""The values of the numbers that may change."""
+"""Values of the numbers that may change."""
 Boards = npt.NDArray[np.int64]
-"""Several of them, (N, F)."""
+"""A batch of boards, (N, F)."""
 
 COVERED = 5
-"""So many actions does the rulebook's variant cover."""
+"""Number of actions that the rulebook's variant covers."""
 
 _KINDS = ("cost", "strength")
 _COVERED = "covered"
 _WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
-#: Numbers that are others on a random board: enough to learn from all of them, and not so many that such a board has
-#: nothing in common with one on which a few numbers change. But each is as it was on half of the boards at least.
+#: Changed numbers on a random board: enough to learn from all of them, but few enough that such a board resembles one
+#: with a few changes. Each number still keeps its value on at least half of the boards.
 _CHANGED = 8
-#: Runs of the design of which random coverings are taken.
+#: Number of runs of the design from which random coverings are taken.
 _RUNS = len(base_design())
 
 
@@ -67,11 +67,11 @@ class Number:
     """A number that may change.
 
     Attributes:
-        action: whose it is, by id.
+        action: id of the action it belongs to.
         kind: "cost", "strength", or "covered" (0 or 1).
-        was: its value as the component file has it.
-        least: the least that it may become.
-        most: the most.
+        was: value in the component file.
+        least: minimum value.
+        most: maximum value.
     """
 
     action: int
@@ -82,12 +82,12 @@ class Number:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """The values that it may change to."""
+        """Alternative values."""
         return tuple(value for value in range(self.least, self.most + 1) if value != self.was)
 
     @property
     def reach(self) -> int:
-        """How far it may go."""
+        """Largest possible change."""
         return max(abs(value - self.was) for value in self.others)
 
 
@@ -95,13 +95,13 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
     """Return the numbers that may change, in the order of the actions, an action's cost first.
 
     Args:
-        data: "all", "costs" or "strengths", within the bounds of a component file; or for each action what of it may
-            change, from where to where: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", where all
-            that is asked is which five actions to cover.
-        components: what they are as long as nothing changes.
+        data: "all", "costs" or "strengths", within the bounds of a component file; or the range of each number by
+            action: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to
+            cover.
+        components: components with the published values.
 
     Raises:
-        ValueError: of the entry's own kind, naming key, value found and what is expected.
+        ValueError: the error type of the entry; names key, value found and expected value.
     """
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
@@ -125,7 +125,7 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
 
 
 def _bounds(action: str, kind: str) -> tuple[int, int]:
-    """Return what a component file may say; nothing but 0 is the strength of an action that has none."""
+    """Return the bounds of a component file; an action without strength can only have strength 0."""
     if kind == "cost":
         return 0, MOST_COATS
     known = STRENGTHS.get(action)
@@ -143,31 +143,31 @@ def _limits(data: Entry, action: str, kind: str) -> tuple[int, int]:
 
 
 def same(numbers: Sequence[Number]) -> Board:
-    """Return the board on which nothing has changed."""
+    """Return the board without changes."""
     return tuple(number.was for number in numbers)
 
 
 def changed(numbers: Sequence[Number], board: Board) -> list[tuple[Number, int]]:
-    """Return the numbers that are others on a board, each with what it is there."""
+    """Return the numbers that differ on a board, each with its new value."""
     return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
 
 
 def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return how many numbers have changed on each board, and by how many steps all together, int64 (N,) each."""
+    """Return the number of changes on each board, and their total number of steps, int64 (N,) each."""
     steps = np.abs(boards - np.array(same(numbers)))
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
 
 
 def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
-    """Return the board with the changes that a report tells.
+    """Return the board with the changes in a report.
 
     Args:
-        free: the numbers that may change.
-        most: how many of them at most.
+        free: numbers that may change.
+        most: maximum number of changes.
         change: the changes, each with ``action``, ``kind``, ``was`` and ``now``.
 
     Raises:
-        ValueError: of the entry's own kind, if they are none of such a board; it names the key.
+        ValueError: the error type of the entry, if the changes are not valid; it names the key.
     """
     numbers = {(ACTIONS[number.action], number.kind): number for number in free}
     values = {key: number.was for key, number in numbers.items()}
@@ -187,7 +187,7 @@ def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
 
 
 def covers(numbers: Sequence[Number]) -> bool:
-    """Whether what is asked is which actions to cover."""
+    """Return whether the search is for actions to cover."""
     return numbers[0].kind == _COVERED
 
 
@@ -202,14 +202,14 @@ def coverings() -> Boards:
 
 
 def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Board]:
-    """Return boards on which every number has changed as often, and to each of its other values as often.
+    """Return boards on which every number changes equally often, and equally often to each alternative value.
 
-    Where actions are covered they are runs of a balanced design, in which every pair is covered as often as any other.
+    If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
 
     Args:
-        numbers: that may change.
-        count: how many boards.
-        seed: of chance.
+        numbers: numbers that may change.
+        count: number of boards.
+        seed: random seed.
     """
     if covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
@@ -223,7 +223,7 @@ def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Boar
 
 
 def in_words(numbers: Sequence[Number], board: Board) -> list[str]:
-    """Return what has changed on a board, a sentence for each number."""
+    """Return the changes on a board, one sentence for each number."""
     return [_sentence(number, value) for number, value in changed(numbers, board)]
 
 
@@ -237,20 +237,20 @@ def _sentence(number: Number, value: int) -> str:
 
 
 def in_quotes(action: int) -> str:
-    """Return the name of an action, as sentences have it."""
+    """Return the quoted name of an action for use in a sentence."""
     return f"'{ACTIONS[action].replace('_', ' ')}'"
 
 
 def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
-    """Write the file of a board, unless it is there, and return its path; its name follows from the changes.
+    """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
 
-    It is a component file, or where actions are covered one of the game, as those in configs/game.
+    It is a component file, or a game file as in configs/game if actions are covered.
 
     Args:
-        base: the component file that has everything else, a name in configs/components or a path.
-        numbers: that may change.
-        board: their values.
-        folder: where to.
+        base: component file with all other values, a name in configs/components or a path.
+        numbers: numbers that may change.
+        board: values of the numbers.
+        folder: output folder.
     """
     if covers(numbers):
         return _game_file(base, covered_on(numbers, board), folder)

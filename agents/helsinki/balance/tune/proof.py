@@ -1,8 +1,8 @@
 """Estimates for boards from screening experiments, with simultaneous intervals.
 
-Each board has, for each number of players, the marginal effect of every board action, the mean of these effects, which
-is the *level* of the board, and the deviation of each effect from it. A search that only looks at deviations rewards
-boards on which no action matters, so the level is estimated along with them.
+Each board has three kinds of estimates for each number of players. They are the marginal effect of every board action,
+the *level*, which is the mean of these effects, and the deviation of each effect from the level. A search that only
+considers deviations rewards boards on which no action matters, so the level is estimated along with them.
 
 All intervals of one call use one quantile (`agents.balance.effects.simultaneous_quantile`). It covers the effects, the
 deviations, the levels, the differences between each level and the floor, and the shortfalls of the aim "lift". Boards
@@ -64,15 +64,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class BoardLevel:
-    """How much the actions of a board matter, with one number of players.
+    """Importance of the actions of a board, with one number of players.
 
     Attributes:
         players: number of players.
         level: mean marginal effect of the actions that are not covered, in games of a hundred.
-        share: level as a percentage of the level of the published board; None where the games cannot tell, and on
+        share: level as a percentage of the level of the published board; None if the games do not determine it, and on
             the published board itself.
         effects: marginal effect of each action that is not covered, by name.
-        use: percentage of the seats that could use an action and did, by name; 95 % intervals of one action each.
+        use: percentage of the seats that used an action, among those that could, by name; 95% intervals of one action
+            each.
     """
 
     players: int
@@ -96,13 +97,13 @@ class BoardLevel:
 
 @dataclass(frozen=True)
 class Proven:
-    """Estimates for a board; the intervals hold for all boards of the part together.
+    """Estimates for a board; the intervals hold simultaneously for all boards of the part.
 
     Attributes:
         board: the board.
         findings: deviation of every action, for every number of players.
         levels: level, effects and use, for every number of players.
-        distance: how far the board is from the aim, at the worst number of players (`TuneConfig.aim`).
+        distance: distance of the board from the aim, at the worst number of players (`TuneConfig.aim`).
         kept: whether the level surely is at least the floor, with every number of players.
     """
 
@@ -123,8 +124,8 @@ def proven(config: TuneConfig, boards: Sequence[Board], screenings: Sequence[Scr
 
     Args:
         config: the search.
-        boards: the published board first.
-        screenings: of the first board with each number of players, then of the next.
+        boards: boards, the published board first.
+        screenings: screening experiments of the first board for each number of players, then of the next.
     """
     there = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
     found = [effects_of(one.study, is_open) for one, is_open in zip(screenings, there, strict=True)]
@@ -185,7 +186,7 @@ class _Family:
         self._quantile = simultaneous_quantile(covariance[np.ix_(uncertain, uncertain)], config.level)
 
     def own(self, k: int) -> Array:
-        """Return the rows of the effects of a screening, (A, all effects)."""
+        """Return the rows of the effects of a screening experiment, (A, all effects)."""
         return self._rows[k]
 
     def centred(self, k: int) -> Array:
@@ -199,7 +200,7 @@ class _Family:
         return np.array([own - self._config.floor * published for own, published in pairs])
 
     def _short(self, k: int) -> tuple[float, Array]:
-        """Return the mean shortfall of a screening, and its row where the actions that fall short stay the same."""
+        """Return the mean shortfall of a screening experiment, and its row, given the actions that fall short."""
         rows, published = self._rows[k], self.levels[k % self._count]
         short = (published - rows) @ self._effects - self._config.band
         falls = short > 0
@@ -217,11 +218,11 @@ class _Family:
         return Interval(middle, middle - half, middle + half)
 
     def distance(self, i: int, findings: Sequence[Finding]) -> Interval:
-        """Return how far a board is from the aim, at the worst number of players.
+        """Return the distance of a board from the aim, at the worst number of players.
 
         Args:
-            i: number of the board.
-            findings: of this board.
+            i: index of the board.
+            findings: findings for this board.
         """
         if self._config.aim == LIFT:
             short = [self._short(k) for k in range(i * self._count, (i + 1) * self._count)]
@@ -253,13 +254,13 @@ class _Family:
 
 
 def _use(screening: Screening, there: npt.NDArray[np.bool_]) -> list[Interval]:
-    """Return the percentage of the seats that could use an action and did, with errors over paired games."""
+    """Return the percentage of the seats that used an action, among those that could, with errors over paired games."""
     had = ~screening.study.denied[..., there]
     used = screening.used[..., there] & had
     _, unit = np.unique(screening.study.block, return_inverse=True)
     could, did = (
         np.array([np.bincount(unit.ravel(), of.sum(axis=1)[:, i]) for i in range(of.shape[2])]) for of in (had, used)
-    )  # (A, blocks)
+    )  # (A, paired games)
     seats = np.maximum(1.0, could.sum(axis=1))
     share = did.sum(axis=1) / seats
     blocks = could.shape[1]

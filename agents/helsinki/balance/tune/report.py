@@ -1,7 +1,6 @@
-"""The report of a search: a page of Markdown with its picture, all numbers as JSON, and a component file to play with.
+"""Write the report of a search: a Markdown page with a figure, all numbers as JSON, and a component file for playing.
 
-Everything but the component file is made from the data (`agents.helsinki.balance.tune.results`): the same data, the
-same bytes.
+Everything except the component file is a deterministic function of the data (`agents.helsinki.balance.tune.results`).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ __all__ = ["PROPOSAL", "label", "play_command", "report_files", "signed"]
 Data = Mapping[str, Any]
 
 PROPOSAL = "proposal.yaml"
-"""The name of the file that is proposed: a component file, or one of the game, if actions are covered."""
+"""Name of the proposed file: a component file, or a game file if actions are covered."""
 
 _DISTANCE = {
     BALANCE: "How far the farthest action lies beyond the band",
@@ -32,11 +31,11 @@ _DISTANCE = {
 
 
 def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
-    """Return the files of the report by their path in its folder.
+    """Return the contents of the report files by relative path.
 
     Args:
-        data: everything that was found.
-        proposal: the file, if one is proposed.
+        data: results of the search.
+        proposal: the proposed file, if any.
     """
     shown = all_printable(data)
     files = {
@@ -51,7 +50,7 @@ def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
 
 
 def _forest(data: Data, boards: Data) -> bytes | None:
-    """Draw what actions are worth before and after."""
+    """Draw the marginal effects before and after the change."""
     return forest(
         {
             "study": {"band": data["tuning"]["band"]},
@@ -126,7 +125,7 @@ def _page(data: Data) -> Iterator[str]:
 
 
 def play_command(data: Data, proposal: str) -> str:
-    """Return the command with which to play what is proposed, in the file of a name."""
+    """Return the command that plays the proposal in the named file."""
     kind = "--config" if _covers(data["change"]) else "--components"
     return f"helsinki play {kind} {proposal}"
 
@@ -141,18 +140,15 @@ def signed(value: float) -> str:
 
 
 def label(action: str) -> str:
-    """Return what an action is called in a table, as Markdown."""
+    """Return the label of an action in a table, as Markdown."""
     return text(action.replace("_", " "))
 
 
 def _measured(data: Data) -> Iterator[str]:
-    """Yield the tables of two boards, or of the one as it is."""
+    """Yield the tables of both boards, or of the published one alone."""
     yield "Deviation from the mean effect of the board, in games of a hundred."
     yield ""
     yield _actions(data, "deviation", signed)
-    boards = [board for board in (data["before"], data["after"]) if board]
-    if not all("level" in entry for board in boards for entry in board["screen"]):
-        return
     yield ""
     yield (
         "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of a "
@@ -171,7 +167,7 @@ def _measured(data: Data) -> Iterator[str]:
 
 
 def _boards(data: Data) -> list[tuple[str, Data]]:
-    """Return the boards that were measured, with their names in tables."""
+    """Return the measured boards, with their names in tables."""
     boards = [board for board in (data["before"], data["after"]) if board]
     return list(zip(("before", "after") if len(boards) > 1 else ("as it is",), boards, strict=True))
 
@@ -195,7 +191,7 @@ def _cell(one: Data, key: str, said: Callable[[float], str]) -> str:
 
 
 def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
-    """Return the table of an estimate of every action, the strongest first."""
+    """Return the table of one estimate for every action, strongest first."""
     counts = [entry["players"] for entry in data["before"]["screen"]]
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
@@ -206,7 +202,7 @@ def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
     for i, action in enumerate(data["actions"]):
         cells = [label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
         found = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
-        cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: it is covered
+        cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: the action is covered
         rows.append((found[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
     return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
@@ -242,19 +238,18 @@ def _changes(change: Sequence[Data]) -> str:
 
 
 def _tried(data: Data) -> str:
-    level = ["level, %"] if all("share" in one for one in data["tried"]) else []
     rounds = max(len(one["seen"]) for one in data["tried"])
     rows = [
         [
             _changes(one["change"]),
             f"{one['predicted']:.1f}",
             *(f"{one['seen'][i]:.1f}" if i < len(one["seen"]) else "" for i in range(rounds)),
-            *([f"{one['share']:.0f}"] if level else []),
+            f"{one['share']:.0f}",
         ]
         for one in data["tried"]
     ]
     head = "covered" if _covers(data["tried"][0]["change"]) else "changes"
-    return table([head, "model", *(f"round {i + 1}" for i in range(rounds)), *level], rows)
+    return table([head, "model", *(f"round {i + 1}" for i in range(rounds)), "level, %"], rows)
 
 
 def _numbers(data: Data) -> str:

@@ -1,4 +1,4 @@
-"""Everything that a search found, as plain data: what the report is made of, and nothing else is."""
+"""Collect all results of a search as plain data, the only input of the report."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from helsinki_env.games.helsinki.components import ACTIONS, load_components
 __all__ = ["MEASURES", "judged_again", "results"]
 
 MEASURES = ("rounds", "points", "spread", "skill")
-"""What is measured of games as they are, see `agents.helsinki.balance.covers.MEASURES`."""
+"""Measures of the published games, see `agents.helsinki.balance.covers.MEASURES`."""
 
 
 @workers_kept()
 def results(tuning: Tuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
-    """Search, playing what is missing, and return everything that was found, with a digest of it all.
+    """Run the search, playing missing games, and return all results with a digest.
 
     Args:
-        tuning: what is asked, and where it is kept.
-        judge: another player who judges what is proposed.
-        command: what searches so again, for the report; default: the one with what is asked.
+        tuning: configuration and folder of the search.
+        judge: another player that evaluates the proposal.
+        command: command that reproduces the search, for the report; default: the one with its configuration.
     """
     config, found = tuning.config, tuning.search()
     proposal = found.proposal
@@ -71,12 +71,12 @@ def results(tuning: Tuning, judge: str | None = None, command: str | None = None
 
 
 def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
-    """Return what an earlier search found, and what another player makes of its proposal now.
+    """Return the results of an earlier search, with another player's evaluation of its proposal.
 
     Args:
-        tuning: what was asked, and where games are kept.
-        found: what was found, see `agents.helsinki.balance.tune.found`.
-        judge: who judges.
+        tuning: configuration and folder of the search.
+        found: earlier results, see `agents.helsinki.balance.tune.found`.
+        judge: the evaluator.
     """
     data = Entry(found, StudyError, "")
     board = board_of(tuning.config.free, tuning.config.most, data["change"])
@@ -111,7 +111,7 @@ def _change(config: TuneConfig, board: Board) -> list[dict[str, Any]]:
 
 
 def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
-    """What was measured on a board; screens in the form in which `agents.helsinki.balance.figures` draws them."""
+    """Return the estimates for a board, in the form that `agents.helsinki.balance.figures` draws."""
     return {
         "beyond": proven.distance.value,
         "beyond_low": proven.distance.low,
@@ -135,13 +135,13 @@ def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
 
 
 def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
-    """An estimate and its ends, None where there is none."""
+    """Return an estimate and its ends, None if missing."""
     ends = (None, None, None) if one is None else (one.value, one.low, one.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _finding(action: str, found: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
-    """What was found of an action, None where it is covered."""
+    """Return the findings on an action, None if it is covered."""
     one = next((one for one in found if (one.action, one.players) == (action, level.players)), None)
     return {
         "action": action,
@@ -163,10 +163,10 @@ def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
 
 
 def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
-    """What each number does to the power of its action by the model, the others as they are."""
+    """Return the predicted effect of each number on the power of its action, the others unchanged."""
     told: list[dict[str, Any]] = []
     if covers(config.free):
-        return told  # an action that is covered has no worth
+        return told  # a covered action has no effect
     box = same(config.free)
     for i, number in enumerate(config.free if found.models else ()):
         values = sorted({*number.others, number.was})
@@ -187,7 +187,7 @@ def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
 
 
 def _of_games(own: Table, against: Table) -> dict[str, Any]:
-    """Length, points, seats and skill of the games on a board."""
+    """Return length, points, win rates by seat and skill of the games on a board."""
     alike = measures(own, np.zeros(len(own), np.int64), 1)
     apart = measures(against, np.zeros(len(against), np.int64), 1)
     found = {name: (apart if name == "skill" else alike)[name] for name in MEASURES}
@@ -199,7 +199,7 @@ def _of_games(own: Table, against: Table) -> dict[str, Any]:
 
 
 def _summary(config: TuneConfig, found: Found) -> list[str]:
-    """Return what came of it in sentences."""
+    """Return the outcome as sentences."""
     counts = ", ".join(str(n) for n in config.players)
     sure = f"({counts} players, with {100 * config.level:g} % probability for all intervals together)"
     before = found.proof[0] if found.proof else found.screen
@@ -236,7 +236,7 @@ def _upper(sentence: str) -> str:
 
 
 def _target(config: TuneConfig, far: float) -> str:
-    """Return what a board fulfils that is at most so far from the aim, without a full stop."""
+    """Return the target that a board at most this far from the aim meets, without a full stop."""
     band = f"±{config.band:g} games of a hundred"
     if config.aim == LIFT:
         target = f"the level of the published board less {config.band:g}"
@@ -258,7 +258,7 @@ def _floor(config: TuneConfig) -> str:
 
 
 def _level(boards: Sequence[Proven]) -> list[str]:
-    """Return a sentence for the level and one for the dead actions, by number of players, on one board or two."""
+    """Return a sentence on the level and one on the dead actions, by number of players, for one or two boards."""
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
     counts = " / ".join(str(one.players) for one in boards[0].levels)
@@ -270,7 +270,7 @@ def _level(boards: Sequence[Proven]) -> list[str]:
 
 
 def _agreement(config: TuneConfig, judge: str, before: Proven, after: Proven) -> str:
-    """Return what another player makes of the proposal in a sentence."""
+    """Return a sentence on another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
     then = f"by its games {_target(config, after.distance.high)} then, and {_lacks(config, before)} as it is"
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]

@@ -1,7 +1,7 @@
-"""A board put in balance with real games: every part is a tournament in a folder of its own, and can be stopped.
+"""Run the search for a balanced board: every part is a resumable tournament in its own folder.
 
-What is searched follows from the games that were played, and these from the file and its seed: whoever goes on after an
-interruption comes to the same boards, the same games and the same bytes.
+The search depends only on the games, and these only on the file and its seed. A resumed run therefore gives the same
+boards, games and bytes.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ __all__ = ["Tuning", "open_tuning"]
 
 _CONFIG = "tuning.json"
 _BOARDS = "boards"
-#: Every part has decks of its own; rounds of the halving follow.
+#: Every part has its own deals; the halving rounds follow.
 _PARTS = ("screen", "slopes", "proof", "games")
 _SEEDS = 16
 _JUDGE = "judge"
-#: Part of the games of the proof that a judge plays: whether it agrees is easier to say than who is nearest.
+#: Fraction (1/n) of the proof's games for an evaluator: agreement needs fewer games than a choice among boards.
 _JUDGED = 4
-#: Half of the paired games draw sets of random sizes: levels have 0.6 times the standard errors that they have with the
-#: fifth of a study, and deviations 1.03 times (4,800 games of `heuristic` each, two, three and four players).
+#: Half of the paired games draw sets of random sizes. Compared with the fifth of a study, standard errors are 0.6 times
+#: as large for levels and 1.03 times for deviations (4,800 games of `heuristic` each, two, three and four players).
 _SCREEN = Screen(loose=0.5)
 
 
 def open_tuning(config: TuneConfig, folder: Path) -> None:
-    """Begin in a folder, or go on with what is there.
+    """Create a search in a folder, or resume the one in it.
 
     Raises:
-        StudyError: if something else was asked there.
+        StudyError: if the folder holds another configuration.
         OSError: if the folder cannot be written.
     """
     check_no_link(folder / _BOARDS)
@@ -52,17 +52,16 @@ def open_tuning(config: TuneConfig, folder: Path) -> None:
 
 
 class Tuning:
-    """A tuning in its folder.
+    """A search in its folder.
 
     Args:
-        config: what is asked.
-        folder: where everything is kept.
-        run: plays; default: in processes of this machine, without telling how far it is.
+        config: configuration of the search.
+        folder: folder of all games and files.
+        run: function that plays a part; default: in processes on this machine, without progress output.
 
     Attributes:
-        tournaments: what was played.
-        proposal: the component file that is proposed, or the game's, where actions are covered; None as long as there
-            is none.
+        tournaments: the played parts.
+        proposal: the proposed component file, or game file if actions are covered; None before there is one.
     """
 
     def __init__(self, config: TuneConfig, folder: Path, run: Run | None = None) -> None:
@@ -74,18 +73,18 @@ class Tuning:
         run_arena(plan, self.folder / part)
 
     def search(self) -> Found:
-        """Play what is missing and return what was found."""
+        """Play missing games and return the result of the search."""
         found = search(self.config, self._screens)
         if found.proposal is not None:
             self.propose(found.proposal.board)
         return found
 
     def propose(self, board: Board) -> None:
-        """Make the file with which a board is played."""
+        """Write the file with which a board is played."""
         self.proposal = self._file(board)
 
     def game(self, board: Board) -> dict[str, Any]:
-        """Return what is played on a board, but for the number of players; files are written if they are not there."""
+        """Return the game configuration of a board without the number of players; write missing files."""
         config = self.config
         if board == same(config.free):
             return {"components": config.components}
@@ -98,11 +97,11 @@ class Tuning:
         return board_file(config.components, config.free, board, self.folder.resolve() / _BOARDS)
 
     def games(self, board: Board) -> dict[str, dict[int, tuple[Table, Table]]]:
-        """Return games as they are, on the board as it is and on another one: how long, how many points, who wins.
+        """Return published and changed games, to measure length, points and win rates.
 
         Returns:
-            for each of the two boards and each number of players: games among equals, and games of the player in one
-            seat with the weaker one in all others.
+            For each of the two boards and each number of players: games among equals, and games of the player in one
+                seat with the weaker one in all others.
         """
         config, tables = self.config, []
         boards = {"as it is": same(config.free), "proposed": board}
@@ -116,9 +115,9 @@ class Tuning:
         return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
 
     def judged(self, board: Board, judge: str) -> list[Proven]:
-        """Return what another player makes of the board as it is and of another one, on fresh decks.
+        """Return another player's estimates for the published board and another one, on fresh deals.
 
-        It plays a quarter of the games of the proof; intervals hold for both boards together.
+        It plays a quarter of the games of the proof; intervals hold simultaneously for both boards.
         """
         config, boards = self.config, [same(self.config.free), board]
         asked = [
@@ -146,7 +145,7 @@ class Tuning:
 
 
 def _number(part: str) -> int:
-    """Return which of the seeds a part has: halving takes the ones in between, as many as it needs."""
+    """Return the seed index of a part; halving rounds use the ones in between."""
     if part == _JUDGE:
         return _SEEDS - 1
     return _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])

@@ -1,19 +1,19 @@
-"""The search for the smallest change of a board that surely improves it and keeps its level, from screen to proof.
+"""Search for the smallest change of a board that surely improves it and preserves its level.
 
 1. A screening experiment on the published board. If it does not surely miss the aim, the search ends. Its level, the
-   mean effect of the actions, sets the floor.
-2. Boards with random numbers show how effects move with cost and strength. Boards with random covered actions show
-   how they move with what is covered (`agents.helsinki.balance.tune.model`).
+mean effect of the actions, sets the floor.
+2. Boards with random numbers show how effects depend on cost and strength. Boards with random covered actions show how
+they depend on the covered set (`agents.helsinki.balance.tune.model`).
 3. Sequential halving plays the boards that seem best and drops the worse half in each round (Karnin, Koren and Somekh
-   2013, "Almost optimal exploration in multi-armed bandits"). Boards whose level is too low rank last. The estimates of
-   a short screen and of the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small
-   places", Journal of the American Statistical Association 74).
-4. The proof plays the published board and the finalists on fresh deals. All intervals hold together, so they hold for
-   the chosen board, too. A board is proposed only if the worst end of its interval is nearer to the aim than the best
-   end of the interval of the published board, and if its level surely reaches the floor. All these statements are true
-   with the stated probability.
+2013, "Almost optimal exploration in multi-armed bandits"). Boards whose level is too low rank last. The estimates of a
+short experiment and of the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small
+places", Journal of the American Statistical Association 74).
+4. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they also
+hold for the chosen board. A proposal must satisfy two conditions. The worst end of its interval is nearer to the aim
+than the best end of the interval of the published board. Its level surely reaches the floor. All these statements hold
+together with the stated probability.
 
-Nothing here plays: the caller passes a function that does.
+This module plays no games: the caller passes a function that does.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ __all__ = ["Asked", "Found", "Outcome", "Play", "Tried", "search"]
 
 Array = npt.NDArray[np.float64]
 Outcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
-"""What came of it: the board surely lacks nothing that the aim asks for; it does not surely lack anything; a change is
-proposed; none is, as those that are surely better do not surely keep the level, or as no board is surely better."""
+"""Outcome of a search.
+
+"in the band": the board surely meets the aim. "not surely beyond": it does not surely miss the aim. "proposed": a
+change is proposed. "level not kept": boards that are surely better do not surely preserve the level. "nothing better":
+no board is surely better."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A screen that shall be played.
+    """A requested screening experiment.
 
     Attributes:
-        board: on which.
-        players: how many play.
-        games: how many games.
+        board: the board.
+        players: number of players.
+        games: number of games.
     """
 
     board: Board
@@ -57,7 +60,7 @@ class Asked:
 
 
 Play = Callable[[str, Sequence[Asked]], list[Screening]]
-"""Plays the screens of a part, given its name, and returns their games in the same order."""
+"""Plays the named part's screening experiments and returns their games in the same order."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,11 @@ class Tried:
     """A board of the halving.
 
     Attributes:
-        board: which.
-        predicted: how far from the aim the model saw it.
-        seen: the same after each round that it took part in.
-        share: its level as a percentage of that of the published board, at the worst number of players, as it was last
-            seen.
+        board: the board.
+        predicted: distance from the aim that the model predicts.
+        seen: estimated distance after each round that it took part in.
+        share: latest estimate of its level as a percentage of that of the published board, at the worst number of
+            players.
     """
 
     board: Board
@@ -80,15 +83,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        outcome: in a word.
-        screen: the board as it is, in the first screen.
-        models: what was learnt, for every number of players; empty if nothing had to be learnt.
-        tried: the boards of the halving, best first.
-        proof: the board as it is, then those that were left; empty likewise.
-        proposal: the board that is proposed.
+        outcome: the outcome.
+        screen: estimates for the published board from the first experiment.
+        models: fitted model for every number of players; empty if none was needed.
+        tried: boards of the halving, best first.
+        proof: the published board, then the finalists; empty if there was no proof.
+        proposal: the proposed board.
     """
 
     outcome: Outcome
@@ -100,11 +103,11 @@ class Found:
 
 
 def search(config: TuneConfig, play: Play) -> Found:
-    """Return what is found, see above.
+    """Run the search described in the module docstring.
 
     Args:
-        config: what is asked.
-        play: plays what shall be played.
+        config: configuration of the search.
+        play: function that plays the requested experiments.
     """
     box, games = same(config.free), config.games
     screens = play("screen", [Asked(box, n, games.screen[n]) for n in config.players])
@@ -134,7 +137,10 @@ def _learn(
     games: dict[int, int],
     evidence: Sequence[Evidence],
 ) -> list[list[Study]]:
-    """Play a screen on each board with each number of players, and add the games to the evidence; by board."""
+    """Play the experiment on each board with each number of players; return the games by board.
+
+    The games are added to the evidence.
+    """
     asked = [Asked(board, n, games[n]) for board in boards for n in config.players]
     studies = [screening.study for screening in play(part, asked)]
     count = len(config.players)
@@ -146,7 +152,7 @@ def _learn(
 def _halved(
     config: TuneConfig, play: Play, evidence: Sequence[Evidence], models: Sequence[Model], objective: Objective
 ) -> list[Tried]:
-    """Return the boards of the halving, those that were left first."""
+    """Return the boards of the halving, the last remaining first."""
     boards = best_boards(config.free, models, objective, config.most, config.candidates)
     predicted = effects_on(models, np.array(boards, np.int64), objective.published)
     far, share = objective.distance(*predicted).tolist(), objective.share(*predicted).tolist()
@@ -178,25 +184,25 @@ def _halved(
 
 
 def _together(one: Study, other: Study) -> Study:
-    """Return the games of two screens of different decks."""
+    """Return the combined games of two experiments with different deals."""
     block = np.concatenate([one.block, other.block + one.block.max() + 1])
     return Study(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
 
 
 def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Sequence[Study]]) -> Array:
-    """Return the effects on boards from their own games and from the model, float64 (N, P, A).
+    """Return the effects on boards, weighting own games and the model, float64 (N, P, A).
 
-    Deviations and levels are weighed apart, as a model may be good for one of them only.
+    Deviations and levels are weighted separately, because a model may only predict one of them well.
 
     Args:
-        predicted: by the model, float64 (N, P, A).
-        there: the actions that are not covered, bool (N, A).
-        played: the games of each board, by number of players.
+        predicted: effects predicted by the model, float64 (N, P, A).
+        there: actions that are not covered, bool (N, A).
+        played: games of each board, by number of players.
     """
     everywhere = there[:, None].repeat(predicted.shape[1], axis=1)
     means = predicted.mean(axis=2, where=there[:, None])
     apart = (predicted - means[..., None]) * everywhere
-    # What is covered has no effect: whatever is said of it, it says nothing of how good the models are.
+    # A covered action has no effect, so it says nothing about the quality of the models.
     own, variance = np.zeros_like(apart), np.ones_like(apart)
     level, level_variance = np.zeros_like(means), np.ones_like(means)
     for i, studies in enumerate(played):
@@ -212,7 +218,7 @@ def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Se
 
 
 def _between(predicted: Array, own: Array, variance: Array, there: npt.NDArray[np.bool_]) -> Array:
-    """Return predictions and own estimates weighed by their errors; `there`: which say how good predictions are."""
+    """Return predictions and own estimates weighted by their errors; `there` selects those that measure the model."""
     wrong = max(0.0, float(((own - predicted) ** 2 - variance)[there].mean()))
     weighed: Array = predicted + wrong / (wrong + variance) * (own - predicted)
     return weighed
@@ -224,9 +230,9 @@ def _proof(config: TuneConfig, play: Play, boards: Sequence[Board]) -> list[Prov
 
 
 def _chosen(config: TuneConfig, better: Sequence[Proven]) -> Proven | None:
-    """Return the board that is proposed of those that may be.
+    """Return the proposed board among the eligible ones.
 
-    It is the smallest change of those that surely lack nothing, else the one that seems nearest to the aim.
+    It is the smallest change that surely meets the aim, or else the one with the smallest estimated distance.
     """
     if not better:
         return None
