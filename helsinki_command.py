@@ -1,7 +1,7 @@
-"""The program ``helsinki``: what can be stopped from its first moment on, whatever its standard streams are.
+"""The program ``helsinki``: it handles signals from the start and tolerates broken or closed standard streams.
 
-It stands beside the packages, because to import anything from them takes seconds: until the command itself heeds Ctrl-C
-(`helsinki_env.stopping`), nothing new is there to keep, and the process ends at once, with one line.
+It is a top-level module because importing the packages takes seconds. Until the command itself handles Ctrl-C
+(`helsinki_env.stopping`), there are no results to save, so a signal ends the process immediately with one line.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End the process. KeyboardInterrupt could be lost: whatever is being imported may catch or mask it."""
+    """End the process immediately. The code being imported could catch or mask a KeyboardInterrupt."""
     words = sys.argv[1:]
     name, again = " ".join(["helsinki", *words[:1]]), shlex.join(["helsinki", *words])
-    with suppress(OSError):  # perhaps nobody reads it any more
+    with suppress(OSError):  # the reader may be gone
         os.write(2, f"{name}: interrupted: nothing new is kept; begin again with: {again}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 
 class _Output(io.RawIOBase):
-    """A standard stream that cannot stop a command: what cannot be written is lost, and `problem` says why.
+    """A standard stream whose errors do not stop a command: failed output is lost, and `problem` holds the reason.
 
     Args:
         raw: the stream.
-        pipe_matters: whether to raise BrokenPipeError if nobody reads the stream any more.
+        pipe_matters: whether to raise BrokenPipeError if the reader is gone.
     """
 
     def __init__(self, raw: Any, pipe_matters: bool) -> None:
@@ -62,7 +62,7 @@ class _Output(io.RawIOBase):
 
 
 def _open_streams() -> None:
-    """Open the standard streams that are closed: else the next file gets their number, and what is printed with it."""
+    """Open closed standard streams; otherwise the next opened file would get their number and receive the output."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -79,7 +79,7 @@ def _open_streams() -> None:
 
 
 def _guarded(name: str, pipe_matters: bool) -> _Output | None:
-    """Let no error of a standard stream stop this process; None if what is printed goes elsewhere."""
+    """Keep errors of a standard stream from stopping this process; return None if the stream is redirected."""
     stream = getattr(sys, name)
     if stream is not getattr(sys, f"__{name}__") or not isinstance(stream, io.TextIOWrapper):
         return None
@@ -99,10 +99,10 @@ def _guarded(name: str, pipe_matters: bool) -> _Output | None:
 
 
 def _status(status: int, output: _Output | None) -> int:
-    """Return the exit status once everything is written; 2 if some of it is lost."""
+    """Flush the output and return the exit status; 2 if some output is lost."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads it any more
+    except BrokenPipeError:  # the reader is gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if output is None or output.problem is None:
         return status
@@ -112,7 +112,7 @@ def _status(status: int, output: _Output | None) -> int:
 
 
 def main() -> int:
-    """Run the command that this process was started with and return its exit status; see `helsinki_env.cli.main`."""
+    """Run the command line of this process and return its exit status; see `helsinki_env.cli.main`."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
     before = {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual}
 

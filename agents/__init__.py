@@ -1,1 +1,1 @@
-"""Players of helsinki-env: what they have in common, and the players themselves. They see what a seat may see."""
+"""The players of helsinki-env and their common interface. A player sees only what its seat may see."""

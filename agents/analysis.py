@@ -1,6 +1,6 @@
-"""Games taken apart: what a player that judges thinks of every decision, and what each has cost.
+"""Game analysis: an evaluator's view of every action of a game, and the regret of each.
 
-Each decision is judged by what the seat that took it saw then, not by cards that turned up later.
+Each action is evaluated from what the acting seat observed at the time, not from cards revealed later.
 
     >>> from agents.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
@@ -27,16 +27,16 @@ from helsinki_env.play.record import Record, positions
 __all__ = ["CHUNK", "Analysis", "analyse", "judged", "questions"]
 
 CHUNK = 16
-"""Decisions that are judged in one go; between two of them is told how far it got."""
+"""Number of actions evaluated per call; progress is reported between calls."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A game, and what is thought of its decisions.
+    """A game with the evaluation of its actions.
 
     Attributes:
-        record: the game.
-        judgement: of its decisions.
+        record: the game record.
+        judgement: evaluation of its actions.
     """
 
     record: Record
@@ -48,12 +48,12 @@ class Analysis:
 
 
 def questions(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
-    """Return what the seat to move gets before each of the D decisions of a record.
+    """Return the inputs of the acting seat before each of the D actions of a record.
 
-    The random words are those of a table with that seed in `helsinki play`.
+    The random keys are those that `helsinki play` uses for the same seed.
 
     Returns:
-        Observations int8 (D, F), legal decisions int8 (D, A), random words uint64 (D,).
+        Observations int8 (D, F), action masks int8 (D, A), random keys uint64 (D,).
 
     Raises:
         RecordError: if the record cannot be replayed.
@@ -70,12 +70,12 @@ def questions(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8
 
 
 def judged(record: Record, opinions: Sequence[Opinion], judge: str) -> Judgement:
-    """Return what opinions say of the decisions of a record.
+    """Convert the evaluations of a record's actions to a `Judgement`.
 
     Args:
-        record: the game.
-        opinions: of each of its D decisions; what was decided costs something only where it was looked at (`also`).
-        judge: the name of the player whose opinions they are.
+        record: the game record.
+        opinions: one for each of the D actions; regret is computed only for actions that were evaluated (see `also`).
+        judge: name of the evaluator.
     """
     costs, better = [], []
     for opinion, action in zip(opinions, record.decisions, strict=True):
@@ -87,7 +87,7 @@ def judged(record: Record, opinions: Sequence[Opinion], judge: str) -> Judgement
 
 
 def _at_the_end(record: Record, opinions: Sequence[Opinion]) -> npt.NDArray[np.float64]:
-    """Return every seat's share of the win after the last decision, float64 (n,)."""
+    """Return every seat's win probability after the last action, float64 (n,)."""
     if record.places is not None:
         first = np.array(record.places) == 0
         return np.where(first, 1 / first.sum(), 0.0)
@@ -100,17 +100,17 @@ def _at_the_end(record: Record, opinions: Sequence[Opinion]) -> npt.NDArray[np.f
 def analyse(
     record: Record, judge: str = DEFAULT_JUDGE, *, progress: Callable[[int, int], None] | None = None
 ) -> Analysis:
-    """Return what a player thinks of every decision of a game.
+    """Evaluate every action of a game.
 
     Args:
-        record: the game; it need not have been played to its end.
-        judge: the name of a player that tells its opinion, such as ``"net"`` or ``"net+search:100"``.
-        progress: is told from time to time how many decisions have been judged, and of how many.
+        record: the game record; the game may be unfinished.
+        judge: name of a player that can evaluate, such as ``"net"`` or ``"net+search:100"``.
+        progress: callback that receives the number of actions evaluated so far and the total.
 
     Raises:
         RecordError: if the record cannot be replayed.
-        ValueError: if the player cannot judge or does not fit the game.
-        MissingExtraError: if it needs a package that is not installed.
+            ValueError: if the player cannot evaluate or does not support the game.
+            MissingExtraError: if the player needs an optional dependency that is not installed.
     """
     player = make_player(judge, record.config)
     observations, masks, words = questions(record)

@@ -1,4 +1,4 @@
-"""How figures are drawn: colours that the colour-blind can tell apart, readable in print, the same bytes every time."""
+"""Matplotlib style of the figures: colorblind-safe, readable in print, byte-for-byte reproducible."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["LINES", "MARKERS", "OF_PLAYERS", "drawing", "svg"]
 
 OF_PLAYERS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
-"""The colour of each number of players; blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
+"""Color for each number of players: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Lines of one panel: all eight colours of theirs but yellow, which is too pale on white."""
+"""Line colors of one panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
 MARKERS = "osD^vPX"
 _STYLE: Any = {
-    "svg.hashsalt": "ratings",  # names inside the file come from this instead of chance
-    "text.parse_math": False,  # a name is no formula, whatever is in it
-    "font.family": "DejaVu Sans",  # comes with Matplotlib: the same everywhere
+    "svg.hashsalt": "ratings",  # element ids are derived from this instead of random
+    "text.parse_math": False,  # show names literally, even with a $
+    "font.family": "DejaVu Sans",  # bundled with Matplotlib: the same everywhere
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
@@ -36,15 +36,15 @@ _STYLE: Any = {
 def drawing(
     rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
-    """Give a figure of so many inches and its panels, (rows, columns), in the project's style.
+    """Yield a figure in the project's style and its panels, (rows, columns).
 
     Args:
-        rows: of panels.
-        columns: of panels.
-        width: of the figure.
-        height: of the figure.
-        share_x: whether all panels have the same scale from left to right.
-        share_y: likewise from bottom to top.
+        rows: number of panel rows.
+        columns: number of panel columns.
+        width: width of the figure, inches.
+        height: height of the figure, inches.
+        share_x: whether all panels share the x axis.
+        share_y: whether all panels share the y axis.
 
     Raises:
         MissingExtraError: if Matplotlib is not installed.

@@ -1,4 +1,4 @@
-"""Players of somebody else that go wrong, however they do: told in a line that names player, error, file and line."""
+"""Errors of third-party players, reported in one line that names player, error, file and line."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _PACKAGES = ("agents", "helsinki_env", "training")
 
 
 class PlayerError(UserError):
-    """A player that cannot be made or does not decide; the message names it, and says what went wrong."""
+    """A player that cannot be created or does not act; the message names the player and the cause."""
 
 
 @contextmanager
 def faults_told(name: str, what: str) -> Iterator[None]:
-    """Turn whatever goes wrong in the block into an error that names the player: a call to end the process, too.
+    """Convert errors in the block, `SystemExit` included, to an error that names the player.
 
     Args:
-        name: of the player.
-        what: did not happen, such as "cannot be made".
+        name: name of the player.
+        what: what failed, such as "cannot be made".
 
     Raises:
-        PlayerError: as it is, or instead of any other error.
-        MissingExtraError: as it is.
+        PlayerError: unchanged, or in place of any other error.
+        MissingExtraError: unchanged.
     """
     try:
         yield
@@ -42,7 +42,7 @@ def faults_told(name: str, what: str) -> Iterator[None]:
 
 
 def _place(problem: BaseException) -> str:
-    """Return where in somebody else's code an error was raised; empty if it was not there."""
+    """Return the location in third-party code where an error was raised; empty if there is none."""
     if isinstance(problem, SyntaxError) and problem.filename:
         return f" ({problem.filename}, line {problem.lineno})"
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):

@@ -1,25 +1,25 @@
-"""What a game's own player lends to players of any game: a fast policy for playouts, and a judgement of positions.
+"""The heuristic interface: the fast playout policy and position evaluation that each game provides.
 
-Players that search, the warm start of training and the heuristic itself are written once. They call these words in
-their kernels, and the type of the game's record says whose thinking is meant (`helsinki_env.engine.rule`):
+Search players, supervised pretraining and the heuristic player are written once for all games. Their kernels call the
+functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.rule`):
 
-- `forget(v, word)`: what a view remembers of a game is forgotten; what it leaves to chance comes from `word`, uint64.
-- `recall(w, g, seat, views)`: the number of the view, among all of a search, with which the board of a seat is to be
-  thought of: its own, unless there are views for boards that have come up before.
-- `decide(t, p, w, g, v, mask, values, every)`: the best legal decision of the seat to move, quickly found. Writes what
-  each legal decision is worth into `values`, float64 (ids,), comparable with each other and with nothing else; only
-  with `every` all of them need a value.
-- `decide_ahead(t, p, w, g, v, u, work, mask, values)`: the same with second thoughts, as the heuristic plays; `u` is a
-  second view, `work` an array of one record: scratch.
-- `win_shares(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's share of the win, float64 (4,), which
-  add up to 1; `lead` points make one unit of the logistic model in the last turn, and `lead_growth` says how much that
-  grows with the square root of the turns left.
+- `forget(v, word)`: reset what a view remembers of a game; its random numbers come from the random key `word`, uint64.
+- `recall(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is the
+  seat's own view, unless there are extra views for boards that occurred before.
+- `decide(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes the value
+  of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal actions need
+  a value only if `every` is set.
+- `decide_ahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays. `u` is a
+  second view and `work` an array of one record, both scratch.
+- `win_shares(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64 (4,); they sum
+  to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of that number
+  with the square root of the turns left.
 
-`t` is the record of the component file's tables, `p` that of the guide's `pieces`, `w` the weights, `g` a game that is
-restored from the observation of the seat that thinks, or a deal of it that is played out, `v` a view: scratch of a seat
-in which `turns` holds how many it has left.
+`t` is the record of the component file's tables, `p` that of the guide's `pieces`, `w` the weights. `g` is a game
+reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:
+scratch of a seat, whose `turns` holds the number of turns it has left.
 
-A game keeps its guide in `agents/<name of the game>/guide.py` as `GUIDE`. One that has none is guided by chance alone.
+A game defines its heuristic in `agents/<name of the game>/guide.py` as `GUIDE`. A game without one uses random play.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from helsinki_env.engine.spec import spec_of
 __all__ = ["NOTHING", "Guide", "decide", "decide_ahead", "forget", "guide_of", "recall", "weights_record", "win_shares"]
 
 NOTHING = -1e9
-"""The worth of what cannot be done."""
+"""The value of an illegal action."""
 
 
 @kernel
@@ -62,17 +62,17 @@ win_shares = Rule("win_shares")
 
 @dataclass(frozen=True)
 class Guide:
-    """A game's guide, besides its kernels.
+    """A game's heuristic interface, apart from its kernels.
 
     Attributes:
-        weights: of the heuristic; a frozen dataclass of floats.
+        weights: weights of the heuristic; a frozen dataclass of floats.
         quick: weights of playouts.
-        pieces: of a configuration, an array of one record: whatever the kernels look up.
-        new_views: so many views, (count,), that hold for nothing.
-        settings: of the search players.
-        not_tuned: names of weights that tuning leaves alone unless asked for.
-        boards: views for boards of each seat that `recall` finds again; 0: none.
-        trials: weights of what search players try; None: those of playouts.
+        pieces: function from a configuration to an array of one record, the lookup data of the kernels.
+        new_views: function from a count to that many blank views, (count,).
+        settings: settings of the search players.
+        not_tuned: names of weights that tuning changes only on request.
+        boards: number of views per seat for boards that `recall` finds again; 0: none.
+        trials: weights of the actions that search players simulate; None: those of playouts.
     """
 
     weights: Any
@@ -87,33 +87,33 @@ class Guide:
 
 @lru_cache(maxsize=8)
 def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
-    """One object for each: Numba takes ten times as long to recognise one that is merely equal."""
+    """Return the one dtype object of a class: Numba takes ten times as long to recognize one that is merely equal."""
     return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
 
 
 def weights_record(weights: Any) -> npt.NDArray[Any]:
     """Return weights as an array of one record, shape (1,)."""
-    record = np.zeros(1, _weights_dtype(type(weights)))  # type: ignore[arg-type]  # a type can be hashed
+    record = np.zeros(1, _weights_dtype(type(weights)))  # type: ignore[arg-type]  # a type is hashable
     for item in fields(weights):
         record[item.name] = getattr(weights, item.name)
     return record
 
 
-# Chance as a guide.
+# The interface for games without a heuristic: random play.
 
 
 @dataclass(frozen=True)
 class NoWeights:
-    """Chance weighs nothing.
+    """Random play has no weights.
 
     Attributes:
-        nothing: as records are never empty.
+        nothing: a placeholder, because records cannot be empty.
     """
 
     nothing: float = 0.0
 
 
-#: What a seat that plays by chance keeps: a number that no other view has, and where its random numbers stand.
+#: View of a seat that plays at random: a number unique to the view, and the state of its random stream.
 _CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("turns", np.float64)]))
 
 
@@ -137,7 +137,7 @@ def _decide_once(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
-    """Those who are first share the win; a game that is cut short counts as it stands."""
+    """Write win probabilities: the leading seats share the win; an unfinished game counts by its current ranks."""
     winners = 0
     for seat in range(g.players):
         winners += place_of(t, g, seat) == 0
@@ -149,7 +149,7 @@ forget.belongs_to(_CHANCE, _start_anew)
 
 
 def _chance_views(count: int) -> npt.NDArray[Any]:
-    """Views with random numbers of their own: seats that had the same would all play alike."""
+    """Return views with different random streams: seats with the same stream would all play alike."""
     views = np.zeros(count, _CHANCE)
     views["first"] = views["word"] = player_words(count)
     return views
@@ -157,7 +157,7 @@ def _chance_views(count: int) -> npt.NDArray[Any]:
 
 @lru_cache(maxsize=8)
 def _by_chance(dtype: np.dtype[Any]) -> Guide:
-    """Return the guide for records of a type whose game has none of its own."""
+    """Return the random-play guide for the record dtype of a game without a heuristic."""
     for rule, stated in (
         (decide, _decide_by_chance),
         (decide_ahead, _decide_once),
@@ -165,14 +165,14 @@ def _by_chance(dtype: np.dtype[Any]) -> Guide:
     ):
         rule.belongs_to(dtype, stated)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
-    # Chance tells no decision from another: all of them enter, what is tried little counts for more, and a search goes
-    # on until nothing can change.
+    # All actions look equal to random play: search all of them, lower the weight of rarely tried ones, and
+    # search until the result cannot change.
     settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
     return Guide(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 
 
 def guide_of(config: Any) -> Guide:
-    """Return the guide of the game that a configuration is of."""
+    """Return the guide of a configuration's game."""
     spec = spec_of(config)
     module = f"agents.{spec.name}.guide"
     if find_spec(f"agents.{spec.name}") is None or find_spec(module) is None:

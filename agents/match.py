@@ -1,10 +1,9 @@
-"""Games between players by name: batches on the vector environment, seats rotated, results with intervals.
+"""Matches between players by name: batched games, rotated seats, results with confidence intervals.
 
-A match is made of blocks. A block is one deck, dealt as many times as there are seats, so that every player sits once
-in each seat (seats move round by one from game to game): who starts and who has the last word matter too much to be
-left to chance. Each player has a random stream of its own for each game. A game therefore depends on players,
-configuration, seed and its number alone, not on the size of batches or the number of threads: a match that was stopped
-can go on with what is missing (`Match`).
+A match consists of paired games (a block): one deal, played once per seat, so that every player sits once in each seat.
+Seats rotate by one from game to game, because the first and the last turn matter too much to be left to chance. Each
+player has its own random stream for each game. A game therefore depends only on players, configuration, seed and its
+number, not on batch size or threads. An interrupted match can be resumed (`Match`).
 
     >>> results = play_match(["random", "greedy"], games=100, seed=1)
     >>> greedy = results.standing(1)
@@ -33,24 +32,24 @@ from helsinki_env.play.record import Record, replay
 
 __all__ = ["Match", "Results", "Standing", "play_match"]
 
-#: Games side by side: enough to hide the cost of a call, few enough to stay in the cache.
+#: Games in a batch: enough to hide the call overhead, few enough to stay in the CPU cache.
 _BATCH = 2048
 
 
 @dataclass(frozen=True)
 class Results:
-    """What came out of G games of a match, in the order of their numbers; games of a block have numbers in sequence.
+    """The results of G games of a match, ordered by number; games of a block have consecutive numbers.
 
     Attributes:
-        config: what was played.
-        players: names, each once.
-        numbers: of the games within the match, int64 (G,).
-        seating: which player sat in each seat, int64 (G, P).
-        seeds: which deck was dealt, uint64 (G,), as for `Game`.
+        config: the game configuration.
+        players: unique names of the players.
+        numbers: game numbers within the match, int64 (G,).
+        seating: the player in each seat, int64 (G, P).
+        seeds: seed of the deal, uint64 (G,), as for `Game`.
         scores: points by seat, int16 (G, P).
-        places: places by seat, 0 is first, int8 (G, P).
+        places: rank by seat, 0 is first, int8 (G, P).
         rounds: rounds played, int16 (G,).
-        decisions: ids of the action table in order, int16, for each game.
+        decisions: action ids in order, int16, for each game.
     """
 
     config: Any
@@ -68,7 +67,7 @@ class Results:
         return len(self.seeds)
 
     def records(self) -> Iterator[Record]:
-        """Yield the record of every game."""
+        """Yield the game record of every game."""
         for g, decisions in enumerate(self.decisions):
             yield Record(
                 config=self.config,
@@ -80,14 +79,13 @@ class Results:
             )
 
     def standing(self, player: int, seat: int | None = None) -> Standing:
-        """Return how a player did.
+        """Return the statistics of a player.
 
-        Games of a block are dealt the same deck, so together they count as what they are worth; see
-        `agents.standing.share_interval`.
+        Games of a block share a deal and are correlated; `agents.standing.share_interval` accounts for that.
 
         Args:
-            player: its number.
-            seat: only games in this seat; None: all.
+            player: player number.
+            seat: only games in this seat; None: all seats.
         """
         chosen = self.seating == player
         if seat is not None:
@@ -96,13 +94,13 @@ class Results:
         return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def standings(self) -> list[Standing]:
-        """Return how every player did in all seats, and then in each."""
+        """Return the statistics of every player, in all seats and then in each seat."""
         seats: list[int | None] = [None, *range(self.config.num_players)]
         return [self.standing(player, seat) for player in range(len(self.players)) for seat in seats]
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
-    """Return the players' names; the second of the same name becomes ``name#2``."""
+    """Return the players' names; the second player of the same name becomes ``name#2``."""
     names: list[str] = []
     for player in players:
         name, number = player.name, 2
@@ -113,16 +111,16 @@ def _named(players: Sequence[Player]) -> tuple[str, ...]:
 
 
 class Match:
-    """Who plays what, and with which seed: all that its games depend on.
+    """The players, configuration and seed of a match, which determine all its games.
 
     Args:
         players: one for each seat, names as for `make_player` or players.
-        config: what is played; default: nothing covered, as many players as given.
-        seed: of decks and players.
+        config: game configuration; default: nothing covered, one seat for each player.
+        seed: seed of deals and players.
 
     Raises:
-        PlayerError: if a player cannot be made.
-        ValueError: for arguments that do not fit together.
+        PlayerError: if a player cannot be created.
+        ValueError: for incompatible arguments.
     """
 
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
@@ -135,7 +133,7 @@ class Match:
         self.names = _named(self.players)
 
     def whole(self, games: int) -> int:
-        """Return a number of games made up to whole blocks."""
+        """Return a number of games rounded up to whole blocks."""
         seats: int = self.config.num_players
         return -(-games // seats) * seats
 
@@ -148,7 +146,7 @@ class Match:
         before: Results | None = None,
         ended: Callable[[Results], None] | None = None,
     ) -> Results:
-        """Play the match, or what is missing of it, and return its results; see `play_match`."""
+        """Play the match, or its missing games, and return its results; see `play_match`."""
         Entry(games, UserError, "games").integer(1)
         if batch is not None:
             Entry(batch, UserError, "batch").integer(1)
@@ -171,14 +169,14 @@ class Match:
                 ended(part)
 
         def play(thread: int) -> None:
-            """One thread: the next batch that nobody plays yet, until there is none."""
+            """Run one thread: play batches until none is left."""
             try:
                 for numbers in batches:
                     self._play_batch(numbers, collect, stop.is_set)
             except Stopped:
                 pass
             except BaseException:
-                stop.set()  # or the other threads would play on to the end
+                stop.set()  # stops the other threads, too
                 raise
 
         try:
@@ -191,7 +189,7 @@ class Match:
     def _play_batch(
         self, numbers: npt.NDArray[np.int64], ended: Callable[[Results], None], stopped: Callable[[], bool]
     ) -> None:
-        """Play some games side by side, each to its end."""
+        """Play a batch of games, each to its end."""
         seats = self.config.num_players
         decks = deck_seeds(self.seed, numbers // seats)
         seating = (np.arange(seats) + numbers[:, None]) % seats
@@ -216,10 +214,10 @@ class Match:
         play_games(self.players, self.config, seating, decks, streams, report, stopped=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
-        """Return the number of each game by the seed of its deck and the names in its seats.
+        """Return the number of each game, keyed by the seed of its deal and the names in its seats.
 
         Args:
-            games: how many games the match has.
+            games: number of games in the match.
         """
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
@@ -227,13 +225,13 @@ class Match:
         return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
 
     def results_of(self, records: Iterable[tuple[int, Record]]) -> Results:
-        """Return the results of games that are there already; each is played again from its record.
+        """Return the results of games that were already played, replayed from their records.
 
         Args:
-            records: finished games of the match with their numbers, at least one.
+            records: game numbers and records of finished games of the match, at least one.
 
         Raises:
-            RecordError: if a record does not replay.
+            RecordError: if a record cannot be replayed.
         """
         seats = self.config.num_players
         parts = []
@@ -255,11 +253,11 @@ class Match:
         return self._joined(parts)
 
     def plays(self, results: Results, game: int) -> bool:
-        """Whether the players, as they are now, play a game of some results as it was played; it is played for that.
+        """Replay a game with the current players and return whether they take the same actions.
 
         Args:
             results: the games.
-            game: which of them, from 0.
+            game: index of the game, from 0.
         """
         again: list[Results] = []
         self._play_batch(results.numbers[game : game + 1], again.append, lambda: False)
@@ -292,16 +290,16 @@ def play_match(
 
     Args:
         players: one for each seat, names as for `make_player` or players.
-        config: what is played; default: nothing covered, as many players as given.
-        games: how many; made up to whole blocks.
-        seed: of decks and players.
-        threads: how many batches are played side by side; None: one for each processor. Players are shared by them.
-        batch: games in a batch; None: as many as players like, see `agents.base.Player`, or 2048.
-        ended: called with the games that have ended since the last call, from any thread.
+        config: game configuration; default: nothing covered, one seat for each player.
+        games: number of games; rounded up to whole blocks.
+        seed: seed of deals and players.
+        threads: number of batches played in parallel; None: one per CPU core. The threads share the players.
+        batch: games in a batch; None: the players' preference, see `agents.base.Player`, or 2048.
+        ended: called with the games that ended since the last call, from any thread.
 
     Raises:
-        PlayerError: if a player cannot be made, or returns something else than a decision for each row.
-        IllegalActionError: if a player takes an illegal decision; names it.
-        ValueError: for arguments that do not fit together.
+        PlayerError: if a player cannot be created, or does not return one integer for each row.
+        IllegalActionError: if a player takes an illegal action; names the player.
+        ValueError: for incompatible arguments.
     """
     return Match(players, config, seed).play(games, threads=threads, batch=batch, ended=ended)

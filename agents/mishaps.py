@@ -1,7 +1,7 @@
-"""Decisions that a player did not take as it should, and that were replaced by any legal one: counted, not fatal.
+"""Replaced actions: invalid actions of a player that were replaced by random legal ones and counted.
 
-A player that counts them has an attribute `mishaps`. ``counted:PLAYER`` is any player whose illegal decisions are
-replaced and counted; other players that decide illegally end a match with an error that names them.
+A player that counts them has an attribute `mishaps`. ``counted:PLAYER`` wraps any player so that its illegal actions
+are replaced and counted. For other players an illegal action ends the match with an error that names the player.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of", "replaced", "replac
 
 
 class Mishaps(NamedTuple):
-    """How many decisions were replaced.
+    """Number of replaced actions.
 
     Attributes:
-        illegal: because the player named one that is not legal, or none that can be read.
-        late: because it took too long.
-        failed: because the program behind it had ended.
+        illegal: illegal or unreadable actions.
+        late: actions that exceeded the time limit.
+        failed: actions that were due after the player's program had exited.
     """
 
     illegal: int = 0
@@ -34,31 +34,31 @@ class Mishaps(NamedTuple):
     failed: int = 0
 
     def plus(self, other: Mishaps, sign: int = 1) -> Mishaps:
-        """Return the sum of both, or with sign -1 the difference."""
+        """Return the sum of both, or the difference for sign -1."""
         return Mishaps(*(one + sign * more for one, more in zip(self, other, strict=True)))
 
     def told(self) -> dict[str, int]:
-        """Return as plain data what there is any of."""
+        """Return the nonzero counts as a dictionary."""
         return {kind: count for kind, count in self._asdict().items() if count}
 
     @classmethod
     def among(cls, data: Mapping[str, Any]) -> Mishaps:
-        """Return what plain data tell among other things."""
+        """Return the counts found in a mapping that may have other keys."""
         return cls(**{kind: data[kind] for kind in cls._fields if kind in data})
 
     @property
     def words(self) -> str:
-        """What there is any of, such as "2 illegal, 10 late"."""
+        """The nonzero counts as text, such as "2 illegal, 10 late"."""
         return ", ".join(f"{count:,} {kind}" for kind, count in self.told().items())
 
 
 def replaced(player: str, mishaps: Mishaps, where: str = "") -> list[str]:
-    """Return what a reader of results must know: a line that says how much of them was chance; none if nothing was.
+    """Return a warning that actions were replaced, as a list of one line, or an empty list if none were.
 
     Args:
-        player: whose decisions were replaced.
-        mishaps: how many.
-        where: at which table, if there are several.
+        player: name of the player.
+        mishaps: its replaced actions.
+        where: name of the matchup, if there are several.
     """
     if not any(mishaps):
         return []
@@ -66,21 +66,21 @@ def replaced(player: str, mishaps: Mishaps, where: str = "") -> list[str]:
 
 
 def replaced_in(times: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return such lines of a run, from its times (`agents.arena.store.RunFolder.times`)."""
+    """Return the warnings of a run, from its times (`agents.arena.store.RunFolder.times`)."""
     return [line for one in times for line in replaced(one["player"], Mishaps.among(one), one["table"])]
 
 
 def mishaps_of(player: Player) -> Mishaps:
-    """Return what a player has counted so far; nothing for those that do not count."""
+    """Return the replaced actions of a player so far; zeros if it does not count them."""
     found = getattr(player, "mishaps", None)
     return found if isinstance(found, Mishaps) else Mishaps()
 
 
 class CountedPlayer:
-    """Decides as another player does, and at random, all legal decisions equally likely, where that decides illegally.
+    """Wrap a player and replace its illegal actions by uniformly random legal ones.
 
     Args:
-        player: the other.
+        player: the wrapped player.
     """
 
     def __init__(self, player: Player) -> None:
@@ -90,16 +90,16 @@ class CountedPlayer:
 
     @property
     def mishaps(self) -> Mishaps:
-        """How many decisions were replaced so far."""
+        """Number of actions replaced so far."""
         return mishaps_of(self.player).plus(Mishaps(illegal=self._illegal))
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action for each row, int64 (B,); see `agents.base.Player`."""
         mask = action_masks("mask", mask)
         words = keys("words", words, len(mask))
-        # Copies: what a player writes into them shall not make its decision legal.
+        # Pass copies, so that a player cannot make its action legal by writing to the mask.
         found = self.player.act(observation, mask.copy(), words.copy())
         actions = whole_numbers(self.name, found, len(mask)).astype(np.int64)
         inside = (actions >= 0) & (actions < mask.shape[1])
@@ -111,9 +111,9 @@ class CountedPlayer:
 
 
 def make(argument: str, config: Any) -> CountedPlayer:
-    """Return the player that ``counted:PLAYER`` stands for, given what follows the first colon.
+    """Return the player of ``counted:PLAYER``, given the text after the first colon.
 
     Raises:
-        PlayerError: if there is no such player.
+        PlayerError: for an unknown player.
     """
     return CountedPlayer(make_player(argument, config))

@@ -1,7 +1,7 @@
-"""What a player thinks of decisions: how likely it would take each, and what every seat's chances are after it.
+"""Evaluation of actions by a player: the probability of each action and every seat's win probability after it.
 
-A player that can tell has a method `judge` besides `act` (`Judge`): the network, alone and with search, and
-flat Monte Carlo. Like a decision, an opinion is made from what the seat to move sees and from nothing else.
+A player that can evaluate has a method `judge` next to `act` (`Judge`): the network, with and without search, and flat
+Monte Carlo. Like an action, an evaluation depends only on what the seat to move observes.
 
     >>> from agents.registry import make_player
     >>> from helsinki_env import Game
@@ -30,20 +30,20 @@ from helsinki_env.engine.spec import spec_of
 __all__ = ["DEFAULT_JUDGE", "Judge", "Opinion", "by_seat", "opinions"]
 
 DEFAULT_JUDGE = "net"
-"""The player who is asked unless another one is named."""
+"""The default evaluator."""
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a player thinks of the decisions that a seat has, by what that seat sees.
+    """A player's evaluation of the legal actions of a seat, from what that seat observes.
 
     Attributes:
         seat: the seat to move.
-        actions: the legal decisions, ids ascending, int64 (C,).
-        probabilities: how likely the player would take each, float64 (C,); they add up to 1.
-        shares: every seat's share of the win after each decision, by seat number, float64 (C, n); rows of NaN for
-            decisions that were not looked at.
-        best: the decision that the player would take.
+        actions: ids of the legal actions, ascending, int64 (C,).
+        probabilities: probability that the player takes each action, float64 (C,); they sum to 1.
+        shares: every seat's win probability after each action, indexed by seat, float64 (C, n); NaN rows for actions
+            that were not evaluated.
+        best: the action that the player would take.
     """
 
     seat: int
@@ -53,19 +53,19 @@ class Opinion:
     best: int
 
     def after(self, action: int) -> npt.NDArray[np.float64]:
-        """Return every seat's share of the win after a legal decision, float64 (n,)."""
+        """Return every seat's win probability after a legal action, float64 (n,)."""
         shares: npt.NDArray[np.float64] = self.shares[np.searchsorted(self.actions, action)]
         return shares
 
     @property
     def expected(self) -> npt.NDArray[np.float64]:
-        """Every seat's share of the win as the position stands, float64 (n,): as after the best decision."""
+        """Every seat's win probability in the current position, float64 (n,): that after the best action."""
         return self.after(self.best)
 
     def cost(self, action: int) -> float | None:
-        """Return how much of the own share of the win a decision loses against the best one, 0 or more.
+        """Return the regret of an action, at least 0: the win probability that its seat loses against the best action.
 
-        None if the decision was not looked at.
+        None if the action was not evaluated.
         """
         lost = float(self.expected[self.seat] - self.after(action)[self.seat])
         return None if np.isnan(lost) else max(0.0, lost)
@@ -73,7 +73,7 @@ class Opinion:
 
 @runtime_checkable
 class Judge(Protocol):
-    """A player that can say what it thinks."""
+    """A player that can evaluate actions."""
 
     def judge(
         self,
@@ -82,7 +82,7 @@ class Judge(Protocol):
         words: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
-        """Return an opinion for each row; see `opinions`."""
+        """Return an evaluation for each row; see `opinions`."""
         ...
 
 
@@ -94,18 +94,18 @@ def opinions(
     words: npt.NDArray[np.uint64],
     also: npt.NDArray[np.int64] | None = None,
 ) -> list[Opinion]:
-    """Return what a player thinks of B decisions, each by itself.
+    """Return a player's evaluation of each of B positions.
 
     Args:
-        player: who is asked.
-        config: of the games.
-        observation: what the seat to move may see, int8 (B, F).
-        mask: legal decisions, int8 (B, A), at least one in each row.
-        words: one random number for each row, uint64 (B,), as `Player.act` gets them: `best` is then what it returns.
-        also: a legal decision of each row that is looked at besides those that the player looks at, int64 (B,).
+        player: the evaluator.
+        config: configuration of the games.
+        observation: observations of the seats to move, int8 (B, F).
+        mask: legal actions, int8 (B, A), at least one in each row.
+        words: one random key for each row, uint64 (B,), as for `Player.act`; `best` is then the action it returns.
+        also: one more legal action of each row to evaluate, int64 (B,).
 
     Raises:
-        ValueError: if the player has no opinions, or the arrays are not of decisions in such games.
+        ValueError: if the player cannot evaluate, or the arrays do not fit such games.
     """
     if not isinstance(player, Judge):
         raise UserError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
@@ -115,5 +115,5 @@ def opinions(
 
 
 def by_seat(shares: npt.NDArray[np.floating], seat: int, players: int) -> npt.NDArray[np.float64]:
-    """Return shares of the win by seat number, float64 (..., players), from those that begin with a seat, (..., 4)."""
+    """Convert win probabilities relative to a seat, (..., 4), to seat order, float64 (..., players)."""
     return np.roll(shares[..., :players].astype(np.float64), seat, axis=-1)

@@ -1,7 +1,7 @@
-"""A batch of games between players: the loop that matches and tournaments share.
+"""The batched game loop that matches and tournaments share.
 
-Who sits where, which deck is dealt and where each player's random numbers come from is said for every game, so a game
-does not depend on those it is played beside: batches may be split and joined freely.
+Each game has its own seating, deal and random streams. It does not depend on the other games of a batch, so batches may
+be split and joined freely.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from helsinki_env.envs.vector import GameVectorEnv
 
 __all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
 
-#: Where the decks' seeds come from, apart from the players' streams.
+#: Stream number of the deal seeds, distinct from the players' streams.
 _DECKS = 2**32
-#: Everything that can be barred, as a set.
+#: The bit set of everything that can be disabled.
 _MOST_BARRED = 2**15 - 1
-#: Decisions of a game that there is room for at first; most games take fewer.
+#: Initial capacity in actions per game; most games take fewer.
 _STEPS = 256
 
 
 class Stopped(Exception):  # noqa: N818  # nothing went wrong
-    """Games were left before their end because nobody wants them any more."""
+    """Games were abandoned because the caller asked to stop."""
 
 
 @dataclass(frozen=True)
 class Barred:
-    """What may not be used in G games with S seats (actions, abilities); bit i stands for number i.
+    """Disabled actions or abilities in G games with S seats; bit i is action or ability i.
 
     Attributes:
-        covered: by anybody, int16 (G,); zero in games in which nothing is covered.
-        denied: by each seat, int16 (G, S).
+        covered: disabled for all seats, int16 (G,); zero in games without any.
+        denied: disabled for each seat, int16 (G, S).
     """
 
     covered: npt.NDArray[np.int16]
@@ -51,15 +51,15 @@ class Barred:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of G games with S seats, and would come out again.
+    """The reproducible results of G games with S seats.
 
     Attributes:
         scores: points by seat, int16 (G, S).
-        places: places by seat, 0 is first, int8 (G, S).
+        places: rank by seat, 0 is first, int8 (G, S).
         rounds: rounds played, int16 (G,).
-        used: what each seat had used at the end, int16 (G, S), bit i for number i.
-        seat_decisions: decisions that each seat took, int16 (G, S).
-        decisions: ids of the action table in order, int16, for each game.
+        used: bit set of what each seat had used at the end, int16 (G, S), bit i for number i.
+        seat_decisions: number of actions that each seat took, int16 (G, S).
+        decisions: action ids in order, int16, for each game.
     """
 
     scores: npt.NDArray[np.int16]
@@ -72,11 +72,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Played(Outcome):
-    """What came out of games between P players, and how long they took.
+    """The results of games between P players, with timings.
 
     Attributes:
-        seconds: time that each player took for its decisions, float64 (P,); the only thing that is not reproducible.
-        asked: decisions that each player took, int64 (P,).
+        seconds: time that each player took for its actions, float64 (P,); the only value that is not reproducible.
+        asked: number of actions that each player took, int64 (P,).
     """
 
     seconds: npt.NDArray[np.float64]
@@ -84,11 +84,11 @@ class Played(Outcome):
 
 
 def deck_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    """Return the seeds of some decks of a match, uint64 (B,): 53 bits, which every reader of JSON keeps.
+    """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves.
 
     Args:
-        seed: of the match.
-        decks: their numbers, (B,).
+        seed: seed of the match.
+        decks: deal numbers, (B,).
     """
     return first_words(seed, decks, _DECKS) >> np.uint64(11)
 
@@ -103,24 +103,24 @@ def play_games(
     barred: Barred | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Played:
-    """Play games side by side, each to its end.
+    """Play a batch of games, each to its end.
 
     Args:
-        players: who plays.
-        config: what is played.
-        seating: who sits in each seat, int64 (G, S), indices into `players`; somebody may sit there several times.
+        players: the players.
+        config: the game configuration.
+        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
         decks: the seed of each game, uint64 (G,), as for `Game`.
-        streams: where the random numbers of each seat's player begin, uint64 (G, S), from `first_words`.
-        ended: called with the games that have ended since the last call, int64 (k,), and what came out of them; times
-            are those of all games so far.
-        barred: actions that may not be used in each game; default: those of the configuration.
-        stopped: asked before each decision whether anybody still wants the games.
+        streams: initial random streams of each seat's player, uint64 (G, S), from `first_words`.
+        ended: called with the indices of the games that ended since the last call, int64 (k,), and their results; the
+            times are those of all games so far.
+        barred: actions disabled in each game; default: those of the configuration.
+        stopped: polled before each step; returns True to abandon the games.
 
     Raises:
-        Stopped: if nobody does.
-        ArrayError: (a ValueError) for arrays of another shape, type or range.
-        PlayerError: if a player raises an error, or returns something else than a decision for each row.
-        IllegalActionError: if a player takes an illegal decision; names it.
+        Stopped: if `stopped` returns True.
+        ArrayError: (a ValueError) for arrays with a wrong shape, dtype or range.
+        PlayerError: if a player raises an error, or does not return one integer for each row.
+        IllegalActionError: if a player takes an illegal action; names the player.
     """
     seating = integers("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
@@ -157,7 +157,7 @@ def play_games(
             raise Stopped
         observation, mask, seat = obs["observation"], obs["action_mask"], info["seat"]
         deciding = seating[every, seat]
-        # Games that have ended go on beside the others as new ones; whatever is legal will do there.
+        # Games that have ended restart in the environment; any legal action will do there.
         actions = np.zeros(n, np.int64) if playing.all() else mask.argmax(axis=1)
         for number, player in enumerate(players):
             rows = np.flatnonzero(playing & (deciding == number))
@@ -192,7 +192,7 @@ def play_games(
 
 
 def _setup(config: Any, barred: Barred, games: int) -> States:
-    """Return what each game plays, (games,)."""
+    """Return the setup of each game, (games,)."""
     spec = spec_of(config)
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
@@ -205,7 +205,7 @@ def _setup(config: Any, barred: Barred, games: int) -> States:
 
 
 def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return what a player returned if it is one legal decision for each row."""
+    """Return a player's result if it has one legal action for each row."""
     with faults_told(player.name, "does not decide"):
         chosen = whole_numbers(player.name, chosen, len(rows))
     inside = (chosen >= 0) & (chosen < mask.shape[1])

@@ -1,4 +1,4 @@
-"""The player that takes every legal decision with the same probability."""
+"""The player that takes a uniformly random legal action."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["RandomPlayer"]
 
 
 class RandomPlayer:
-    """Plays uniformly at random; the yardstick that everybody has to beat."""
+    """Plays uniformly at random; the weakest baseline."""
 
     name = "random"
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return a uniformly random legal decision for each row; see `agents.base.Player`."""
+        """Return a uniformly random legal action for each row; see `agents.base.Player`."""
         masks = action_masks("mask", mask)
         return choose_uniformly(masks, keys("words", words, len(masks)).copy())

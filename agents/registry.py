@@ -1,14 +1,14 @@
-"""Players by name, as they are written on a command line: ``random``, ``heuristic``, ``mc:200``, ``net:runs/best``.
+"""Create players by name, as written on a command line: ``random``, ``heuristic``, ``mc:200``, ``net:runs/best``.
 
-A player of one's own gets a name by an entry point of the group ``helsinki.players`` in the package that brings it:
+A package registers its own player with an entry point in the group ``helsinki.players``:
 
     [project.entry-points."helsinki.players"]
     mine = "my_package.players:make"
 
-where ``make(argument: str, config)`` returns the player; the argument is what follows the colon, and the configuration
-says which game it shall play. Without a package, ``my_module:make`` or ``my_module:Player`` is such a function, a
-player, or a class of players that is made without arguments, in a module that can be imported or stands in the working
-folder.
+``make(argument: str, config)`` returns the player; the argument is the text after the colon, and the configuration is
+that of the game to play. Without a package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a
+function, a player, or a class of players without constructor arguments. The module must be importable or in the
+working directory.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = ["GROUP", "PlayerError", "check_code", "files_digest", "inner", "is_co
            "player_names"]  # fmt: skip
 
 GROUP = "helsinki.players"
-"""The group of entry points by which packages bring players."""
+"""The entry point group of packages that provide players."""
 
-#: More trials than anybody will wait for.
+#: Largest number of simulations that is accepted.
 MOST_TRIALS = 1_000_000
-#: Where the project's own players are made. By name, imported when asked for: PyTorch takes seconds.
+#: Factories of the built-in players, imported on first use: PyTorch takes seconds.
 _OWN = {
     "random": "agents.registry:_make_random",
     "greedy": "agents.registry:_make_greedy",
@@ -56,9 +56,9 @@ _OWN = {
 }
 
 
-#: Those that are another player in some way, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: words before its name.
+#: Wrappers, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
 _WRAPPING = {"forced": 2, "counted": 1}
-#: Of these within each other; each calls the next.
+#: Maximum depth of nested wrappers; each calls the next.
 _MOST_WRAPPING = 16
 
 
@@ -76,7 +76,7 @@ def _make_greedy(argument: str, config: Any) -> Player:
 
 
 def _of_game(name: str, config: Any) -> Any:
-    """Return the module of a player that only the game of a configuration can have."""
+    """Return the module of a player that exists only for the configuration's game."""
     game = spec_of(config).name
     module = f"agents.{game}.{name}"
     if find_spec(f"agents.{game}") is None or find_spec(module) is None:
@@ -119,7 +119,7 @@ def _budget(name: str, argument: str) -> int:
 
 
 def as_trials(text: str) -> int | None:
-    """Return a number of trials that is written in digits; None if it is none that anybody would wait for."""
+    """Parse a decimal number of simulations; None if it is invalid or above the limit."""
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_TRIALS))
     return int(text) if digits and 1 <= int(text) <= MOST_TRIALS else None
 
@@ -134,21 +134,21 @@ def _third_party() -> dict[str, EntryPoint]:
 
 
 def player_names() -> list[str]:
-    """Return the names of all players, the project's own first."""
+    """Return the names of all players, built-in players first."""
     return [*_OWN, *sorted(_third_party())]
 
 
 def make_player(spec: str, config: Any = None) -> Player:
-    """Return the player that ``name`` or ``name:argument`` stands for.
+    """Create the player of a spec, ``name`` or ``name:argument``.
 
     Args:
         spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"``, ``"net:runs/best"`` (a trained checkpoint),
             ``"program:./bot"`` or ``"my_module:Player"``.
-        config: the games it shall play; default: two players, nothing covered.
+        config: configuration of the games to play; default: two players, nothing covered.
 
     Raises:
-        PlayerError: if there is no such name, or the player cannot be made from the argument.
-        MissingExtraError: if it needs a package that is not installed, such as PyTorch.
+        PlayerError: for an unknown name or an invalid argument.
+        MissingExtraError: if the player needs an optional dependency that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
@@ -174,30 +174,30 @@ def make_player(spec: str, config: Any = None) -> Player:
 
 
 def is_code(spec: str) -> bool:
-    """Return whether a player's name says what is to be run: a program, or something in a module that is no package's.
+    """Return whether a player spec runs code: a program, or an attribute of a module outside a registered package.
 
-    Such a name should come from who runs it, not from a file of somebody else's.
+    Accept such a spec from the user, not from a third party's file.
     """
     name = inner(spec).partition(":")[0]
     return name == "program" or name not in player_names()
 
 
 def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> None:
-    """Check, before any player is made, that a file does not name code that nobody has allowed to run.
+    """Check, before any player is created, that a file does not name code that the user has not allowed to run.
 
     Args:
-        players: names that stand in the file.
-        file: its path.
-        trust: whether the user has said that the code may run.
+        players: player specs in the file.
+        file: path of the file.
+        trust: whether the user has allowed the code to run.
 
     Raises:
-        PlayerError: if a name says what is to be run; it names the file, the player and the option.
+        PlayerError: if a spec runs code; names the file, the player and the option that allows it.
     """
     for player in players:
         if trust or not isinstance(player, str) or not is_code(player):
             continue
         name, _, argument = inner(player).partition(":")
-        # Only the first part of a module's name is looked up: looking up `a.b` runs `a`.
+        # Look up only the first part of a module's name: looking up `a.b` runs `a`.
         if name == "program" or (argument and _found(name.partition(".")[0]) is not None):
             raise PlayerError(
                 f"{brief(file)}: found the player {shown(player)}, which runs code on this machine, expected players "
@@ -206,12 +206,12 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
 
 
 def inner(spec: str) -> str:
-    """Return the name of the player that decides, without those that are another one in some way (``counted:``)."""
+    """Return the name of the innermost player, without wrappers (``counted:``)."""
     return _unwrapped(spec)[0]
 
 
 def _unwrapped(spec: str) -> tuple[str, int]:
-    """Return the name of the player that decides, and how many others are around it."""
+    """Return the name of the innermost player and the number of wrappers."""
     wrapped, count = spec.strip(), 0
     while before := _WRAPPING.get(wrapped.partition(":")[0], 0):
         wrapped, count = ":".join(wrapped.split(":", before)[before:]).strip(), count + 1
@@ -219,7 +219,7 @@ def _unwrapped(spec: str) -> tuple[str, int]:
 
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
-    """Return the files that a player is read from: who plays under a name depends on what is in them."""
+    """Return the files that a player is loaded from; the player depends on their content."""
     name, _, argument = inner(spec).partition(":")
     if name == "program":
         from agents.program.player import program_files
@@ -236,7 +236,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
 
 
 def files_digest(spec: str, config: Any = None) -> str | None:
-    """Return 64 hexadecimal digits that identify the files that a player is read from; None if there are none."""
+    """Return the digest, 64 hexadecimal digits, of the files that a player is loaded from, or None without files."""
     contents = [path.read_bytes() for path in player_files(spec, config) if is_file(path)]
     return hashlib.sha256(b"".join(contents)).hexdigest() if contents else None
 
@@ -259,11 +259,11 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
 
 
 def _found(module: str) -> ModuleSpec | None:
-    """Return where a module is, also one in the working folder; None if there is none of that name."""
+    """Return the spec of a module, also of one in the working directory; None if it does not exist."""
     if not all(part.isidentifier() for part in module.split(".")):
         return None
     if getcwd() not in sys.path:
-        sys.path.append(getcwd())  # behind everything else, so that nothing there stands in for anything
+        sys.path.append(getcwd())  # last, so that nothing in the working directory shadows an installed module
     try:
         return find_spec(module)
     except (ImportError, ValueError):
@@ -271,7 +271,7 @@ def _found(module: str) -> ModuleSpec | None:
 
 
 def _of_module(module: str, argument: str, config: Any) -> Player:
-    """Return the player that ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT`` stands for."""
+    """Create the player of ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
     attribute, _, rest = argument.partition(":")
     called = shown(module + ":" + argument)
     with faults_told(called, "cannot be loaded"):

@@ -1,4 +1,4 @@
-"""What players are asked, checked before kernels read it: a row for each game (`agents.base.Player`)."""
+"""Validation of player inputs before kernels read them: one row for each game (`agents.base.Player`)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Rows", "asked_rows", "checked_also", "checked_rows"]
 
 
 class Rows(NamedTuple):
-    """What a player is asked in B games.
+    """The validated inputs of a player for B games.
 
     Attributes:
-        states: restored from the observations, (B,).
+        states: reconstructed from the observations, (B,).
         mask: legal actions, int8 (B, A), contiguous.
         words: random keys, uint64 (B,), contiguous.
     """
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 @kernel
 def first_wrong(tables, states, masks, legal):
-    """Index of the first row of `masks` that is odd, empty or allows what is not legal; else the number of rows.
+    """Index of the first row of `masks` that is malformed, empty or allows an illegal action; else the number of rows.
 
     `legal`: scratch, int8 (ids,).
     """
@@ -51,17 +51,17 @@ def first_wrong(tables, states, masks, legal):
 
 
 def checked_rows(config: Any, observation: Any, mask: Any, words: Any = None) -> Rows:
-    """Return what a player is asked.
+    """Validate the inputs of a player and return them with the reconstructed states.
 
     Args:
-        config: the games; only their component file matters.
-        observation: int8 (B, F), of the seats to move.
-        mask: legal actions, int8 (B, A), at least one in each row; some may be left out.
+        config: configuration of the games; only its component file matters.
+        observation: observations of the seats to move, int8 (B, F).
+        mask: legal actions, int8 (B, A), at least one in each row; legal actions may be left out.
         words: random keys, uint64 (B,); default: zeros.
 
     Raises:
-        ObservationError: (a ValueError) if these are no observations of such games.
-        ArrayError: (a ValueError) for other masks or keys.
+        ObservationError: (a ValueError) for invalid observations of such games.
+        ArrayError: (a ValueError) for invalid masks or keys.
     """
     states = restore(config, observation)
     rows, ids = len(states), spec_of(config).ids(config)
@@ -70,7 +70,7 @@ def checked_rows(config: Any, observation: Any, mask: Any, words: Any = None) ->
     legal = np.empty(ids, np.int8)
     b = first_wrong(config.tables, states, masks, legal)
     if b < rows:
-        first_wrong(config.tables, states[b : b + 1], np.zeros((1, ids), np.int8), legal)  # writes what is legal
+        first_wrong(config.tables, states[b : b + 1], np.zeros((1, ids), np.int8), legal)  # fills `legal`
         beyond = (masks[b] == 1) & (legal == 0)
         if beyond.any() and not is_odd(masks[b]):
             at = int(beyond.argmax())
@@ -82,10 +82,10 @@ def checked_rows(config: Any, observation: Any, mask: Any, words: Any = None) ->
 def asked_rows(
     config: Any, observation: Any, mask: Any, words: Any
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
-    """Return mask and random keys of what a player is asked, contiguous, for players that restore some rows later.
+    """Return contiguous masks and random keys, for players that reconstruct states later.
 
     Raises:
-        ArrayError: (a ValueError) if these are no such arrays of as many rows as the observation.
+        ArrayError: (a ValueError) for invalid arrays, or if their length differs from that of the observation.
     """
     masks = action_masks("mask", mask, None, spec_of(config).ids(config))
     found = np.shape(observation)[:1]
@@ -95,7 +95,7 @@ def asked_rows(
 
 
 def checked_also(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
-    """Return further actions to be judged, int64 (B,), or None; ArrayError if the mask, int8 (B, A), lacks one."""
+    """Return the extra actions to evaluate, int64 (B,), or None; ArrayError if one is not in the mask, int8 (B, A)."""
     if also is None:
         return None
     actions = integers("also", also, (len(mask),), 0, mask.shape[1] - 1)

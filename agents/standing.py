@@ -1,10 +1,12 @@
-"""How a player did: share of games won with its interval, mean points and mean place.
+"""Match statistics of a player: win rate with confidence interval, mean points and mean rank.
 
-A share of games has one interval wherever it is told, in matches, tournaments and ratings: `share_interval`. So have
-places that are shared one meaning: k seats that share the first place have won 1/k of a game each (`win_shares`), and
-who shares any place has the mean of the places that they fill together (`midranks`). Either way a game hands out as
-much as one without ties, one win and the places 1 to S, so that equal players win one game in as many as there are
-seats, and shares of different players can be compared whether or not there were ties.
+Matches, tournaments and ratings all use the same interval for win rates, `share_interval`, and treat ties alike:
+
+- k seats that tie for first have won 1/k of a game each (`win_shares`);
+- seats that tie for any rank receive the mean of the ranks they share (`midranks`).
+
+Every game thus distributes one win and the ranks 1 to S, with or without ties. Equal players win one game in S, and win
+rates of different players are comparable.
 """
 
 from __future__ import annotations
@@ -21,18 +23,18 @@ __all__ = ["Standing", "by_deck", "midranks", "share_interval", "standing", "stu
 
 Array = npt.NDArray[np.float64]
 
-#: From so many degrees of freedom on, Student's quantile is taken from its expansion at the normal one, which is then
-#: right to 14 digits.
+#: From this many degrees of freedom on, Student's quantile is computed from its expansion at the normal quantile, which
+#: is then accurate to 14 digits.
 _MANY = 1000
 
 
 @lru_cache(maxsize=1024)
 def student_quantile(units: int, level: float = 0.95) -> float:
-    """Return how many standard errors the two-sided interval reaches, by Student's t with D - 1 degrees of freedom.
+    """Return the half-width of the two-sided interval in standard errors, by Student's t with D - 1 degrees of freedom.
 
     Args:
-        units: how many there are, D; one counts as two.
-        level: the coverage wanted.
+        units: number of units, D; one counts as two.
+        level: coverage.
     """
     freedom = max(1, units - 1)
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -42,7 +44,7 @@ def student_quantile(units: int, level: float = 0.95) -> float:
         third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
         fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
         return z + (first + (second + (third + fourth / freedom) / freedom) / freedom) / freedom
-    low, high = 0.0, math.pi / 2  # angles, as the tails may be long
+    low, high = 0.0, math.pi / 2  # bisect angles, because the tails may be long
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
@@ -50,7 +52,7 @@ def student_quantile(units: int, level: float = 0.95) -> float:
 
 
 def _within(angle: float, freedom: int) -> float:
-    """Return the chance that Student's t lies within sqrt(freedom) * tan(angle) on both sides (the same, 26.7.3-4)."""
+    """Return the probability that |t| is at most sqrt(freedom) * tan(angle) (Abramowitz and Stegun 1964, 26.7.3-4)."""
     sine, square = math.sin(angle), math.cos(angle) ** 2
     odd = freedom % 2
     term = math.cos(angle) if odd else 1.0
@@ -62,12 +64,12 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def wilson(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return the ends of Wilson's interval of shares of independent games.
+    """Return the lower and upper ends of Wilson's interval for proportions of independent games.
 
     Args:
-        share: the shares, (N,).
-        games: of how many, (N,).
-        quantile: standard errors that the interval reaches, (N,).
+        share: the proportions, (N,).
+        games: number of games of each, (N,).
+        quantile: half-width in standard errors, (N,).
     """
     share = np.asarray(share, np.float64)
     square = np.asarray(quantile) ** 2 / np.asarray(games)
@@ -79,55 +81,55 @@ def wilson(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) 
 
 
 def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
-    """Return shares with their 95 % intervals.
+    """Return proportions with their 95% confidence intervals.
 
-    Games of one deck depend on each other: the independent units are decks. The variance of a ratio of sums over units
-    (Cochran 1977, *Sampling Techniques*, section 6.3) says how many independent games the games are worth, and Wilson's
-    interval is taken for that many, with Student's quantile for the number of units.
+    Games of one deal depend on each other, so the independent units are deals. The variance of a ratio of sums over
+    units (Cochran 1977, *Sampling Techniques*, section 6.3) gives the effective number of independent games. Wilson's
+    interval is computed for that number, with Student's quantile for the number of units.
 
     Args:
-        happened: how often it happened in each unit, float64 (D, N), N shares side by side.
-        possible: how often it could have, float64 (D, N).
+        happened: number of events in each unit, float64 (D, N), for N proportions.
+        possible: number of possible events in each unit, float64 (D, N).
 
     Returns:
-        share, lower and upper end, float64 (N,) each; NaN where nothing was possible.
+        proportion, lower and upper end, float64 (N,) each; NaN where nothing was possible.
     """
     total = possible.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = happened.sum(axis=0) / total
         seen = (possible > 0).sum(axis=0)
         variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
-        # Units that do not differ at all tell nothing of the variance: each then counts as one game.
+        # Identical units carry no information about the variance: each then counts as one game.
         worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
         low, high = wilson(share, worth, np.array([student_quantile(int(units)) for units in seen]))
     return share, low, high
 
 
 def _sharing(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return how many seats share the place of each, itself among them, int64 (..., S)."""
+    """Return the number of seats that share each seat's rank, itself included, int64 (..., S)."""
     sharing: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
     return sharing
 
 
 def win_shares(places: npt.NDArray[np.integer]) -> Array:
-    """Return what part of the win each seat has: 1/k for each of k who share the first place, 0 for the others.
+    """Return each seat's share of the win: 1/k for k seats that tie for first, 0 for the others.
 
     Args:
-        places: how many seats did better than each, int (..., S).
+        places: number of seats that did better than each seat, int (..., S).
 
     Returns:
-        float64 (..., S); every game adds up to 1.
+        float64 (..., S); each game sums to 1.
     """
     shares: Array = (places == 0) / _sharing(places)
     return shares
 
 
 def by_deck(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
-    """Return the mean of each deck's games, decks in ascending order: games of one deck depend on each other.
+    """Return the mean over the games of each deal, in ascending order of deals: games of one deal are correlated.
 
     Args:
-        values: of games, (G,) or (G, K).
-        deck: which deck was dealt, int (G,); all line-ups of a table play the same decks.
+        values: one value or K values for each game, (G,) or (G, K).
+        deck: deal number of each game, int (G,); all line-ups of a matchup play the same deals.
 
     Returns:
         float64 (D,) or (D, K).
@@ -141,16 +143,16 @@ def by_deck(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
 
 
 def midranks(places: npt.NDArray[np.integer]) -> Array:
-    """Return the place of each seat, 0 is first; who shares one has the mean of those that they fill together.
+    """Return the rank of each seat, 0 is first; tied seats receive the mean of the ranks they share.
 
     These are the midranks of rank statistics (Kendall 1945, "The treatment of ties in ranking problems", Biometrika
     33): [0, 0, 2] becomes [0.5, 0.5, 2].
 
     Args:
-        places: how many seats did better than each, int (..., S).
+        places: number of seats that did better than each seat, int (..., S).
 
     Returns:
-        float64 (..., S); every game adds up to 0 + 1 + ... + (S - 1).
+        float64 (..., S); each game sums to 0 + 1 + ... + (S - 1).
     """
     ranks: Array = places + (_sharing(places) - 1) / 2
     return ranks
@@ -158,17 +160,17 @@ def midranks(places: npt.NDArray[np.integer]) -> Array:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a player did, in all seats or in one.
+    """The statistics of a player, in all seats or in one.
 
     Attributes:
-        player: its name.
+        player: name of the player.
         seat: the seat, or None for all.
-        games: games played; one in which it sat twice counts twice.
-        share: share of games won; a first place shared by k counts as 1/k of a win.
-        low: lower end of the 95 % interval of that share, see `share_interval`.
+        games: games played; a game in which the player took two seats counts twice.
+        share: win rate; a tie of k for first counts as 1/k of a win.
+        low: lower end of its 95% confidence interval, see `share_interval`.
         high: upper end.
         score: mean points.
-        place: mean place, 1 is first; see `midranks`.
+        place: mean rank, 1 is first; see `midranks`.
     """
 
     player: str
@@ -181,7 +183,7 @@ class Standing:
     place: float
 
     def __str__(self) -> str:
-        """Return everything in one line."""
+        """Return the statistics in one line."""
         who = self.player if self.seat is None else f"{self.player} in seat {self.seat}"
         won = f"{self.share:.1%} of {self.games:,} games won ({self.low:.1%} to {self.high:.1%})"
         return f"{who}: {won}, {self.score:.1f} points, place {self.place:.2f}"
@@ -195,15 +197,15 @@ def standing(
     scores: npt.NDArray[np.int16],
     decks: npt.NDArray[np.int64],
 ) -> Standing:
-    """Return how a player did.
+    """Return the statistics of a player.
 
     Args:
-        player: its name.
-        seat: the seat that is meant, or None for all.
-        chosen: where it sat, bool (G, S), at least one True.
-        places: by seat, 0 is first, int8 (G, S); shared ones as in `win_shares`.
+        player: name of the player.
+        seat: the seat, or None for all.
+        chosen: the seats that the player took, bool (G, S), at least one True.
+        places: rank by seat, 0 is first, int8 (G, S); ties as in `win_shares`.
         scores: points by seat, int16 (G, S).
-        decks: which deck a game was dealt, int64 (G,).
+        decks: deal number of each game, int64 (G,).
     """
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (

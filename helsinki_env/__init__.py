@@ -1,4 +1,4 @@
-"""helsinki-env: the board games Helsinki and Copenhagen for reinforcement learning, bots and studies of balance.
+"""helsinki-env: the board games Helsinki and Copenhagen for reinforcement learning, bots and balance studies.
 
 >>> from helsinki_env import Game, notation
 >>> game = Game(seed=7)
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs PyTorch when it is asked for."""
+    """Import names that need PyTorch on first access."""
     if name not in ("CopenhagenTorchEnv", "HelsinkiTorchEnv"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from helsinki_env import torch_envs

@@ -1,4 +1,4 @@
-"""The folder of the compiled code: one that nobody else can write to, because compiled code is run as it is found."""
+"""The folder for compiled code. Compiled code is executed without checks, so no other user may write there."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _VARIABLE = "HELSINKI_CACHE_DIR"
 
 
 def cache_folder(name: str) -> str:
-    """Return the folder `name` of the cache folder.
+    """Return the folder `name` in the cache folder.
 
-    If others may write to the cache folder, the folder `name` is in a private folder there. If nothing can be kept
-    there, it is in a temporary folder, which this process and those that it starts use. Both are announced in one line.
+    If other users may write to the cache folder, use a private subfolder. If the folder is not writable, use a
+    temporary folder, shared with child processes. Both cases print a notice.
     """
     base = _wanted_folder()
     if base is None:
@@ -44,13 +44,13 @@ def cache_folder(name: str) -> str:
 
 
 def is_safe(found: os.stat_result, shared: bool = False) -> bool:
-    """Return whether a file or folder belongs to this user or the administrator, and nobody else can write to it.
+    """Return whether only this user or the administrator owns and can write to a file or folder.
 
     Args:
-        found: its status; a link is not safe, because others may have made it.
-        shared: also accept a folder where others may write but cannot touch what is not theirs (the sticky bit).
+        found: its status; a link is not safe, because another user may have created it.
+        shared: also accept a folder where others may write but cannot change files of other users (the sticky bit).
     """
-    if not hasattr(os, "geteuid"):  # pragma: no cover  # Windows: a user's cache folder is a user's own
+    if not hasattr(os, "geteuid"):  # pragma: no cover  # on Windows, a user's cache folder is private
         return True
     if stat.S_ISLNK(found.st_mode):
         return False
@@ -60,10 +60,10 @@ def is_safe(found: os.stat_result, shared: bool = False) -> bool:
 
 
 def _make_safe(folder: str) -> None:
-    """Make a folder that is safe, or see that the existing one is.
+    """Create a safe folder, or check that the existing one is safe.
 
     Raises:
-        OSError: if it is not.
+        OSError: if it is not safe.
     """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not is_safe(os.lstat(folder)):
@@ -71,9 +71,9 @@ def _make_safe(folder: str) -> None:
 
 
 def _wanted_folder() -> str | None:
-    """Return where the user wants compiled code to be kept; None if nothing says so."""
+    """Return the configured cache folder for compiled code; None if there is none."""
     named = os.environ.get(_VARIABLE, "")
-    if named.partition(os.sep)[0] == "~":  # nobody has expanded it
+    if named.partition(os.sep)[0] == "~":  # the shell did not expand it
         home = home_folder()
         return None if home is None else os.path.realpath(home / named[2:])
     folder = named or user_folder("cache")
@@ -85,7 +85,7 @@ def _temporary_folder(name: str, reason: str) -> str:
     base, process = tempfile.mkdtemp(prefix="helsinki-env-"), os.getpid()
 
     def remove() -> None:
-        if os.getpid() == process:  # not where a fork ends
+        if os.getpid() == process:  # not in forked child processes
             shutil.rmtree(base, ignore_errors=True)
 
     atexit.register(remove)

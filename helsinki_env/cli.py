@@ -1,12 +1,11 @@
-"""The command ``helsinki``: one subcommand for each thing to do, each in a module of its own.
+"""The command ``helsinki``: one subcommand per task, each in its own module.
 
-A module is imported when its command is called, so that ``helsinki --help`` answers at once and only training pays for
-PyTorch. It has a function ``main`` whose arguments become the command's options (tyro reads names, types, defaults and
-docstring).
+Modules are imported on demand, so that ``helsinki --help`` is fast and only training imports PyTorch. Each module has a
+function ``main`` whose parameters become the command's options (tyro reads names, types, defaults and docstring).
 
-Errors that users cause (`helsinki_env.data.UserError`), missing extras and errors of the system are shown as one line,
-without a traceback, and the exit status is 2; HELSINKI_DEBUG=1 shows the traceback. Any other error is a fault of the
-program: its traceback is shown with a hint where to report it, and the exit status is 1.
+User errors (`helsinki_env.data.UserError`), missing extras and system errors are shown as one line without a traceback,
+with exit status 2; HELSINKI_DEBUG=1 shows the traceback. Any other error is a bug: its traceback is shown with a link
+to report it, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from helsinki_env.terminal import prepare_output
 
 __all__ = ["COMMANDS", "Command", "main"]
 
-#: The packages beside this one, whose names others use, too, and what each of them says of itself.
+#: The project's other packages, whose names other projects use as well, and a text that their files contain.
 _PACKAGES = ("agents", "training")
 _MARK = "helsinki-env"
-#: How the command line begins where no command is called.
+#: Command lines without a command.
 _ANSWERED: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
 
@@ -43,10 +42,10 @@ class Command:
     """A subcommand.
 
     Attributes:
-        module: where its function `main` is, or several by name for a command that has commands of its own; imported
-            when it is called.
-        summary: what it does, for the list of commands.
-        example: a call to begin with.
+        module: module with the function `main`, or a mapping of names to several for a command with subcommands;
+            imported on demand.
+        summary: short description for the list of commands.
+        example: example call.
     """
 
     module: str
@@ -135,24 +134,24 @@ def _help() -> str:
 def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
     """Run a command and return its exit status.
 
-    It is 0, 1 for a fault of the program, 2 for an error of the user or the system, or 130 if Ctrl-C stopped it.
+    The status is 0, 1 for a bug in the program, 2 for a user or system error, or 130 if Ctrl-C stopped the command.
 
     Args:
-        arguments: as on the command line, without the name of the program; default: those of this process, which then
-            ends at once if a signal stops the command.
-        heeds: called once Ctrl-C is heeded here, by whoever saw to it until then.
+        arguments: command line without the program name; default: that of this process, which then ends as soon as a
+            signal stops the command.
+        heeds: called once this function handles Ctrl-C, so that the caller can remove its own handler.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     prepare_output()
     try:
         return _answer(words) if words[:1] in _ANSWERED else _command(words, arguments is None, heeds)
-    except BrokenPipeError:  # whoever reads the output has had enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def _answer(words: Sequence[str]) -> int:
-    """Print what a call without a command asks for."""
+    """Print the output for a call without a command."""
     if words == ["--version"]:
         import helsinki_env
 
@@ -183,8 +182,8 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
         with stoppable(stopping), _warnings_in_a_line(f"helsinki {name}"):
             return _run(name, rest)
     except KeyboardInterrupt:
-        # Python remembers one that came through an exec of text, as dataclasses do it, and would end the process by the
-        # signal whatever we return; another exec makes it forget.
+        # A KeyboardInterrupt that passed through an exec of text (as in dataclasses) makes Python end the process by
+        # the signal despite the return value; another exec resets that state.
         exec("")
         stopping.say()
         if leaves:
@@ -201,12 +200,12 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
 
 
 def _stranger() -> str:
-    """Return a complaint if a package of somebody else stands where one of this project should, else nothing."""
+    """Return an error message if a package of another project shadows one of this project, else an empty string."""
     for package in _PACKAGES:
         expected = Path(__file__).resolve().parent.parent / package / "__init__.py"
         spec = find_spec(package)
         found = spec.origin or next(iter(spec.submodule_search_locations or ()), "") if spec else ""
-        # Installed into the same folder, another package has replaced the file itself.
+        # If both are installed in the same folder, the other package has overwritten the file itself.
         ours = bool(found) and Path(found).resolve() == expected and _MARK in expected.read_text(encoding="utf-8")
         if not ours:
             where = f"{found}, which is another package of that name" if found else "nothing"
@@ -220,7 +219,7 @@ def _stranger() -> str:
 
 @contextmanager
 def _warnings_in_a_line(command: str) -> Iterator[None]:
-    """Print the project's own warnings like its errors: one line, without the place in the code."""
+    """Print the project's own warnings like its errors: as one line, without the location in the code."""
     usual = warnings.formatwarning
 
     def in_a_line(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> str:
@@ -241,7 +240,7 @@ def _complain(command: str, text: str) -> int:
 
 
 def _report(words: Sequence[str]) -> int:
-    """Print the error that is being handled, which no input should cause, and where to report it."""
+    """Print the current unexpected exception and where to report it."""
     import helsinki_env
 
     traceback.print_exc()
@@ -267,7 +266,7 @@ def _run(name: str, words: list[str]) -> int:
             status = tyro.extras.subcommand_cli_from_dict(commands, prog=prog, args=words)
         else:
             status = tyro.cli(checked(main), prog=prog, args=words)
-    except SystemExit as leaving:  # tyro has shown the help, or what is wrong
+    except SystemExit as leaving:  # tyro has printed the help or an error
         return leaving.code if isinstance(leaving.code, int) else 2
     return status if isinstance(status, int) else 0
 

@@ -1,4 +1,4 @@
-"""Whether text is written with colors."""
+"""Decide whether to write text with colors."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["shows_color"]
 
 
 def shows_color(stream: TextIO | None) -> bool:
-    """Return whether text that is written to a stream should have colors.
+    """Return whether text written to a stream should have colors.
 
     It should on a terminal, unless the environment variable ``NO_COLOR`` is set (https://no-color.org) or ``TERM`` is
-    ``dumb``. ``FORCE_COLOR`` asks for colors in pipes and files too.
+    ``dumb``. ``FORCE_COLOR`` enables colors in pipes and files too.
 
     Args:
-        stream: such as `sys.stdout`; None where a program has none.
+        stream: a stream such as `sys.stdout`; None if the program has none.
     """
     if os.environ.get("NO_COLOR"):
         return False
@@ -23,5 +23,5 @@ def shows_color(stream: TextIO | None) -> bool:
         return True
     try:
         return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-    except ValueError:  # it is closed
+    except ValueError:  # the stream is closed
         return False

@@ -1,4 +1,4 @@
-"""Copenhagen for PettingZoo: two to four players build facades at the harbour; full rows and columns score.
+"""Copenhagen for PettingZoo: two to four players build facades at the harbor; full rows and columns score.
 
 | | |
 | --- | --- |
@@ -7,7 +7,7 @@
 | Agents | `player_0` to `player_1`, `player_2` or `player_3`, in turn order |
 | Actions | `Discrete(459)`, masked |
 | Observations | dict: `observation` int8 (923,), `action_mask` int8 (459,) |
-| Parallel API | no: one agent decides at a time |
+| Parallel API | no: agents act one at a time |
 
     >>> import numpy as np
     >>> from helsinki_env import copenhagen_v0
@@ -22,31 +22,31 @@
     ...         action = rng.choice(np.flatnonzero(observation["action_mask"]))
     ...     env.step(action)
 
-**Turns.** A turn consists of several decisions (take two cards, or build: which tile, where, and pay card by card; a
-reward for a covered coat of arms; ...), each of which is one step. The rules: `docs/rules-copenhagen.md`.
+**Turns.** A turn consists of several actions (take two cards, or build: which tile, where, and pay card by card; a
+reward for a covered coat of arms; ...), one step each. For the rules, see `docs/rules-copenhagen.md`.
 
-**Actions.** An action is the id of a decision; `helsinki_env.games.copenhagen.notation` turns ids into text and back
-(`describe(3)` is `'TAKE 3'`). The ids are the same for every number of players.
+**Actions.** `helsinki_env.games.copenhagen.notation` converts between action ids and text (`describe(3)` is
+`'TAKE 3'`). The ids are the same for every number of players.
 
-**Mask.** `action_mask` is 1 for each legal decision. At least one is legal as long as the game lasts. Agents that
-are not to move, and all of them when the game is over, get zeros.
+**Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
+zeros for agents that are not acting, and for all agents after the end.
 
-**Observation.** What the agent may see and no more, from its own seat. Its pieces are named by
-`helsinki_env.games.copenhagen.observation.split`. Its numbers lie between 0 and 127.
+**Observation.** The public information and the agent's own hidden information, from its own seat.
+`helsinki_env.games.copenhagen.observation.split` returns the fields by name. All values are from 0 to 127.
 
-**Rewards.** 0 until the game ends; then every agent is terminated and gets its reward at once. The rewards sum to zero.
-Places may be shared: those who share them get the mean of the rewards of these places, so two winners of a game of
-three get (1 - 1/2) / 2 each with `"win"`.
+**Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards. The rewards sum
+to zero. Tied players receive the average reward of the ranks they share: with `"win"`, two tied winners of a game of
+three get (1 - 1/2) / 2 each.
 
-| `reward` | what an agent gets |
+| `reward` | reward of an agent |
 | --- | --- |
 | `"win"` | 1 for the winner, -1 / (n - 1) for the others |
-| `"rank"` | from 1 for the first place to -1 for the last, in equal steps |
-| `"margin"` | own points less the mean of the others' points |
+| `"rank"` | from 1 for the first rank to -1 for the last, in equal steps |
+| `"margin"` | own points minus the mean of the others' points |
 
-`infos[agent]` then holds `scores` and `places` of all seats (0 is the first place; it may be shared).
+At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank; ties share a rank).
 
-Illegal decisions, resets (`reset(options=...)` takes `denied`), copies and rendering are as in `helsinki_v0`.
+Illegal actions, resets (`reset(options=...)` takes `denied`), copies and rendering work as in `helsinki_v0`.
 
 Version History
 ---------------
@@ -74,20 +74,20 @@ __all__ = ["CopenhagenSeatEnv", "CopenhagenSeatVectorEnv", "CopenhagenVectorEnv"
 
 
 class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
-    """Copenhagen as a PettingZoo AEC environment; see the module for what agents see, do and get.
+    """Copenhagen as a PettingZoo AEC environment; see the module for observations, actions and rewards.
 
     Args:
         num_players: 2 to 4.
-        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
-        render_width: of "rgb_array", in pixels; None: 1,200.
+        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
     """
 
     metadata = metadata_of(COPENHAGEN)
@@ -113,34 +113,34 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, to look at, to search or to save."""
+        """A copy of the current game, to inspect, search or save."""
         game: Game = super().game
         return game
 
 
 def env(*args: Any, **kwargs: Any) -> OrderEnforced:
-    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
+    """Return the environment wrapped in `OrderEnforced`. Arguments as for `raw_env`."""
     return OrderEnforced(raw_env(*args, **kwargs))
 
 
 class CopenhagenVectorEnv(GameVectorEnv):
-    """A batch of games for self-play, all seats; see `GameVectorEnv` for what comes back and how it goes on.
+    """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
-    The pieces of the observation are named by `helsinki_env.games.copenhagen.observation.split`.
+    `helsinki_env.games.copenhagen.observation.split` returns the observation fields by name.
 
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
-        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
         config: a `CopenhagenConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
-        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
     config: CopenhagenConfig
@@ -172,26 +172,26 @@ class CopenhagenVectorEnv(GameVectorEnv):
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
         game: Game = super().game(b)
         return game
 
 
 class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
-    """Many games at once, in each of which one seat learns; see `GameSeatVectorEnv` for what comes back.
+    """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
 
     Args:
         num_envs: number of games B.
         opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
-        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
         config: a `CopenhagenConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played; see also `GameSeatVectorEnv`.
+        ConfigError: for invalid options; see also `GameSeatVectorEnv`.
     """
 
     config: CopenhagenConfig
@@ -227,25 +227,25 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         )
 
     def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
+        """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
         game: Game = super().game(b)
         return game
 
 
 class CopenhagenSeatEnv(GameSeatEnv):
-    """One game in which one seat learns; see `GameSeatEnv` for what comes back.
+    """A game with one learning seat; see `GameSeatEnv` for returned values.
 
     Args:
         opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
-        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
         config: a `CopenhagenConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
     """
 
     metadata = {"render_modes": render_modes(COPENHAGEN), "render_fps": 2}  # noqa: RUF012  # as in the base
@@ -276,12 +276,12 @@ class CopenhagenSeatEnv(GameSeatEnv):
 
     @property
     def config(self) -> CopenhagenConfig:
-        """What is played."""
+        """The game configuration."""
         config: CopenhagenConfig = super().config
         return config
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, with everybody's cards: for tools."""
+        """A copy of the current game with all cards visible, for tools."""
         game: Game = super().game
         return game

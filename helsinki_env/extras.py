@@ -1,6 +1,6 @@
-"""What is optional: which extra brings what a command needs, and the error that names it where something is missing.
+"""Optional dependencies: the extras, and the error that names a missing extra.
 
-Modules that use an optional package import it under `needs`:
+Modules import optional packages under `needs`:
 
     with needs("train"):
         import torch
@@ -18,13 +18,13 @@ __all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_line", "needs"]
 
 
 class Extra(NamedTuple):
-    """What an extra brings, and for what; both as Markdown, for the tables of the documentation."""
+    """What an extra provides, and its purpose; both as Markdown, for the tables of the documentation."""
 
     brings: str
     uses: str
 
 
-#: The extras of pyproject.toml. Each is enough for its uses in an environment that has nothing else.
+#: The extras of pyproject.toml. Each is sufficient for its purpose in an otherwise empty environment.
 EXTRAS = {
     "train": Extra(
         "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
@@ -48,18 +48,18 @@ EXTRAS = {
     "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
 }
 
-#: Where the package is: the folder of a clone, or one of installed packages.
+#: The package's parent folder: a clone, or a folder of installed packages.
 _FOLDER = Path(__file__).resolve().parent.parent
-#: Top-level packages of this project: if one of their modules is missing, no extra brings it.
+#: Top-level packages of this project; no extra provides a missing module of these.
 _OWN = ("agents", "helsinki_env", "training")
 
 
 class MissingExtraError(ImportError):
-    """A package is not installed; the message names the extra that brings it, and how to install that here."""
+    """A missing package; the message names the extra that provides it, and how to install that here."""
 
 
 def install_line(extra: str) -> str:
-    """Return the command that installs an extra: in the clone that the package runs from, or beside a wheel of it."""
+    """Return the command that installs an extra: in the current clone, or next to the installed wheel."""
     if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
         return f'pip install -c constraints.txt -e ".[{extra}]"'
     return f'pip install "helsinki-env[{extra}]"'
@@ -67,14 +67,14 @@ def install_line(extra: str) -> str:
 
 @contextmanager
 def needs(extra: str, *, program: bool = False) -> Iterator[None]:
-    """Say which extra is missing if an import of the block finds no module.
+    """Name the missing extra if an import in the block finds no module.
 
-    Blocks may lie within each other: the outermost one knows what the user asked for, and names its extra.
+    Blocks may be nested: the outermost one names its extra, because it knows what the user asked for.
 
     Args:
         extra: a key of `EXTRAS`.
-        program: whether the module was started by ``python -m``, where nobody is there to catch the error: it becomes
-            one line and the exit status 2.
+        program: whether the module was started by ``python -m``, where no caller catches the error: it becomes one line
+            and exit status 2.
 
     Raises:
         MissingExtraError: if a module of another project is missing.

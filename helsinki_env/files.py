@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a temporary name, flushed to the disk, renamed. And locks."""
+"""Atomic file writes (temporary file, flush to disk, rename), and lock files."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ __all__ = [
 ]
 
 _POSIX = os.name == "posix"
-#: Symbolic links behind one another; systems follow no more.
+#: Maximum length of a chain of symbolic links, as in the operating system.
 _MOST_LINKS = 40
-#: No space, no quota, file too large, and a disk that is broken.
+#: Disk errors: no space, quota exceeded, file too large, I/O error.
 _OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
-#: The names of temporary files. They tell these files from those of other programs.
+#: Pattern of temporary file names, which distinguishes them from files of other programs.
 _TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
-#: Writers of one file whose temporary files the next one looks for.
+#: Number of concurrent writers of one file whose leftovers the next writer removes.
 _SIDE_BY_SIDE = 8
 
 
 @contextmanager
 def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
-    """Give a file to write to, which takes the place of `path` when the block ends without an error.
+    """Open a file for writing that replaces `path` if the block ends without an error.
 
-    A process that is killed while it writes leaves the former file, and at worst a temporary file, which the next
-    writer of the same file removes; see also `remove_leftovers`. The folder is made if it is missing. A pipe, a device
-    or an open file of this process (/dev/stdout) is not replaced but written to.
+    A process that is killed while writing leaves the former file unchanged. It may leave a temporary file, which the
+    next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device or
+    an open file of this process (/dev/stdout) is written to directly.
 
     Args:
         path: the file.
-        follow: what happens to a symbolic link. True: the link stays, and the file that it leads to is replaced, as
-            users expect of a path that they typed. False: the link itself is replaced, so a link inside a folder that
-            somebody else made cannot lead to any other file.
+        follow: treatment of a symbolic link. True: keep the link and replace its target, as users expect for a path
+            that they typed. False: replace the link itself, so that a link in a folder of another user cannot redirect
+            the write.
 
     Raises:
-        OSError: if the file cannot be written; a disk that is full is told with the name of the file.
+        OSError: if the file cannot be written; the error names the file even if the disk is full.
     """
     target = replaced_by(path, follow=follow)
     if target is None:
@@ -65,7 +65,7 @@ def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     number, temporary = _temporary(target)
-    # Elsewhere than on Windows the file stays open, and thereby locked, until it has its final name.
+    # Except on Windows, the file stays open, and therefore locked, until it has its final name.
     with ExitStack() as stack:
         if _POSIX:
             stack.callback(os.close, number)
@@ -74,7 +74,7 @@ def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            # Temporary files are private; this one becomes what stood there, or what any new file would be.
+            # Temporary files are private; the new file gets the mode of the former file, or the default mode.
             former = target.lstat().st_mode if target.exists() else 0
             os.chmod(temporary, stat.S_IMODE(former) if stat.S_ISREG(former) else 0o666 & ~_mask())
             os.replace(temporary, target)
@@ -90,9 +90,9 @@ def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
 
 
 def _temporary(target: Path) -> tuple[int, Path]:
-    """Create a private temporary file next to a file, open and locked as long as it is open; return both.
+    """Create a private temporary file next to a file, locked while it is open; return its descriptor and path.
 
-    Those that writers of the same file left when they were killed are removed.
+    Temporary files of killed writers of the same file are removed.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
@@ -102,19 +102,19 @@ def _temporary(target: Path) -> tuple[int, Path]:
     for path in chain(first, map(target.with_name, names)):
         try:
             descriptor = os.open(path, flags, 0o600)
-        except FileExistsError:  # another writer is at work on it
+        except FileExistsError:  # another writer is using it
             continue
         if _lock(descriptor) is not False and _stands_at(descriptor, path):
             return descriptor, path
-        os.close(descriptor)  # another process took it for an abandoned file
+        os.close(descriptor)  # another process removed it as abandoned
     raise AssertionError
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove a temporary file if its writer has ended; any other kind of file stays."""
+    """Remove a temporary file if its writer has ended; leave any other kind of file."""
     try:
         descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:  # there is no file, or something that no writer of ours makes
+    except OSError:  # there is no file, or it is not one of our temporary files
         return
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor) and _stands_at(descriptor, path):
@@ -124,7 +124,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file; return whether nobody else holds the lock, None where there are no such locks."""
+    """Lock a file; return whether the lock was free, or None if locks are not supported."""
     try:
         return try_lock(descriptor)
     except OSError:
@@ -132,7 +132,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _stands_at(descriptor: int, path: Path) -> bool:
-    """Return whether an open file is the one that stands at a path."""
+    """Return whether an open file is the one at a path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def _stands_at(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Name the file in what a disk complains of: a write that fails does not say where."""
+    """Add the file name to disk errors: a failed write does not include it."""
     try:
         yield
     except OSError as problem:
@@ -151,17 +151,17 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def replaced_by(path: Path, *, follow: bool = False) -> Path | None:
-    """Return the file that `replacing` replaces, whether it is there or not.
+    """Return the file that `replacing` replaces, whether or not it exists.
 
-    None stands for what is not replaced: whatever is no regular file, and what this process has open already, by a
-    name such as /dev/stdout.
+    Return None for paths that are not replaced: anything but a regular file, and files that this process has open, by
+    a name such as /dev/stdout.
 
     Args:
         path: the file.
-        follow: whether a symbolic link stands for the file that it leads to, or for itself.
+        follow: whether a symbolic link means its target, or the link itself.
 
     Raises:
-        OSError: if a folder stands there, or links lead round in a circle.
+        OSError: if the path is a folder, or links form a cycle.
     """
     if not follow and path.is_symlink() and _open_here(path) is None:
         return Path(os.path.realpath(path.parent)) / path.name
@@ -175,7 +175,7 @@ def replaced_by(path: Path, *, follow: bool = False) -> Path | None:
 
 
 def _open_here(path: Path) -> int | None:
-    """Return the number of the open file of this process that links lead to, as those of /dev/stdout do, or None."""
+    """Return the descriptor of an open file of this process that links such as /dev/stdout lead to, or None."""
     for _ in range(_MOST_LINKS):
         if not path.is_symlink():
             break
@@ -193,20 +193,20 @@ def _mask() -> int:
 
 
 def check_no_link(folder: Path) -> None:
-    """Check that a folder inside a run folder is no symbolic link: what is written there stays inside.
+    """Check that a folder inside a run folder is not a symbolic link, so that writes stay inside the run folder.
 
     Raises:
-        OSError: if it is one.
+        OSError: if it is a link.
     """
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a symbolic link, expected a folder inside its run (remove it)", str(folder))
 
 
 def check_writable(path: Path) -> None:
-    """See to it, before any work, that a file can be written, see `replacing`; nothing is changed.
+    """Check, before any work, that a file can be written (see `replacing`); nothing is changed.
 
     Raises:
-        OSError: if it cannot.
+        OSError: if it cannot be written.
     """
     target = replaced_by(path, follow=True)
     if target is None:
@@ -217,28 +217,28 @@ def check_writable(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """See to it, before any work, that files can be made in a folder, which may be missing yet; nothing is changed.
+    """Check, before any work, that files can be created in a folder, which may not exist yet; nothing is changed.
 
     Raises:
-        OSError: if they cannot.
+        OSError: if they cannot be created.
     """
     while not path.exists() and path != path.parent:
         path = path.parent
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(path))
-    with tempfile.TemporaryFile(dir=path):  # whoever may do everything is not told the truth by os.access
+    with tempfile.TemporaryFile(dir=path):  # os.access is wrong for privileged users
         pass
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether there is a file; unlike a `Path`'s own this takes any name, also one that no file can have."""
+    """Return whether a file exists; unlike `Path.is_file` this accepts any name, including invalid ones."""
     return os.path.isfile(path)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that writers left in a folder when they were killed, see `replacing`.
+    """Remove temporary files that killed writers left in a folder; see `replacing`.
 
-    Files of other programs and those of writers that are at work stay.
+    Files of other programs and of active writers stay.
     """
     for path in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
@@ -246,32 +246,32 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
-    """Write data as JSON to a file, see `replacing`."""
+    """Write data to a file as JSON; see `replacing`."""
     with replacing(path, follow=follow) as file:
         file.write(json.dumps(content, indent=1).encode() + b"\n")
 
 
 @contextmanager
 def held(path: Path, busy: Exception) -> Iterator[None]:
-    """Hold a lock file while the block runs; the system releases it when the process ends, however it ends.
+    """Hold a lock file during the block; the system releases the lock however the process ends.
 
-    The file is removed at the end of the block. Where the file system has no locks, nothing is held, and a line on the
-    error stream says so.
+    The file is removed at the end of the block. If the file system does not support locks, print a notice and continue
+    without a lock.
 
     Raises:
-        busy: if another process holds it.
-        OSError: if the file cannot be made.
+        busy: if another process holds the lock.
+        OSError: if the file cannot be created.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if _POSIX:  # an open file cannot be removed elsewhere
+        if _POSIX:  # on Windows, an open file cannot be removed
             stack.enter_context(_locked(path, busy))
             stack.callback(path.unlink, missing_ok=True)
         yield
 
 
 def _locked(path: Path, busy: Exception) -> BinaryIO:
-    """Return a lock file that is open and held: the one at the path, not one that was just removed."""
+    """Return a locked lock file, which is still the one at the path and not one that was just removed."""
     while True:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         file = os.fdopen(os.open(path, flags, 0o666), "ab")

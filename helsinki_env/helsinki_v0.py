@@ -1,4 +1,4 @@
-"""Helsinki for PettingZoo: two to four players slide pavilions into their boards; whoever has most points wins.
+"""Helsinki for PettingZoo: two to four players slide pavilions into their boards; the most points win.
 
 | | |
 | --- | --- |
@@ -7,7 +7,7 @@
 | Agents | `player_0` to `player_1`, `player_2` or `player_3`, in turn order |
 | Actions | `Discrete(554)`, masked (with the default components) |
 | Observations | dict: `observation` int8 (1385,), `action_mask` int8 (554,) |
-| Parallel API | no: one agent decides at a time |
+| Parallel API | no: agents act one at a time |
 
     >>> import numpy as np
     >>> from helsinki_env import helsinki_v0
@@ -22,59 +22,58 @@
     ...         action = rng.choice(np.flatnonzero(observation["action_mask"]))
     ...     env.step(action)
 
-**Turns.** A turn consists of several decisions (move, draw or build, pay card by card, place the tile, ...), each of
-which is one step. An agent therefore takes several steps in a row; the next player follows when its turn is over.
-The rules are on the rules page, `docs/rules.md`.
+**Turns.** A turn consists of several actions (move, draw or build, pay card by card, place the tile, ...), one step
+each. An agent therefore takes several steps in a row until its turn is over. For the rules, see `docs/rules.md`.
 
-**Actions.** An action is the id of a decision; `helsinki_env.notation` turns ids into text and back
-(`notation.describe(65)` is `'PAY blue 1/2'`). The ids are the same for every number of players and every setup with
-the same components.
+**Actions.** `helsinki_env.notation` converts between action ids and text (`notation.describe(65)` is `'PAY blue 1/2'`).
+The ids are the same for every number of players and every setup with the same components.
 
-**Mask.** `action_mask` is 1 for each legal decision. At least one is legal as long as the game lasts. Agents that
-are not to move, and all of them when the game is over, get zeros.
+**Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
+zeros for agents that are not acting, and for all agents after the end.
 
-**Observation.** What the agent may see and no more, from its own seat. `helsinki_env.observation.split` names the
-pieces, `helsinki_env.observation.layout().markdown()` lists them. Its numbers lie between 0 and 127.
+**Observation.** The public information and the agent's own hidden information, from its own seat.
+`helsinki_env.observation.split` returns the fields by name, and `helsinki_env.observation.layout().markdown()` lists
+them. All values are from 0 to 127.
 
-**Rewards.** 0 until the game ends; then every agent is terminated and gets its reward at once, so that `last()` of
-each agent returns it. The rewards sum to zero.
+**Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards, so that
+`last()` of each agent returns its reward. The rewards sum to zero.
 
-| `reward` | what an agent gets |
+| `reward` | reward of an agent |
 | --- | --- |
 | `"win"` | 1 for the winner, -1 / (n - 1) for the others |
-| `"rank"` | from 1 for the first place to -1 for the last, in equal steps |
-| `"margin"` | own points less the mean of the others' points |
+| `"rank"` | from 1 for the first rank to -1 for the last, in equal steps |
+| `"margin"` | own points minus the mean of the others' points |
 
-`infos[agent]` then holds `scores` and `places` of all seats (0 is the first place).
+At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank).
 
-**Illegal decisions** raise `IllegalActionError`, which names the decision, the phase and what is legal; the game is
-as before. With `illegal="penalise"` they end the game: -1 for the offender (-100 with `reward="margin"`), and the
-others share as much; `infos[offender]["illegal_action"]` says what was wrong.
+**Illegal actions** raise `IllegalActionError`, which names the action, the phase and the legal actions; the game does
+not change. With `illegal="penalise"`, an illegal action ends the game. The agent gets -1 (-100 with `reward="margin"`),
+the others share the opposite amount, and `infos[agent]["illegal_action"]` contains the message.
 
 **Reset.** `reset(seed=s)` deals the game of `helsinki_env.Game(config, seed=s)`. `reset()` without a seed deals the
-next game after that seed, so a whole series follows from one seed. `reset(options=...)` takes `covered`, `denied` and
-`dry_roads`, which then hold for later games too. The number of players belongs to the environment, as its agents do.
+next game after that seed, so one seed determines a whole series. `reset(options=...)` takes `covered`, `denied` and
+`dry_roads`, which also apply to later games. The number of players is fixed for an environment.
 
-**Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` keep a game that is under way, chance
-included; `get_state()` and `set_state()` do it in place. `env.unwrapped.game` is a copy of the game as
+**Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` copy a game in progress, including its
+random state. `get_state()` and `set_state()` save and load it in place. `env.unwrapped.game` is a copy of the game as
 `helsinki_env.Game`.
 
 **Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra; `render_width` pixels wide),
 `"svg"` (text) or `"human"` (prints the text after every step and in `render`). Text has colors on terminals, unless
-``NO_COLOR`` is set. All cards are shown.
+``NO_COLOR`` is set. All cards are visible.
 
-**Speed.** On one core some 350,000 steps a second for `raw_env()` and 310,000 for `env()`, with the loop above and a
-quick choice (`legal[int(random() * len(legal))]`; docs/speed.md); `env.action_space(agent).sample(mask)` takes far
-longer than the step. `env()` adds one wrapper, PettingZoo's own check of the order of calls.
-`helsinki_env.HelsinkiVectorEnv` plays many games at once and is the one to train with.
+**Speed.** On one core, `raw_env()` runs about 350,000 steps per second and `env()` about 310,000, with the loop above
+and a fast sampler (`legal[int(random() * len(legal))]`; docs/speed.md). `env.action_space(agent).sample(mask)` takes
+far longer than the step. `env()` adds one wrapper, PettingZoo's check of the call order. For training, use
+`helsinki_env.HelsinkiVectorEnv`, which plays a batch of games.
 
 Version policy
 --------------
-The number in `helsinki_v0` changes whenever an agent could notice: rules, action ids, masks, the observation's
-pieces, rewards, or the games that a seed deals. Results with different numbers are not comparable. Anything else
-(speed, drawings, further options whose default changes nothing) leaves it as it is, and component files with other
-facts are other games by their own name. Version 0 is still being settled: until the first release it may change
-without a new number.
+The number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks, observation
+fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Other changes
+(speed, drawings, new options whose defaults change nothing) keep the number. Component files with other facts define
+different games with their own names. Version 0 is not final: it may change without a new number until the first
+release.
 
 Version History
 ---------------
@@ -102,22 +101,22 @@ __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env
 
 
 class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
-    """Helsinki as a PettingZoo AEC environment; see the module for what agents see, do and get.
+    """Helsinki as a PettingZoo AEC environment; see the module for observations, actions and rewards.
 
     Args:
         num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
+        covered: board actions disabled for all players, ids or names, or "first_game".
+        denied: board actions disabled for each seat, one such set per seat, or None.
+        dry_roads: whether to play with the expansion.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
-        render_width: of "rgb_array", in pixels; None: 1,200.
+        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
     """
 
     metadata = metadata_of(HELSINKI)
@@ -147,36 +146,36 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, to look at, to search or to save."""
+        """A copy of the current game, to inspect, search or save."""
         game: Game = super().game
         return game
 
 
 def env(*args: Any, **kwargs: Any) -> OrderEnforced:
-    """Return the environment with the only wrapper that it needs. Arguments as for `raw_env`."""
+    """Return the environment wrapped in `OrderEnforced`. Arguments as for `raw_env`."""
     return OrderEnforced(raw_env(*args, **kwargs))
 
 
 class HelsinkiVectorEnv(GameVectorEnv):
-    """A batch of games for self-play, all seats; see `GameVectorEnv` for what comes back and how it goes on.
+    """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
-    The pieces of the observation are named by `helsinki_env.observation.split`.
+    `helsinki_env.observation.split` returns the observation fields by name.
 
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
+        covered: board actions disabled for all players, ids or names, or "first_game".
+        denied: board actions disabled for each seat, one such set per seat, or None.
+        dry_roads: whether to play with the expansion.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: options to draw at random for each game (`RandomEpisodes`).
         config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
-        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
     config: GameConfig
@@ -212,28 +211,28 @@ class HelsinkiVectorEnv(GameVectorEnv):
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
         game: Game = super().game(b)
         return game
 
 
 class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
-    """Many games at once, in each of which one seat learns; see `GameSeatVectorEnv` for what comes back.
+    """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
 
     Args:
         num_envs: number of games B.
         opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
+        covered: board actions disabled for all players, ids or names, or "first_game".
+        denied: board actions disabled for each seat, one such set per seat, or None.
+        dry_roads: whether to play with the expansion.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: options to draw at random for each game (`RandomEpisodes`).
         config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played; see also `GameSeatVectorEnv`.
+        ConfigError: for invalid options; see also `GameSeatVectorEnv`.
     """
 
     config: GameConfig
@@ -273,27 +272,27 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         )
 
     def game(self, b: SupportsIndex) -> Game:
-        """Return a copy of game `b`, with everybody's cards: for tools. ValueError if there is none."""
+        """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
         game: Game = super().game(b)
         return game
 
 
 class HelsinkiSeatEnv(GameSeatEnv):
-    """One game in which one seat learns; see `GameSeatEnv` for what comes back.
+    """A game with one learning seat; see `GameSeatEnv` for returned values.
 
     Args:
         opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
+        covered: board actions disabled for all players, ids or names, or "first_game".
+        denied: board actions disabled for each seat, one such set per seat, or None.
+        dry_roads: whether to play with the expansion.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: options to draw at random for each game (`RandomEpisodes`).
         config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments.
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
     """
 
     metadata = {"render_modes": render_modes(HELSINKI), "render_fps": 2}  # noqa: RUF012  # as in the base
@@ -328,12 +327,12 @@ class HelsinkiSeatEnv(GameSeatEnv):
 
     @property
     def config(self) -> GameConfig:
-        """What is played."""
+        """The game configuration."""
         config: GameConfig = super().config
         return config
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, with everybody's cards: for tools."""
+        """A copy of the current game with all cards visible, for tools."""
         game: Game = super().game
         return game

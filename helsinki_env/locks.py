@@ -1,4 +1,4 @@
-"""Locks on open files, and file systems without them."""
+"""Locks on open files, and detection of file systems without locks."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ with suppress(ModuleNotFoundError):  # Windows
 __all__ = ["NoLocksError", "has_locks", "say_unlocked", "try_lock", "unlock"]
 
 _POSIX = os.name == "posix"
-#: Another process holds the lock.
+#: Errors if another process holds the lock.
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
-#: What file systems without locks answer; some of them do not know the question.
+#: Errors of file systems without locks; some do not implement the call.
 _WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL}
 
 
 class NoLocksError(OSError):
-    """The file system, or the operating system, has no locks."""
+    """The file system or the operating system does not support locks."""
 
 
 def try_lock(file: int, byte: int | None = None) -> bool:
-    """Lock an open file without waiting; return whether it is locked now, rather than by somebody else.
+    """Try to lock an open file without waiting; return False if another process holds the lock.
 
     Args:
         file: its descriptor.
         byte: lock only this byte, for the whole process.
 
     Raises:
-        NoLocksError: if there are no locks.
-        OSError: if the file cannot be locked for another reason.
+        NoLocksError: if locks are not supported.
+        OSError: if locking fails for another reason.
     """
     if not _POSIX:
         raise NoLocksError(errno.ENOSYS, os.strerror(errno.ENOSYS))
@@ -55,17 +55,17 @@ def try_lock(file: int, byte: int | None = None) -> bool:
 
 
 def unlock(file: int, byte: int) -> None:
-    """Unlock a byte of a file, see `try_lock`."""
+    """Unlock a byte of a file; see `try_lock`."""
     fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
 
 
 def has_locks(folder: Path) -> bool:
-    """Return whether the file system of a folder has locks; if not, a line on the error stream says so.
+    """Return whether the file system of a folder supports locks; if not, print a notice.
 
     Raises:
-        OSError: if no file can be made in the folder.
+        OSError: if no file can be created in the folder.
     """
-    if not _POSIX:  # such systems have locks of another kind
+    if not _POSIX:  # Windows has locks of another kind
         return True
     with tempfile.TemporaryFile(dir=folder) as file:
         try:
@@ -77,5 +77,5 @@ def has_locks(folder: Path) -> bool:
 
 @cache
 def say_unlocked(folder: Path) -> None:
-    """Say, once, that nothing keeps two processes from writing to a folder at the same time."""
+    """Print a notice, once, that concurrent writes to a folder are not prevented."""
     notice(f"{folder}: the file system has no locks: let no other process write there at the same time")

@@ -1,4 +1,4 @@
-"""What the machine gives to this process: CPU cores, and folders of the user."""
+"""Resources of this process: CPU cores and user folders."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _NAME = "helsinki-env"
 def processors() -> int:
     """Return the number of CPU cores that this process may use.
 
-    Counts the affinity of the process and the CPU quota of its container (cgroup), a part of a core as a whole one.
+    Respects the CPU affinity of the process and the CPU quota of its container (cgroup), rounded up.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min([cores, *(math.ceil(quota) for quota in _quotas(Path("/")))]))
 
 
 def _quotas(root: Path) -> Iterator[float]:
-    """Yield the CPU quotas, in cores, of the cgroups that this process is in, and of those around them.
+    """Yield the CPU quotas, in cores, of this process's cgroups and their ancestors.
 
     Args:
-        root: the folder that holds proc/ and the mount points of the cgroups.
+        root: folder that contains proc/ and the mount points of the cgroups.
     """
     groups: dict[str, str] = {}
     for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP, without controllers in version 2
@@ -47,7 +47,7 @@ def _quotas(root: Path) -> Iterator[float]:
         if len(before.split()) < 5 or controller not in groups or controller not in ("", *options.split(",")):
             continue
         shown, mount = before.split()[3:5]
-        # Seen from a container, the mounted part can lie above the group, or be the group itself.
+        # Inside a container, the mounted folder may be an ancestor of the group, or the group itself.
         inside = os.path.relpath(groups[controller], shown) if groups[controller].startswith(shown) else "."
         top = root / mount.lstrip("/")
         for folder in (top / inside, *(top / inside).parents):
@@ -57,7 +57,7 @@ def _quotas(root: Path) -> Iterator[float]:
 
 
 def _quota(folder: Path) -> Iterator[float]:
-    """Yield the CPU quota of a cgroup, if there is one."""
+    """Yield the CPU quota of a cgroup, if it has one."""
     names = (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
     for files in names:
         words = " ".join(line for name in files for line in _lines(folder / name)).split()
@@ -75,10 +75,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def home_folder() -> Path | None:
-    """Return the home folder of the user; None if nothing names one by an absolute path."""
+    """Return the user's home folder; None if no absolute path to it is known."""
     homes = [os.environ.get("HOME", "")]
     if os.name == "posix":
-        with suppress(KeyError):  # a process may run for a user without an account
+        with suppress(KeyError):  # the user may have no account entry
             homes.append(pwd.getpwuid(os.getuid()).pw_dir)
     else:
         homes = [os.path.expanduser("~")]
@@ -86,12 +86,12 @@ def home_folder() -> Path | None:
 
 
 def user_folder(kind: Literal["cache", "data"]) -> Path | None:
-    """Return the folder of this project among the user's files; None if there is none.
+    """Return the project's folder among the user's files; None if there is none.
 
-    A relative path in the environment counts as none: it would name a folder of whatever folder the process runs in.
+    Ignores relative paths in environment variables, because they depend on the current folder.
 
     Args:
-        kind: of the files.
+        kind: kind of files.
     """
     usual, named = {"cache": (".cache",), "data": (".local", "share")}[kind], f"XDG_{kind.upper()}_HOME"
     if kind == "data" and sys.platform == "win32":

@@ -1,4 +1,4 @@
-r"""Text from outside as part of a page or of a terminal: names stay names, whatever is in them.
+r"""Escape external text for pages and terminals, so that it is shown literally.
 
 >>> print(row([text("a | b"), code("x`y"), text("<b>*now*</b>")]))
 | a \| b | ``x`y`` | \<b\>\*now\*\</b\> |
@@ -15,20 +15,20 @@ from helsinki_env.data import UserError
 
 __all__ = ["all_printable", "code", "link", "marked", "printable", "row", "section", "table", "text"]
 
-#: What means something in running text; an underscore only at the edge of a word, a hash only at the end of a heading.
+#: Characters with a meaning in text; an underscore only at a word boundary, a hash only at the end of a heading.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
 _CODE = re.compile(r"`([^`]*)`")
 
 
 def printable(words: str) -> str:
-    """Return text with a mark in place of each control character: escape sequences, ends of lines, half characters."""
+    """Return text with control characters (escape sequences, newlines, lone surrogates) replaced by a mark."""
     if words.isprintable():
         return words
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
 
 
 def all_printable(data: Any) -> Any:
-    """Return plain data with every text in it printable, keys too."""
+    """Return plain data with all texts printable, including keys."""
     if isinstance(data, str):
         return printable(data)
     if isinstance(data, Mapping):
@@ -37,12 +37,12 @@ def all_printable(data: Any) -> Any:
 
 
 def text(words: str) -> str:
-    """Return text as Markdown that shows just that, on one line."""
+    """Return text as Markdown that shows it literally, on one line."""
     return _SPECIAL.sub(r"\\\g<0>", _one_line(words))
 
 
 def code(words: str) -> str:
-    """Return text as a span of code."""
+    """Return text as a Markdown code span."""
     shown = _one_line(words)
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     edge = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
@@ -54,18 +54,18 @@ def _one_line(words: str) -> str:
 
 
 def marked(words: str) -> str:
-    """Return text in which `...` stands for code, and nothing else for anything, as Markdown."""
+    """Return text as Markdown, where `...` marks code and everything else is literal."""
     parts = _CODE.split(words)
     return "".join(code(part) if i % 2 else text(part) for i, part in enumerate(parts))
 
 
 def link(words: str, target: str) -> str:
-    """Return a link to a file."""
+    """Return a Markdown link to a file."""
     return f"[{text(words)}]({quote(target)})"
 
 
 def row(cells: Sequence[str]) -> str:
-    """Return a row of a table; cells are Markdown."""
+    """Return a table row; cells are Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -73,26 +73,26 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
     """Return a table; cells are Markdown.
 
     Args:
-        head: the names of the columns.
-        rows: of cells.
-        left: how many columns are of text; the others are of numbers.
+        head: column headers.
+        rows: rows of cells.
+        left: number of text columns, which are left-aligned; the others contain numbers.
     """
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(row(cells) for cells in (head, rule, *rows))
 
 
 def section(page: str, name: str, content: str | None = None) -> str:
-    """Return the part of a page that a program writes, or the page with another one.
+    """Return a generated section of a page, or the page with new content in that section.
 
-    It stands between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
+    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
 
     Args:
-        page: its text.
-        name: of the part.
-        content: what shall stand there; None: the part is returned as it is.
+        page: text of the page.
+        name: name of the section.
+        content: new content; None: return the current content.
 
     Raises:
-        ValueError: if the page has no such part, or more than one.
+        ValueError: if the page does not have exactly one such section.
     """
     page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"

@@ -1,4 +1,4 @@
-"""Positions of every game as plain data, and Helsinki's decisions as text, under the name that users know."""
+"""Positions of all games as plain data, and Helsinki's actions as text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
     """Return a game as plain data for JSON.
 
     Args:
-        game: the game, of Helsinki or Copenhagen.
-        seat: None for the whole position; else a copy with only what this seat may see.
+        game: a game of Helsinki or Copenhagen.
+        seat: None for the whole position; else only what this seat may see.
 
     Raises:
-        ValueError: if there is no such seat, or positions of this game cannot be written.
+        ValueError: for an invalid seat, or a game that does not support positions.
     """
     if game.spec.to_dict is None:
         raise ValueError(f"game: found {shown(game.spec.name)}, whose positions cannot be written")
@@ -29,14 +29,14 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
 
 def from_dict(position: Mapping[str, Any]) -> BoardGame:
-    """Return the game that `to_dict` wrote, of which its key `game` tells; both go on alike.
+    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the game.
 
     Raises:
-        PositionError: (a ValueError) naming the key, what stood there and what was expected.
-        ValueError: if there is no such game, or its positions cannot be read.
+        PositionError: (a ValueError) names the key, the value found and the expected value.
+        ValueError: for an unknown game, or one that does not support positions.
     """
     name = position.get("game") if isinstance(position, Mapping) else None
-    spec = usual_spec() if name is None else spec_named(name)  # without a name the usual game says what is missing
+    spec = usual_spec() if name is None else spec_named(name)  # without a name, the default game reports the error
     if spec.from_dict is None:
         raise ValueError(f"game: found {shown(name)}, whose positions cannot be read")
     game: BoardGame = spec.from_dict(position)

@@ -1,4 +1,4 @@
-"""Lines for the user on the error stream."""
+"""Notices for the user on the error stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["notice"]
 
 
 def notice(text: str) -> None:
-    """Print one line on the error stream; a stream that is closed or full stops nothing."""
+    """Print one line on the error stream; ignore a closed or full stream."""
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
             print(f"helsinki-env: {' '.join(text.split())}", file=sys.stderr, flush=True)

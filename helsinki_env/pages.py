@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the code: `python -m helsinki_env.pages docs` writes them anew."""
+"""Documentation pages generated from the code: `python -m helsinki_env.pages docs` writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PAGES", "write"]
 
 
 def _pages() -> dict[str, Any]:
-    """The pages of the games that live here: what makes each, by its file name."""
+    """Return the generators of the games' pages, by file name."""
     modules = [f"{games.__name__}.{found.name}.pages" for found in iter_modules(games.__path__)]
     return {name: page for module in modules if find_spec(module) for name, page in import_module(module).PAGES.items()}
 

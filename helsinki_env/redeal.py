@@ -1,4 +1,4 @@
-"""Hidden cards dealt anew (`helsinki_env.engine.hidden`), under the name that users know."""
+"""Public alias of `helsinki_env.engine.hidden`: determinization."""
 
 from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
 

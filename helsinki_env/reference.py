@@ -1,3 +1,3 @@
-"""Helsinki's rules again, plain and slow (`helsinki_env.games.helsinki.reference`), under the name that users know."""
+"""Public alias of `helsinki_env.games.helsinki.reference`: a simple, slow implementation of Helsinki's rules."""
 
 from helsinki_env.games.helsinki.reference import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Games made up again from observations (`helsinki_env.engine.hidden`), under the name that users know."""
+"""Public alias of `helsinki_env.engine.hidden`: game states from observations."""
 
 from helsinki_env.engine.hidden import ObservationError, deals, restore
 

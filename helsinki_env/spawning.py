@@ -1,4 +1,4 @@
-"""Worker processes: whether they can start from this script, and why they ended."""
+"""Check that worker processes can start from this script, and explain why they ended."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _REMEDY = 'put what starts them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
-    """Check that worker processes can be started: each of them runs the main script again, up to its main guard.
+    """Check that worker processes can start: each of them imports the main script, up to its main guard.
 
     Args:
-        error: the class to raise.
+        error: exception class to raise.
 
     Raises:
-        error: if the script comes from standard input, or this process is a worker that runs a script without guard.
+        error: if the script comes from standard input, or this is a worker of a script without a main guard.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
@@ -32,11 +32,11 @@ def check_main(error: type[ValueError]) -> None:
 
 
 def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
-    """Return why worker processes ended that should not have.
+    """Return why worker processes ended unexpectedly.
 
     Args:
-        processes: all of them; they have ended.
-        began: whether any of them had run the main script.
+        processes: all workers; they have ended.
+        began: whether any of them had finished importing the main script.
     """
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
@@ -49,7 +49,7 @@ def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: b
 
 
 def _script() -> str | None:
-    """Return the file that a worker runs as it starts; None if it runs none, or imports a module."""
+    """Return the file that workers run at start; None if they run none, or import a module."""
     main = sys.modules["__main__"]
     path = getattr(main, "__file__", None)
     if path is None or getattr(main, "__spec__", None) is not None:

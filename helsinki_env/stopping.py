@@ -1,9 +1,9 @@
-"""Ctrl-C: one of them ends a command within moments, what was done is kept, and a line says how to go on.
+"""Handle Ctrl-C: stop a command within moments, save its results, and print how to resume.
 
-The signal raises KeyboardInterrupt in the main thread, so that every block tidies up as it is left. That must wait for
-whatever runs there: a kernel, or threads that are to be joined, may keep it for hours. So a thread watches, and if the
-command has not ended after a moment it has what was done kept and ends the process. A command says by `kept` what there
-is to keep; it is asked once, by whichever of the two comes first.
+The signal raises KeyboardInterrupt in the main thread, so that every block cleans up. A kernel or a join of threads can
+delay the exception for hours. A thread therefore watches the command: if it does not end soon, the thread has the
+results saved and ends the process. A command registers with `kept` how to save its results; that function is called
+only once.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from typing import Any, NoReturn
 
 __all__ = ["Stopping", "again", "interrupts_held", "kept", "stoppable", "undisturbed"]
 
-#: Seconds in which a command may tidy up by itself.
+#: Seconds for a command to clean up.
 _GRACE = 1.5
-#: Seconds more for writing, if that has begun.
+#: Additional seconds for saving, if it has begun.
 _WRITING = 10.0
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Stopping:
-    """How a command is stopped.
+    """The state of a command that signals can stop.
 
     Args:
-        words: the command as it was called, its name first.
+        words: the command line, starting with the command name.
 
     Attributes:
-        keepers: what `kept` was told, the innermost block last.
-        caught: the signals that stop the command, and what was done about each before.
-        undisturbed: how many blocks the main thread is in that are to end first.
-        due: whether it is to be stopped after them.
+        keepers: functions registered by `kept`, the innermost block last.
+        caught: signals that stop the command, with their previous handlers.
+        undisturbed: number of nested blocks that must end before the command stops.
+        due: whether the command stops after these blocks.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -54,23 +54,23 @@ class Stopping:
 
     @property
     def status(self) -> int:
-        """The exit status of a command that was stopped."""
+        """The exit status of a stopped command."""
         return 128 + self._signal
 
     def again(self, *more: str, without: Sequence[str] = ()) -> str:
-        """Return the command line; see `again`."""
+        """Return the command line; see the function `again`."""
         words = [word for word in self.words if word not in without]
         return shlex.join(["helsinki", *words, *(word for word in more if word not in words)])
 
     def say(self) -> None:
-        """Have what was done kept and print the line, once."""
+        """Save the results and print the message, once."""
         if not self._speaking.acquire(timeout=_WRITING):
             return
         try:
             if not self._said:
                 self._said = True
                 text = self._keep()
-                with suppress(OSError, ValueError):  # perhaps nobody reads it any more
+                with suppress(OSError, ValueError):  # the reader may be gone
                     print(f"helsinki {self.words[0]}: interrupted: {text}", file=sys.stderr, flush=True)
         finally:
             self._speaking.release()
@@ -84,7 +84,7 @@ class Stopping:
             return f"what was done could not be kept ({problem}); begin again with: {self.again()}"
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Stop what the main thread does, once: whoever presses Ctrl-C again shall not disturb the tidying up."""
+        """Interrupt the main thread, once: a second Ctrl-C must not interrupt the cleanup."""
         if not self._stopped:
             self._stopped, self._signal = True, number
             if not self.undisturbed:
@@ -92,12 +92,12 @@ class Stopping:
             self.due = True
 
     def watch(self, signals: socket.socket) -> None:
-        """End the process if the command does not end by itself after a signal.
+        """End the process if the command does not end after a signal.
 
         Args:
-            signals: gives the number of each signal as it comes, even if Python cannot handle it yet.
+            signals: receives the number of each signal, even while Python cannot handle it.
         """
-        with signals:  # open to the end: later signals are written there, too
+        with signals:  # keep it open to the end: later signals are written there, too
             number = self._received(signals)
             if not number or self._over.wait(_GRACE):
                 return
@@ -107,9 +107,9 @@ class Stopping:
         self._exit()
 
     def leave(self) -> NoReturn:
-        """End the process once the command has tidied up.
+        """End the process after the command has cleaned up.
 
-        Python would take its modules apart first, which takes many seconds where a lot of compiled code is loaded.
+        Python's own shutdown takes many seconds if a lot of compiled code is loaded.
         """
         guard = threading.Timer(_GRACE, self._exit)
         guard.daemon = True
@@ -120,7 +120,7 @@ class Stopping:
     def _exit(self) -> NoReturn:
         flushing = threading.Thread(target=_flush, daemon=True)
         flushing.start()
-        flushing.join(0.5)  # another thread may hold the stream and wait for a reader
+        flushing.join(0.5)  # another thread may hold the stream while it waits for a reader
         os._exit(self.status)
 
     def _received(self, signals: socket.socket) -> int:
@@ -132,7 +132,7 @@ class Stopping:
         return 0
 
     def over(self) -> None:
-        """The command has ended."""
+        """Note that the command has ended."""
         self._over.set()
 
 
@@ -141,14 +141,14 @@ _current = Stopping(["COMMAND"])
 
 @contextmanager
 def stoppable(stopping: Stopping) -> Iterator[None]:
-    """Let signals stop what the block does, with KeyboardInterrupt; see the module. Those that are ignored stay so."""
+    """Let signals stop the block with KeyboardInterrupt; see the module. Ignored signals stay ignored."""
     global _current
     before, _current = _current, stopping
     try:
         if threading.current_thread() is threading.main_thread():
             with _watched(stopping):
                 yield
-        else:  # who gets no signals cannot be stopped by them
+        else:  # only the main thread receives signals
             yield
     finally:
         _current = before
@@ -156,7 +156,7 @@ def stoppable(stopping: Stopping) -> Iterator[None]:
 
 @contextmanager
 def _watched(stopping: Stopping) -> Iterator[None]:
-    """Catch signals while the block runs, and watch whether they have been heeded."""
+    """Catch signals during the block, and watch whether the command reacts to them."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
     stopping.caught = {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual}
     if not stopping.caught:
@@ -168,7 +168,7 @@ def _watched(stopping: Stopping) -> Iterator[None]:
     hook = sys.unraisablehook
 
     def unraisable(problem: Any) -> None:
-        if problem.exc_type is not KeyboardInterrupt:  # it came where nobody could pass it on; the watcher is there
+        if problem.exc_type is not KeyboardInterrupt:  # raised where it could not propagate; the watcher handles it
             hook(problem)
 
     wakeup = signal.set_wakeup_fd(outbox.fileno(), warn_on_full_buffer=False)
@@ -187,7 +187,7 @@ def _watched(stopping: Stopping) -> Iterator[None]:
 
 
 def _let_go(stopping: Stopping, wakeup: int) -> None:
-    """Do about signals what was done before."""
+    """Restore the previous signal handlers."""
     for number, handler in stopping.caught.items():
         signal.signal(number, handler)
     if stopping.caught:
@@ -195,17 +195,17 @@ def _let_go(stopping: Stopping, wakeup: int) -> None:
         stopping.caught = {}
 
 
-if hasattr(os, "register_at_fork"):  # what is sent to a copy of the process is not for us
+if hasattr(os, "register_at_fork"):  # signals to a forked process are not for this command
     os.register_at_fork(after_in_child=lambda: _let_go(_current, -1))
 
 
 @contextmanager
 def kept(keep: Callable[[], str]) -> Iterator[None]:
-    """While the block runs, let what it does be kept if the command is stopped.
+    """Register how to save the results of the block if the command is stopped.
 
     Args:
-        keep: keeps it, and returns what is kept and how to go on, in words. It is called when the block has been left,
-            or, if that takes too long, from another thread while it still runs.
+        keep: saves the results and returns a message about what was saved and how to resume. It is called after the
+            block ends or, if that takes too long, from another thread while the block still runs.
     """
     stopping = _current
     stopping.keepers.append(keep)
@@ -220,9 +220,9 @@ def kept(keep: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let the block end before a signal stops the command: it is short, and must not be left halfway."""
+    """Delay the stop of the command until the block ends; for short blocks that must not be interrupted."""
     stopping = _current
-    if threading.current_thread() is not threading.main_thread():  # no signal comes here
+    if threading.current_thread() is not threading.main_thread():  # other threads receive no signals
         yield
         return
     stopping.undisturbed += 1
@@ -237,16 +237,16 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while the block runs, so that a process that starts there never receives it.
+    """Block Ctrl-C during the block, so that a process that starts there never receives it.
 
-    The process inherits the blocked signal: no Ctrl-C interrupts its imports, before it can ignore the signal itself.
+    The process inherits the blocked signal, so no Ctrl-C interrupts its imports before it can ignore the signal itself.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # it would release the signal if it started within the block
+    resource_tracker.ensure_running()  # started within the block, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -258,14 +258,14 @@ def again(*more: str, without: Sequence[str] = ()) -> str:
     """Return the command line of this command.
 
     Args:
-        more: options to add, if they are not there.
-        without: options to leave out.
+        more: options to add if they are missing.
+        without: options to omit.
     """
     return _current.again(*more, without=without)
 
 
 def _show_cursor() -> None:
-    """Bring back what a progress bar has hidden, and leave its line."""
+    """Show the cursor again after a progress bar, and end its line."""
     for stream in (sys.stderr, sys.stdout):
         with suppress(OSError, ValueError):
             if stream.isatty():

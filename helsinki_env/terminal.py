@@ -1,4 +1,4 @@
-"""What commands print on: any encoding, any width, and names that stay what they are."""
+"""Console output of commands: for any encoding and width, with names shown literally."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rich.table import Table
 
 __all__ = ["plain_console", "prepare_output", "written_in"]
 
-#: Columns that every help text has: what wraps text into fewer may never end.
+#: Minimum width of help texts: wrapping into fewer columns may never terminate.
 _LEAST, _MOST = 40, 10_000
-#: Columns that every table has: in fewer it would lose some of its own.
+#: Minimum width of tables: with fewer columns, Rich drops some of them.
 _TABLE = 80
-#: Letters of drawings and what takes their place, one for one, where an encoding lacks them.
+#: Characters of drawings with one-character replacements for encodings that lack them.
 _PLAIN = str.maketrans("─━═╌╴╶╸╺│┃║·•–—…×→▲▼►◄●◆◇□█▓▒░“”‘’", "--------|||.*--.x>^v><o#*_####\"\"''") | {ord("±"): "+-"}
 _ERRORS = "plain-letters"
 
 
 class _PlainConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, and let the terminal wrap the lines of a table that is wider than it."""
+        """Print, and let the terminal wrap the lines of tables that are too wide."""
         before = self._width
         if self.width < _TABLE and any(isinstance(one, Table) for one in objects):
             self._width = _TABLE
@@ -36,18 +36,18 @@ class _PlainConsole(Console):
 
 
 def plain_console(**options: Any) -> Console:
-    """Return a console that shows text and cells of tables as they are.
+    """Return a console that shows text and table cells literally.
 
-    Rich takes ``[name]`` for a style and ``:name:`` for a picture unless it is told otherwise.
+    By default, Rich interprets ``[name]`` as a style and ``:name:`` as an emoji.
 
     Args:
-        options: of Rich's `Console`.
+        options: arguments of Rich's `Console`.
     """
     return _PlainConsole(markup=False, emoji=False, **options)
 
 
 def prepare_output() -> None:
-    """Let the standard streams take any text, and text be as wide as a table needs at least."""
+    """Let the standard streams accept any text, and set the minimum widths."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)
@@ -58,12 +58,12 @@ def prepare_output() -> None:
 
 
 def written_in(text: str, encoding: str) -> str:
-    """Return a text as it is written in an encoding that may lack some of its letters."""
+    """Return a text with the characters that an encoding lacks replaced."""
     return text.encode(encoding, _ERRORS).decode(encoding)
 
 
 def _plain(problem: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace letters that an encoding lacks: those of drawings by similar ones, others by their numbers."""
+    """Replace unsupported characters: those of drawings by similar ones, others by their code points."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
     letters = problem.object[problem.start : problem.end]
@@ -74,7 +74,7 @@ def _replaced(letter: str) -> str:
     plain = letter.translate(_PLAIN)
     if plain.isascii():
         return plain
-    if "\u2500" <= letter <= "\u257f":  # corners and crossings of boxes
+    if "\u2500" <= letter <= "\u257f":  # box-drawing characters
         return "+"
     return letter.encode("ascii", "backslashreplace").decode()
 

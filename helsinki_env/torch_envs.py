@@ -1,4 +1,4 @@
-"""Batches of games in tensors, on a graphics card or a processor: the classes of each game."""
+"""Batches of games in tensors, on a GPU or CPU: one class per game."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv"]
 
 
 class HelsinkiTorchEnv(GameTorchEnv):
-    """A batch of games of Helsinki in tensors; see `GameTorchEnv` for what comes back and how it goes on.
+    """A batch of games of Helsinki in tensors; see `GameTorchEnv` for returned values and autoreset.
 
-    The pieces of the observation are named by `helsinki_env.observation.layout`.
+    `helsinki_env.observation.layout` names the observation fields.
 
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        covered: actions that nobody may use, ids or names, or "first_game".
-        denied: one such set for each seat, or None.
-        dry_roads: whether the expansion is played.
+        covered: board actions disabled for all players, ids or names, or "first_game".
+        denied: board actions disabled for each seat, one such set per seat, or None.
+        dry_roads: whether to play with the expansion.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         device, check: see `GameTorchEnv`.
-        episodes: what is drawn anew at each deal (`RandomEpisodes`).
+        episodes: options to draw at random for each game (`RandomEpisodes`).
         config: a `GameConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments, or a card that is not there.
+        ConfigError: for invalid options. ValueError: for other invalid arguments, or a missing GPU.
     """
 
     config: GameConfig
@@ -71,28 +71,28 @@ class HelsinkiTorchEnv(GameTorchEnv):
         super().__init__(num_envs, HELSINKI.checked(config), device, episodes, check)
 
     def to_cpu(self, b: int) -> Game:
-        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
         game: Game = super().to_cpu(b)
         return game
 
 
 class CopenhagenTorchEnv(GameTorchEnv):
-    """A batch of games of Copenhagen in tensors; see `GameTorchEnv` for what comes back and how it goes on.
+    """A batch of games of Copenhagen in tensors; see `GameTorchEnv` for returned values and autoreset.
 
-    The pieces of the observation are named by `helsinki_env.games.copenhagen.observation.LAYOUT`.
+    `helsinki_env.games.copenhagen.observation.LAYOUT` names the observation fields.
 
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        denied: for each seat the abilities that it may not take, ids (1 to 4) or names; or None.
+        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         device, check: see `GameTorchEnv`.
-        episodes: what is drawn anew at each deal (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
+        episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
         config: a `CopenhagenConfig` instead of the options from num_players to reward.
 
     Raises:
-        ConfigError: for options that cannot be played. ValueError: for other arguments, or a card that is not there.
+        ConfigError: for invalid options. ValueError: for other invalid arguments, or a missing GPU.
     """
 
     config: CopenhagenConfig
@@ -115,6 +115,6 @@ class CopenhagenTorchEnv(GameTorchEnv):
         super().__init__(num_envs, COPENHAGEN.checked(config), device, episodes, check)
 
     def to_cpu(self, b: int) -> CopenhagenGame:
-        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
         game: CopenhagenGame = super().to_cpu(b)
         return game

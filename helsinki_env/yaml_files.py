@@ -1,6 +1,6 @@
-"""Finds the project's YAML files: where they are, and how a name becomes a path.
+"""Locate the project's YAML files and resolve their names.
 
-Shared by every kind of configuration, so that all are found in the same places and complain in the same way.
+All kinds of configuration share this module, so that they use the same folders and error messages.
 """
 
 from pathlib import Path
@@ -12,14 +12,14 @@ __all__ = ["configs_folder", "find_yaml", "list_yaml"]
 
 
 def configs_folder() -> Path:
-    """Return the folder of the shipped configurations: the installed wheel's, else the repository's."""
+    """Return the folder of the bundled configurations: that of the installed wheel, else of the repository."""
     package = Path(__file__).resolve().parent
     inside = package / "configs"
     return inside if inside.is_dir() else package.parent / "configs"
 
 
 def list_yaml(kind: str) -> list[str]:
-    """Return the names (no suffix, sorted) of the shipped files of one kind, such as ``"components"``."""
+    """Return the names (no suffix, sorted) of the bundled files of one kind, such as ``"components"``."""
     return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
 
 
@@ -27,13 +27,13 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     """Return the path of a YAML file.
 
     Args:
-        name_or_path: a bare name stands for ``configs/<kind>/<name>.yaml``; a ``Path``, and text that ends in
-            ``.yaml`` or ``.yml`` or holds a slash, is a path.
-        kind: the folder of the shipped files.
-        error: the class to raise.
+        name_or_path: a bare name means ``configs/<kind>/<name>.yaml``; a ``Path``, or text that ends in ``.yaml`` or
+            ``.yml`` or contains a slash, is a path.
+        kind: subfolder of the bundled files.
+        error: exception class to raise.
 
     Raises:
-        error: if there is no such file; names the shipped ones.
+        error: if the file does not exist; lists the bundled ones.
     """
     text = str(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text

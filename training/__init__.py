@@ -1,13 +1,13 @@
-"""Self-play training of helsinki-env: observation -> network -> decisions -> trajectory -> PPO -> checkpoint.
+"""Self-play training of helsinki-env: observation -> network -> actions -> trajectory -> PPO -> checkpoint.
 
-Each seat follows its own trajectory.
+Each seat has its own trajectory.
 
-Needs PyTorch, which the extra `train` brings (`pip install -c constraints.txt -e ".[train]"` in a clone) and which is
-imported only by the modules that use it.
+Training requires PyTorch, from the extra `train` (`pip install -c constraints.txt -e ".[train]"` in a clone). Only the
+modules that use PyTorch import it.
 """
 
 import os
 
-# Threads of PyTorch that wait sleep then: spinning ones stop each other wherever other programs run as well, and
-# training was seen to take four times as long. PyTorch reads it when it is loaded.
+# Let idle PyTorch threads sleep: spinning threads slowed training up to four times on busy machines. PyTorch reads
+# the variable on import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -1,15 +1,15 @@
-"""How fast training goes, what the time goes to, and how Stable-Baselines3 does beside it: one run, in turns.
+"""Benchmark training throughput and profile it, in alternation with Stable-Baselines3.
 
     python -m training.bench --help
     python -m training.bench --preset standard --rounds 3
 
-Both learn two-player games with a network of about as many weights, as many games side by side, as many passes over
-what was played, and minibatches of the same size; both may use all processors. Ours goes on from a trained network, as
-nearly all of a run does. Counted are the decisions of the games that go by, as Stable-Baselines3 counts its time steps,
-and those that a network was asked about: ours leaves out decisions without a choice, which cost it no evaluation;
-Stable-Baselines3 evaluates them and learns from them as from all others.
+Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples
+per minibatch. Both may use all CPU cores. Our learner starts from a trained network, the typical state of a run.
 
-With a preset of a plain network (``--preset card``) it is measured alone, on the device that is named.
+The benchmark counts all steps of the games, as Stable-Baselines3 counts its time steps, and the steps that a network
+evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
+
+A preset of a plain network (``--preset card``) is measured alone, on the chosen device.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Does one update; returns decisions of the games, those a network was asked about, and what the time went to.
+#: Run one update; return the number of steps, the number of evaluated steps, and the time by activity.
 Update = Callable[[], tuple[int, int, dict[str, float]]]
 
 
 def _ours(preset: Any, network: Network, seed: int) -> Update:
-    """Return a function that does one update of ours."""
+    """Return a function that runs one update of our learner."""
     with needs("sb3"):
         import torch
 
@@ -59,17 +59,17 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
     learner = PPO(network, stage, config, seed, nobody, uses_bfloat16(preset.precision, device))
 
     def update() -> tuple[int, int, dict[str, float]]:
-        torch.set_num_threads(1)  # one processor plays, the other learns
+        torch.set_num_threads(1)  # one CPU core plays, the other learns
         before = learner.decisions
         progress = learner.update()
-        learner.settle()  # or it would play on in the other's time
+        learner.settle()  # otherwise it would keep playing during the other's measurement
         return config.games * config.steps, learner.decisions - before, progress.seconds
 
     return update
 
 
 def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
-    """Return a function that does one update of Stable-Baselines3's, and how many weights its network has."""
+    """Return a function that runs one update of Stable-Baselines3, and the number of weights of its network."""
     with needs("sb3"):
         import torch
         from sb3_contrib import MaskablePPO
@@ -79,7 +79,7 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     c = preset.ppo
     env = make_sb3_env(c.games, seed=seed)
     inputs, ids = int(env.observation_space.shape[0]), int(env.action_space.n)  # type: ignore[index,attr-defined]
-    # Policy and value have a body each: 2 (inputs w + w w) + w ids weights.
+    # Policy and value have separate bodies: 2 (inputs w + w w) + w ids weights.
     width = next(w for w in range(16, 4096, 16) if 2 * (inputs * w + w * w) + w * ids >= ours)
     arch = {"net_arch": [width, width], "activation_fn": torch.nn.ReLU}
     model = MaskablePPO(

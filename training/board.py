@@ -1,4 +1,4 @@
-"""What a run tells TensorBoard, if that is installed."""
+"""TensorBoard logging of a training run, if TensorBoard is installed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["Board"]
 
 
 class Board:
-    """Writes events; without TensorBoard it writes nothing.
+    """Writer of TensorBoard events; it does nothing without TensorBoard.
 
     Args:
-        folder: where to.
-        begin: updates that lie behind; events of later ones, of a run that broke off, do not count.
+        folder: log folder.
+        begin: number of completed updates; later events of an interrupted run are purged.
     """
 
     def __init__(self, folder: Path, begin: int) -> None:
@@ -48,7 +48,7 @@ class Board:
         self._write(step, values)
 
     def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
-        """Write how the learner did, with the interval."""
+        """Write evaluation results with confidence intervals."""
         values: dict[str, float] = {}
         for s in standings:
             name = f"strength/{s['players']} players against {s['opponent']}"

@@ -1,4 +1,4 @@
-"""How strong the learner is: games against fixed players, and the gate that a candidate must pass.
+"""Evaluate the learner: games against fixed players, and the promotion test of a candidate.
 
 A candidate replaces the best network only if a sequential test says that it is better (`agents.rating.sequential`):
 looking again and again until something looks good would let through whatever comes.

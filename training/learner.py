@@ -1,4 +1,4 @@
-"""What a run trains: a network, the parts of its training, and what it once was."""
+"""Learners of a training run: the network, its training phases and its opponent pool."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Part(Protocol):
         ...
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned."""
+        """Restore a result of `state`."""
 
     def close(self) -> None:
         """Let go of what works in the background."""

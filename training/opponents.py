@@ -1,6 +1,6 @@
-"""Who sits at the other seats: baselines, and what the learner once was.
+"""Opponent pool of self-play training: baselines and past versions of the learner.
 
-Against itself alone a learner may go round in circles, and forget what it no longer meets (Vinyals and others 2019,
+Pure self-play can cycle and forget how to beat earlier opponents (Vinyals and others 2019,
 "Grandmaster level in StarCraft II using multi-agent reinforcement learning", on leagues).
 """
 
@@ -50,7 +50,7 @@ class Pool:
         if self.most:
             self._loaded[name] = self._player(name, network)
         self.past.append((name, rollout))
-        # Who may be met is among these, as long as no more than so many wait to be met; whoever is not is read again.
+        # Cache only candidates that can still be sampled; reload the rest on demand.
         kept = {known for known, _ in self.past[:1] + self.past[-2 * self.most :]}
         self._loaded = {known: player for known, player in self._loaded.items() if known in kept}
 

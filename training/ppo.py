@@ -233,7 +233,7 @@ class PPO:
         return arrays
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned, with `counts` set, before the first update."""
+        """Restore a result of `state`, with `counts` set, before the first update."""
         load_module("network", self.network, arrays)
         load_module("playing", self.playing, arrays)
         load_optimiser("optimiser", self.optimiser, arrays)
@@ -261,7 +261,7 @@ class PPO:
 
 
 class _Nobody:
-    """Stands in where no game has opponents."""
+    """Placeholder for games without opponents."""
 
     name = "nobody"
 

@@ -259,7 +259,7 @@ class Preset:
             self._check_against()
 
     def _check_against(self) -> None:
-        """Whoever is to be beaten must be who is met and measured: nobody shall learn from others by mistake."""
+        """Check that the target player of a best response is the only opponent in training and evaluation."""
         alone = (self.against,)
         for path, met in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
             if met != alone:
@@ -268,7 +268,7 @@ class Preset:
             Entry(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
 
     def _check_players(self) -> None:
-        """Make every player once: a mistake in a name shall not come to light after an hour."""
+        """Make every player once, so that an invalid name fails before training starts."""
         game = self.game
         named = {"opponents": self.opponents, "evaluation.opponents": self.evaluation.opponents}
         if self.against:

@@ -1,4 +1,4 @@
-"""What a training run tells after each update."""
+"""Progress reports of a training run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["Progress", "Report"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What one update tells.
+    """Progress after one update.
 
     Attributes:
-        part: of the run, "warm start", "self-play" or, at the end of a best response, "race".
-        done: part of it that lies behind, 0 to 1.
-        decisions: decisions (in the warm start: positions) learnt from so far.
+        part: "warm start", "self-play" or, at the end of a best response, "race".
+        done: completed fraction of this part, 0 to 1.
+        decisions: self-play steps so far (in the warm start: samples).
         games: games finished so far.
-        points: mean points of a seat in the games that ended during the update, NaN if none did.
-        losses: means over the update.
-        seconds: what the time went to.
+        points: mean points per seat in games that ended during the update, NaN if none did.
+        losses: mean losses of the update.
+        seconds: time of the update by activity, in seconds.
     """
 
     part: str
@@ -33,12 +33,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """What is told after each update.
+    """Report after each update.
 
     Attributes:
-        seconds: of training so far, those before the run was last resumed included.
-        progress: of the part that is going on.
-        measured: the newest entry of the curve, or None.
+        seconds: training time so far in seconds, including the time before a resume.
+        progress: progress of the current part.
+        measured: latest entry of the evaluation curve, or None.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""A race: who of many wins most against somebody, when each measurement alone is too coarse to tell."""
+"""Sequential halving: find the contender with the highest win rate from noisy measurements."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["strongest"]
 def strongest(
     contenders: int, games: int, won: Callable[[int, int, int], float], told: Callable[[float], None] | None = None
 ) -> int:
-    """Return which of several wins most, by sequential halving (Karnin, Koren and Somekh 2013).
+    """Return the contender with the most wins, by sequential halving (Karnin, Koren and Somekh 2013).
 
-    In every round the games go in equal parts to those that are left, who all meet the same decks, no round those of
-    another one; the better half stays. What counts is what they have won in all rounds together.
+    Each round divides its games equally among the remaining contenders. All of them play the same deals, and each
+    round uses new deals. The better half by total wins over all rounds remains.
 
     Args:
-        contenders: how many there are, at least 1; of equals the later one stays.
-        games: of each round.
-        won: the share of the games that one wins, of (contender, games, number of the round).
-        told: called with the part of the race that lies behind, 0 to 1.
+        contenders: number of contenders, at least 1; ties keep the later contender.
+        games: games per round.
+        won: callable (contender, games, round number) that returns the win rate.
+        told: progress callback, called with the completed fraction, 0 to 1.
     """
     left = list(range(contenders))
     wins = [0.0] * contenders

@@ -35,36 +35,35 @@ with needs("train"):
 __all__ = ["COMPONENTS", "LEAST", "LOOKED_AT", "Rollout", "Stage", "from_viewer", "own_component"]
 
 LOOKED_AT = 5
-"""Choices that are looked at in each decision. A player looks at more (`agents.net.inputs.MOST`), but what positions
-are worth is learnt from these just as well, and playing goes a fifth faster."""
+"""Choices evaluated per action. Players evaluate more (`agents.net.inputs.MOST`). Fewer choices teach state values
+equally well, and rollouts are a fifth faster."""
 LEAST = 3e-3
-"""Choices of less probability are hardly ever tried, so there is nothing to learn about them: they are left out of the
-decisions that are learnt from, which makes these half as large. What is left out, 0.05 % of all probability, is shared
-by the others."""
+"""Minimum probability of a choice in the training data. Less likely choices are almost never sampled; omitting them
+halves the data. Their probability, 0.05% in total, is redistributed among the others."""
 COMPONENTS = 2 * SEATS
-"""What a seat expects: the share of the win of every seat, then the score of every seat."""
+"""Number of value components: the win probability of every seat, then the score of every seat."""
 
 
 @dataclass
 class Rollout:
-    """What T steps of B games leave to learn from: n decisions of the learner.
+    """Training data of T steps of B games: n actions of the learner.
 
     Attributes:
-        inputs: what the network was told of them, without choices of less probability than `LEAST`.
-        action: what it decided, int64 (n,).
-        log_prob: the logarithm of that decision's probability then, among those choices, float32 (n,).
-        expected: what it expected before, float32 (n, 8), by seat of the game; see `COMPONENTS`.
-        after: what it expected after, float32 (n, 8).
-        viewer: its seat, int64 (n,).
-        players: of its game, int64 (n,).
-        decision: which decision was taken at a step of a game, int64 (T, B); -1: none that is learnt from.
-        seat: who decided, int64 (T, B).
-        ended: whether the game ended with it, bool (T, B).
-        outcome: what came of the game, float32 (T, B, 8).
-        arms, aim, worth: what search found, see `training.searching.Searched`; m is 0 without it.
-        points: mean points of a seat in the games that ended, NaN if none did.
-        games: how many games ended.
-        seconds: time spent in the environment, on inputs, and in the network.
+        inputs: network inputs, without choices of a probability below `LEAST`.
+        action: chosen actions, int64 (n,).
+        log_prob: log probability of the action among the retained choices, float32 (n,).
+        expected: predicted values before the action, float32 (n, 8), by seat of the game; see `COMPONENTS`.
+        after: predicted values after the action, float32 (n, 8).
+        viewer: the learner's seat, int64 (n,).
+        players: number of players of the game, int64 (n,).
+        decision: index of the action taken at each step, int64 (T, B); -1 if it is not a sample.
+        seat: acting seat, int64 (T, B).
+        ended: whether the game ended at this step, bool (T, B).
+        outcome: result of the game, float32 (T, B, 8).
+        arms, aim, worth: search results, see `training.searching.Searched`; m is 0 without search.
+        points: mean points per seat in finished games, NaN if none finished.
+        games: number of finished games.
+        seconds: time in the environment, on inputs, in the network and in search, in seconds.
     """
 
     inputs: Inputs
@@ -89,9 +88,9 @@ class Rollout:
 def own_component(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64], margin: float
 ) -> npt.NDArray[np.float32]:
-    """Return what components, float32 (n, 8), are worth to their viewers, float32 (n,).
+    """Return the scalar value for each viewer, float32 (n,), from value components, float32 (n, 8).
 
-    That is the own share of the win, and `margin` for each point ahead of the mean of the others.
+    The value is the viewer's win probability plus `margin` times its lead over the mean score of the others.
     """
     row = np.arange(len(values))
     scores = values[:, SEATS:] * (np.arange(SEATS) < players[:, None])
@@ -104,7 +103,7 @@ def own_component(
 def by_seat(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Return values float32 (n, 4) that begin at the viewer's seat in the order of the game's seats; absent ones 0."""
+    """Reorder viewer-first values, float32 (n, 4), by seat of the game; absent seats are 0."""
     seats = np.arange(SEATS)
     turn = (seats - viewer[:, None]) % players[:, None]
     found: npt.NDArray[np.float32] = np.take_along_axis(values, turn, axis=1) * (seats < players[:, None])
@@ -114,7 +113,7 @@ def by_seat(
 def from_viewer(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Return values float32 (n, 4) by seat in the order from the viewer on; absent ones 0: undoes `by_seat`."""
+    """Reorder values by seat, float32 (n, 4), to viewer-first order; absent seats are 0. Inverse of `by_seat`."""
     turns = np.arange(SEATS)
     seat = (turns + viewer[:, None]) % players[:, None]
     found: npt.NDArray[np.float32] = np.take_along_axis(values, seat, axis=1) * (turns < players[:, None])
@@ -122,17 +121,17 @@ def from_viewer(
 
 
 class Stage:
-    """Games side by side, at tables of several kinds.
+    """Parallel games of several matchups.
 
     Args:
-        game: the games; only the component file matters.
-        tables: what is played.
-        games: B.
-        apart: part of the games in which the learner has one seat and opponents have the others.
-        seed: of decks and decisions.
-        device: where the network computes.
-        search: which decisions are searched; default: none.
-        ahead: tell the network what the next turn of every seat can bring.
+        game: game configuration; only the component file matters.
+        tables: matchups.
+        games: number of parallel games, B.
+        apart: fixed-opponent fraction: share of the games in which the learner has one seat.
+        seed: random seed of deals and actions.
+        device: device of the network.
+        search: search settings; default: no search.
+        ahead: add look-ahead features of every seat's next turn.
     """
 
     def __init__(
@@ -164,7 +163,7 @@ class Stage:
         self._deal_seats(np.ones(games, np.bool_))
 
     def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:
-        """In new games the learner moves on by one seat."""
+        """Move the learner to the next seat in new games."""
         players = self._players()
         moved = chosen & (self.own >= 0)
         self.own[moved] = (self.own[moved] + 1) % players[moved]
@@ -178,14 +177,14 @@ class Stage:
         self.seat = np.concatenate([info["seat"] for info in infos])
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return where all games stand, by name."""
+        """Return the state of all games as arrays, by name."""
         saved: dict[str, npt.NDArray[Any]] = {"own": self.own.copy()}
         for i, env in enumerate(self.envs):
             saved |= {f"env{i}.{name}": array for name, array in env.get_state().items()}
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned; StateError if something else stands there."""
+        """Restore a result of `state`; raise StateError if it does not match."""
         self.own = taken(state, "own", self.own).copy()
         started = []
         for i, env in enumerate(self.envs):
@@ -199,11 +198,11 @@ class Stage:
         """Play T steps of every game.
 
         Args:
-            network: the learner's.
-            opponent: who has the other seats where the learner has one.
-            steps: T.
-            number: of the rollout; with the seed it decides about everything that is drawn.
-            fast: compute in bfloat16.
+            network: the learner's network.
+            opponent: player of the other seats in fixed-opponent games.
+            steps: number of steps, T.
+            number: rollout number; with the seed it determines all random draws.
+            fast: whether to compute in bfloat16.
         """
         generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
         words = np.random.default_rng([self.seed, number])
@@ -264,7 +263,7 @@ class Stage:
         searcher: Searcher | None,
         words: np.random.Generator,
     ) -> dict[str, Any]:
-        """Let the learner decide in some games; return what is kept of it."""
+        """Sample the learner's actions in some games and return the training data."""
         began = time.perf_counter()
         inputs = self.writer.write(self.observation[rows], self.mask[rows], self.most_players)
         seconds["inputs"] += time.perf_counter() - began
@@ -274,7 +273,7 @@ class Stage:
             said = network(x.seats, x.table)
         log_probs = network.log_probs(x, said).cpu()
         values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).cpu().numpy()
-        # The exponential race draws from the policy exactly: the first of clocks that run at the rates of the choices.
+        # Exponential race: the first of independent clocks, with the probabilities as rates, is an exact policy sample.
         clock = torch.empty_like(log_probs).exponential_(generator=generator).log()
         chosen = best_choices(inputs, (log_probs - clock).numpy())
         viewer = self.seat[rows]
@@ -304,7 +303,7 @@ class Stage:
     def _step(
         self, actions: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[Any], npt.NDArray[Any]]:
-        """Take one decision in every game; return which games ended, (k,) and (B,), and scores and places, (k, 4)."""
+        """Step every game; return the ended games as indices (k,) and mask (B,), and their scores and ranks (k, 4)."""
         observations, infos = [], []
         ended = np.zeros(self.games, np.bool_)
         scores, places = np.zeros((2, self.games, SEATS), np.int64)
@@ -327,7 +326,7 @@ _KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players
 def _in_order(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Both halves of what is expected, (n, 8), by seat of the game."""
+    """Reorder both halves of the predicted values, (n, 8), by seat of the game."""
     halves = values[:, :SEATS], values[:, SEATS:]
     return np.concatenate([by_seat(half, viewer, players) for half in halves], axis=1)
 
@@ -335,7 +334,7 @@ def _in_order(
 def _outcome(
     scores: npt.NDArray[Any], places: npt.NDArray[Any], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """What came of games, float32 (k, 8): shares of the win, and scores; 0 where nobody sits."""
+    """Return the results of games, float32 (k, 8): win shares and scores; 0 for absent seats."""
     sits = np.arange(SEATS) < players[:, None]
     first = (places == 0) & sits
     wins = first / first.sum(axis=1, keepdims=True)

@@ -75,7 +75,7 @@ def uses_bfloat16(precision: str, device: torch.device) -> bool:
 
 
 def check_folder(folder: Path, resume: bool) -> None:
-    """RunError if no run can begin in a folder because there is one, or none go on because there is none."""
+    """Raise RunError if a new run would overwrite a run, or if there is no run to resume."""
     there = is_file(folder / _STATE)
     if resume and not there:
         raise RunError(f"{brief(folder)}: there is no training run to resume; leave out --resume to begin one")
@@ -256,7 +256,7 @@ class Training:
             self._write()
 
     def _reach(self) -> None:
-        """Remember where the run stands."""
+        """Store the current state of the run."""
         self.standing.seconds = self._seconds()
         part = self.learner.parts[self.standing.part]
         counts = {name: part.counts for name, part in self.learner.parts.items()}

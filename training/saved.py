@@ -1,7 +1,7 @@
-"""Where a training run stands, in one file: arrays and a description, nothing that could be executed.
+"""Save and load the state of a training run: arrays and a description, without executable content.
 
-The file is a safetensors file, written under a temporary name and renamed: whoever is stopped while writing leaves
-what was there before.
+The state is a safetensors file. It is written under a temporary name and renamed, so an interrupted write leaves the
+previous file intact.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StateError(UserError):
 
 
 def write(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
-    """Write arrays (records as bytes) and a description to a file, see `replacing`."""
+    """Write arrays (structured ones as bytes) and a description to a file; see `replacing`."""
     plain = {
         name: np.require(array.view(np.uint8) if array.dtype.names else array, requirements="C")
         for name, array in arrays.items()
@@ -50,10 +50,10 @@ def write(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mappi
 
 
 def read(path: Path) -> tuple[Arrays, Entry]:
-    """Return what `write` wrote; records come back as bytes.
+    """Read a file of `write`; structured arrays are returned as bytes.
 
     Raises:
-        StateError: if the file is missing, broken, changed or something else.
+        StateError: if the file is missing, damaged, modified or not a saved state.
     """
     try:
         with safe_open(path, framework="np") as file:
@@ -69,10 +69,10 @@ def read(path: Path) -> tuple[Arrays, Entry]:
 
 
 def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array of a state, as `like` is; records are bytes there once they have been written.
+    """Return an array of a state with the dtype and shape of `like`; files store structured arrays as bytes.
 
     Raises:
-        StateError: if it is not there, or of another type or size.
+        StateError: if the array is missing or has a different dtype or size.
     """
     found = arrays.get(name)
     kept = np.dtype(np.uint8) if like.dtype.names else like.dtype
@@ -85,10 +85,10 @@ def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[A
 
 
 def check_curve(curve: Entry) -> list[dict[str, Any]]:
-    """Return how strong a learner was each time it was measured, as `training.run` writes it.
+    """Validate and return the evaluation curve that `training.run` writes.
 
     Raises:
-        ValueError: of the entry's own kind, if it is something else.
+        ValueError: if the curve is invalid; the subclass is the entry's own error class.
     """
     for entry in curve.entries("measurements"):
         for count in ("positions", "decisions"):
@@ -105,7 +105,7 @@ def check_curve(curve: Entry) -> list[dict[str, Any]]:
 
 @dataclass
 class Standing:
-    """What a run has found out so far, as it stands in its state."""
+    """Progress and evaluation results of a run, as saved in its state."""
 
     part: str = "warm"
     measured: int = 0
@@ -129,19 +129,19 @@ class Standing:
 
 
 def module_arrays(name: str, module: nn.Module) -> Arrays:
-    """Return the weights of a module, by name."""
+    """Return copies of a module's weights as arrays, by name."""
     return {f"{name}.{key}": value.detach().cpu().numpy().copy() for key, value in module.state_dict().items()}
 
 
 def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Bring back the weights of a module; StateError if they are not there."""
+    """Load a module's weights; raise StateError if they do not match."""
     own = module.state_dict()
     found = {key: taken(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
     module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in found.items()})
 
 
 def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
-    """Return what an optimiser remembers, by number of the parameter."""
+    """Return the state of an optimizer as arrays, by parameter number."""
     state = optimiser.state_dict()["state"]
     return {
         f"{name}.{number}.{key}": torch.as_tensor(value).cpu().numpy().copy()
@@ -151,7 +151,7 @@ def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
 
 
 def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Bring back what an optimiser remembers; StateError if it remembers something else."""
+    """Load the state of an optimizer; raise StateError if it does not match."""
     weights = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     remembered: dict[int, dict[str, torch.Tensor]] = {}
     for key in arrays:
@@ -162,14 +162,14 @@ def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[
             raise StateError(f"{key}: found what no optimiser of this run remembers")
         like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
         remembered.setdefault(int(number), {})[item] = torch.from_numpy(taken(arrays, key, like).copy())
-    # Nothing is remembered of weights that have not been learnt yet: the warm start leaves some alone.
+    # Weights without any update have no state: supervised pretraining leaves some weights unchanged.
     if any(len(items) != 3 for items in remembered.values()):
         raise StateError(f"{name}: found a part of what it remembers, expected all of it")
     optimiser.load_state_dict({"state": remembered, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
 def differences(begun: Any, now: Any, key: str) -> list[str]:
-    """Return where a run was begun with something else than it is resumed with, in words; `key` says what it is."""
+    """Describe the differences between the initial and the current settings of a run; `key` names the setting."""
     if isinstance(begun, dict) and isinstance(now, dict):
         keys = [*now, *(name for name in begun if name not in now)]
         return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]

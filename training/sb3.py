@@ -1,4 +1,4 @@
-"""Stable-Baselines3 on many games at once: a `VecEnv` with masks for `MaskablePPO`, and its models as players.
+"""Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and its models as players.
 
     from sb3_contrib import MaskablePPO
     from training.sb3 import DEFAULTS, SB3Player, make_sb3_env, measure
@@ -7,11 +7,11 @@
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)
     print(measure(SB3Player(model), "random"))
 
-``python -m training.sb3 --help`` trains and measures with one command. One seat learns and others play the rest, as
-`GameSeatVectorEnv` says. A step handles all games as arrays; only games that end are looked at one by one.
+``python -m training.sb3`` trains and evaluates with one command. One seat learns and opponents play the other seats,
+see `GameSeatVectorEnv`. A step processes all games as arrays; only finished games are processed one by one.
 
-Needs the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. A model that Stable-Baselines3 saved
-is a pickle and may run any code when it is loaded: load only what you trust.
+The module requires the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
+Stable-Baselines3 are pickles and can execute code when loaded: load only files that you trust.
 """
 
 from __future__ import annotations
@@ -60,36 +60,40 @@ DEFAULTS: dict[str, Any] = {
     "ent_coef": 0.01,
     "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 }
-"""What `MaskablePPO` learns this game with. Rewards come at the end, after some 60 decisions: not discounted."""
-#: Options of the environment that are none of the configuration.
+"""Hyperparameters of `MaskablePPO`. Rewards come at the end, after about 60 actions, so they are not discounted."""
+#: Options of the environment that are not part of the configuration.
 _SEAT_OPTIONS = ("opponents", "seat", "illegal", "episodes", "render_mode")
-#: Rows that go through a model together, always so many: the last bits of a matrix product depend on its shape.
+#: Fixed number of rows per model call: the last bits of a matrix product depend on its shape.
 _CHUNK = 128
-#: Games to measure with are dealt from other seeds than those to learn from.
+#: Seed offset that separates evaluation games from training games.
 _MATCH_SEED = 1_000_000
 
 
 class GamesVecEnv(VecEnv):
-    """A batch of games with one learning seat, as Stable-Baselines3 wants it.
+    """A Stable-Baselines3 `VecEnv` of games with one learning seat.
 
-    Observation: float32 (B, F), `features` of what the learner sees. Masks: ``env_method("action_masks")``, which is
-    where `MaskablePPO` looks for them, one bool (A,) for each game, never all false. Rewards float32 (B,). Every array
-    is new at each step.
+    Observations are `features` of the learner's view, float32 (B, F); rewards are float32 (B,). Masks come from
+    ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) per game, never all false. Every step
+    returns new arrays.
 
-    The info of a game is empty until the game ends. Then it holds ``terminal_observation`` float32 (F,), the finished
-    game as the learner sees it; ``TimeLimit.truncated``, always false; ``is_success``, what part of the win
-    the learner has (1 / k if k share the first place), whose mean Stable-Baselines3 logs as ``rollout/success_rate``;
-    ``seat``, the learner's; and ``rewards``, ``scores`` and ``places`` of all seats. `make_sb3_env` adds ``episode``.
+    The info of a game is empty until the game ends. Then it contains:
 
-    The games are one environment: seeds, options, attributes and methods other than ``action_masks`` are for all of
-    them at once. After ``seed(n)`` the next reset deals stream b of seed n to game b, so that runs with different seeds
-    share no game.
+    - ``terminal_observation``: the finished game from the learner's view, float32 (F,);
+    - ``TimeLimit.truncated``: always false;
+    - ``is_success``: the learner's win share (1 / k if k players tie for first), logged as ``rollout/success_rate``;
+    - ``seat``: the learner's seat;
+    - ``rewards``, ``scores`` and ``places`` of all seats, and ``episode`` with `make_sb3_env`.
+
+    The games are one environment: seeds, options, attributes and methods other than ``action_masks`` apply to all
+    games. After ``seed(n)`` the next reset deals stream b of seed n to game b, so runs with different seeds share no
+    game.
 
     Args:
-        env: the games; a step that ends one must deal the next (autoreset mode SAME_STEP).
+        env: games with autoreset mode SAME_STEP.
 
     Raises:
-        ValueError: if it does not. By `set_options`, `set_attr` and `env_method`, if asked for some games alone.
+        ValueError: for another autoreset mode. `set_options`, `set_attr` and `env_method` raise it for a subset of
+            games.
     """
 
     def __init__(self, env: GameSeatVectorEnv) -> None:
@@ -101,12 +105,12 @@ class GamesVecEnv(VecEnv):
         super().__init__(env.num_envs, Box(0.0, 127.0, (size,), np.float32), env.single_action_space)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Deal the games of this seed at the next reset; None: of a seed that NumPy's global generator draws."""
+        """Set the seed of the next reset; None draws one from NumPy's global generator."""
         self._seeds = [super().seed(seed)[0]] * self.num_envs
         return self._seeds
 
     def reset(self) -> npt.NDArray[np.float32]:
-        """Deal all games anew and return the learners' first observations, float32 (B, F)."""
+        """Reset all games and return the learners' first observations, float32 (B, F)."""
         options = self._options[0]
         if any(other != options for other in self._options):
             raise UserError("set_options: the games are one environment; pass one dict for all")
@@ -117,16 +121,16 @@ class GamesVecEnv(VecEnv):
         return features(obs["observation"])
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
-        """Keep the decisions, int (B,), for `step_wait`."""
+        """Store the actions, int (B,), for `step_wait`."""
         self._chosen = actions
 
     def step_wait(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[Any]]:
-        """Take them; return observations float32 (B, F), rewards float32 (B,), ended bool (B,) and infos.
+        """Step; return observations float32 (B, F), rewards float32 (B,), ended bool (B,) and infos.
 
         Raises:
-            IllegalActionError: naming game, decision, phase and what is legal.
+            IllegalActionError: for an illegal action; names the game, action, phase and legal actions.
         """
-        players = self.env.states["players"].copy()  # of games that end now, others may be dealt by the step
+        players = self.env.states["players"].copy()  # the step may reset finished games
         obs, reward, ended, _, info = self.env.step(self._chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         games = np.flatnonzero(ended)
@@ -153,7 +157,7 @@ class GamesVecEnv(VecEnv):
             }
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return the learners' legal decisions, bool (B, A)."""
+        """Return the learners' action masks, bool (B, A)."""
         return self.env.action_masks()
 
     def _mask(self, b: int) -> npt.NDArray[np.bool_]:
@@ -165,14 +169,14 @@ class GamesVecEnv(VecEnv):
             raise UserError(f"{what}: the games are one environment; leave indices out")
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> list[Any]:
-        """Call a method of the environment once and return what it returned for each game; masks are each game's."""
+        """Call an environment method once and repeat its result for each game; ``action_masks`` differ per game."""
         if method_name == "action_masks":
             return list(self.env.action_masks()[list(self._get_indices(indices))])
         self._all(indices, method_name)
         return [getattr(self.env, method_name)(*args, **kwargs)] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of the environment, the same for each game; ``action_masks`` is each game's own."""
+        """Return an environment attribute, the same for each game; ``action_masks`` differ per game."""
         if attr_name == "action_masks":
             return [partial(self._mask, b) for b in self._get_indices(indices)]
         return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
@@ -183,11 +187,11 @@ class GamesVecEnv(VecEnv):
         setattr(self.env, attr_name, value)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Return false for each game: there are no wrappers around single games."""
+        """Return false for each game: single games have no wrappers."""
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[Any] | None]:
-        """Return a picture of every game, uint8 (height, width, 3), as its learner sees it."""
+        """Return an image of every game from the learner's view, uint8 (height, width, 3)."""
         return self.env.render() or ()
 
     def close(self) -> None:
@@ -199,11 +203,11 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     """Return games for Stable-Baselines3, with ``episode`` (r, l, t) in the info of a game that ends.
 
     Args:
-        num_envs: games side by side; large batches are fast.
-        seed: of the games dealt at the next reset; a model with a seed of its own sets it anew.
-        options: as for `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... But for `illegal`,
-            which is "raise" unless said otherwise: MaskablePPO takes no illegal decision. Then `config`, which says of
-            which game, or instead of it the options of the usual game's configuration: `num_players`, `reward` ...
+        num_envs: number of parallel games; large batches are fast.
+        seed: random seed of the next reset; a model with its own seed overrides it.
+        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... The default of
+            `illegal` is "raise", because MaskablePPO takes no illegal action. Pass either `config` or the options of
+            `GameConfig`: `num_players`, `reward` ...
     """
     config = options.pop("config", None)
     seated = {"illegal": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
@@ -219,14 +223,14 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
 
 
 class SB3Player:
-    """A model as a player: it takes the legal decision that it thinks likeliest; see `agents.base.Player`.
+    """Player that takes the most probable legal action of a model; see `agents.base.Player`.
 
     Args:
-        model: one that learned from `make_sb3_env`, or the file it was saved to.
-        name: how the player is called; default: "sb3", or that of the file.
+        model: model trained with `make_sb3_env`, or its file.
+        name: name of the player; default: "sb3", or "sb3:" and the file.
 
     Raises:
-        ValueError: if the model learned from other observations.
+        ValueError: if the model was trained on other observations.
     """
 
     def __init__(self, model: MaskablePPO | str | Path, name: str | None = None) -> None:
@@ -238,7 +242,7 @@ class SB3Player:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action per row, int64 (B,); see `agents.base.Player`."""
         expected = self.model.observation_space.shape
         if observation.shape[1:] != expected:
             raise UserError(
@@ -247,7 +251,7 @@ class SB3Player:
             )
         mask = action_masks("mask", mask, len(observation))
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
-        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the other rows have a single legal action
         for start in range(0, len(asked), _CHUNK):
             rows = asked[start : start + _CHUNK]
             filled = rows[np.arange(_CHUNK) % len(rows)]
@@ -261,7 +265,7 @@ class SB3Player:
 def measure(
     player: SB3Player, opponent: str = "random", config: Any = None, games: int = 1000, seed: int = 0
 ) -> Standing:
-    """Return how a player does in all seats against opponents by name, every deck played in each seat."""
+    """Evaluate a player in all seats against named opponents; every deal is played once in each seat."""
     config = config or GameConfig()
     others = [make_player(opponent, config)] * (config.num_players - 1)
     return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).standing(0)

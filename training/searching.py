@@ -1,4 +1,4 @@
-"""Learning from search: a network is told what it would do, and expect, if it tried its favourite decisions first.
+"""Learn policy and value targets from the network's own search.
 
 In some of the decisions of a rollout the network's own search (`agents.net.search`) tries what the network prefers.
 Two lessons come of it. The policy learns to prefer what the search prefers, among the decisions that were tried: the

@@ -1,4 +1,4 @@
-"""What is played in training: kinds of tables, and how many games of each."""
+"""Matchups of a training run and the number of games of each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["TableConfig", "divide"]
 
 @dataclass(frozen=True)
 class TableConfig:
-    """What is played at a part of the tables, drawn anew for every game.
+    """A matchup: settings that are sampled for every game.
 
     Args:
-        share: part of the games.
-        players: player counts to draw from.
-        covered: how many actions are covered for all, (low, high).
-        denied: how many are denied to each seat, likewise.
-        dry_roads: whether the expansion is played, values to draw from.
+        share: fraction of the games.
+        players: player counts to sample from.
+        covered: number of board actions disabled for all, (low, high).
+        denied: number of board actions disabled for each seat, (low, high).
+        dry_roads: values to sample for playing with the expansion.
     """
 
     share: float = 1.0
@@ -42,10 +42,10 @@ class TableConfig:
         player_counts(self.players)
 
     def episodes(self, game: Any) -> Any:
-        """Return what is drawn anew at each deal of the game of a configuration; what that covers stays covered.
+        """Return the settings to sample at each deal; board actions that `game` covers stay covered.
 
         Raises:
-            ValueError: for values that cannot be drawn, or that the game does not have.
+            ValueError: for values that cannot be sampled or that the game does not support.
         """
         always = getattr(game, "covered", ())
         if always and any(self.covered):
@@ -69,7 +69,7 @@ class TableConfig:
 
 
 def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:
-    """Return how many of so many games each kind of table gets, by its share; kinds that get none are left out."""
+    """Divide games among matchups by share; omit matchups without games."""
     shares = np.cumsum([table.share for table in tables])
     ends = np.rint(games * shares / shares[-1]).astype(np.int64)
     sizes = np.diff([0, *ends]).tolist()

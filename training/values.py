@@ -1,4 +1,4 @@
-"""How wrong a network is about positions."""
+"""Value losses of a network."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ with needs("train"):
 
 __all__ = ["value_errors", "value_losses"]
 
-#: Beyond these odds a wrong certainty costs no more.
+#: Lower bound of log probabilities; it limits the loss of a confident error.
 _LEAST_LOG = -50.0
 
 
 class _Said(Protocol):
-    """What a network says of N positions, see `agents.net.network.Assessment`."""
+    """Predictions for N positions, see `agents.net.network.Assessment`."""
 
     @property
     def win_logits(self) -> torch.Tensor: ...
@@ -27,15 +27,15 @@ class _Said(Protocol):
 
 
 def value_errors(said: _Said, wins: torch.Tensor, scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the cross-entropy of the shares of the win, and the squared error of the scores in units of ten points.
+    """Return the cross-entropy of the win shares and the squared error of the scores divided by 100.
 
     Args:
-        said: of N positions.
-        wins: each seat's share of the win from the viewer on, float32 (N, 4), 0 where nobody sits.
-        scores: its points, float32 (N, 4).
+        said: predictions for N positions.
+        wins: win share of each seat, viewer first, float32 (N, 4), 0 for absent seats.
+        scores: points of each seat, float32 (N, 4).
 
     Returns:
-        Both for each position, float32 (N,).
+        Two arrays, one value per position, float32 (N,).
     """
     log_shares = torch.log_softmax(said.win_logits, 1).clamp_min(_LEAST_LOG)
     sits = said.win_logits > 0.5 * ABSENT

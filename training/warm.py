@@ -1,8 +1,8 @@
-"""The warm start: what positions are worth is first learnt from games of the heuristic against itself.
+"""Supervised pretraining: learn state values from games of the heuristic against itself.
 
-Such games cost half a millisecond each in compiled code, so that a minute of them says more about the worth of
-positions than an hour of the network's own. Some decisions are taken at random, lest only what the heuristic would
-do is known. The network then plays on by itself (`training.ppo`).
+Such a game takes half a millisecond in compiled code, so one minute of them is worth more than an hour of the
+network's own games. Some actions are random, to cover states outside the heuristic's policy. Self-play
+(`training.ppo`) follows.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ __all__ = ["Lessons", "WarmConfig", "WarmStart", "play_lessons"]
 
 @dataclass(frozen=True)
 class WarmConfig:
-    """How to learn from the heuristic's games.
+    """Settings of supervised pretraining.
 
     Args:
-        positions: to learn from in all; 0 leaves this part out.
-        games: games of a lesson.
-        share: part of the turns that is kept.
-        stray: chance of a decision to be taken at random.
-        batch: positions in a minibatch.
-        learning_rate: at the beginning; it falls along a cosine to `last` times as much.
-        last: see `learning_rate`.
-        weight_decay: as in AdamW.
-        scores: weight of the final scores in the loss, for a squared error of ten points.
-        max_grad_norm: limit of the gradient's norm.
+        positions: total number of samples; 0 skips pretraining.
+        games: games per generated dataset.
+        share: fraction of the turns that become samples.
+        stray: probability of a random action.
+        batch: samples per minibatch.
+        learning_rate: initial learning rate, annealed along a cosine to `last` times this value.
+        last: final learning rate as a fraction of `learning_rate`.
+        weight_decay: AdamW weight decay.
+        scores: weight of the score loss (squared error in units of ten points).
+        max_grad_norm: maximum gradient norm.
     """
 
     positions: int = 2_000_000
@@ -82,11 +82,11 @@ class WarmConfig:
 
 @dataclass
 class Lessons:
-    """Positions at the ends of turns, and what came of them.
+    """Samples: positions at the ends of turns, with the results of their games.
 
     Attributes:
         seats: int8 (N, P, S). table: int8 (N, G). See `agents.net.choices.Inputs`.
-        wins: each seat's share of the win from the viewer on, float32 (N, 4). scores: its points, float32 (N, 4).
+        wins: win share of each seat, viewer first, float32 (N, 4). scores: points of each seat, float32 (N, 4).
     """
 
     seats: npt.NDArray[np.int8]
@@ -97,13 +97,13 @@ class Lessons:
 
 @kernel
 def _below(word, chance):
-    """Whether a random word falls within a chance."""
+    """Return true with probability `chance`, from a random key."""
     return np.float64(word >> np.uint64(11)) * 2.0**-53 < chance
 
 
 @kernel
 def _random_legal(mask, word):
-    """A legal decision, each as likely as the others."""
+    """Sample a legal action uniformly."""
     legal = np.int64(0)
     for i in range(len(mask)):
         legal += mask[i]
@@ -118,7 +118,7 @@ def _random_legal(mask, word):
 
 @kernel
 def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, wins, scores, most):
-    """Play games to their end; write some of the positions at the ends of turns; return how many."""
+    """Play games to the end, write sampled positions at the ends of turns, and return their number."""
     t, p = desk.tables[0], desk.pieces[0]
     found = 0
     for b in range(len(games)):
@@ -138,7 +138,7 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
                 continue
             word += GOLDEN
             if _below(mix(word), share) and found < most and not g.done:
-                # Told as at a table: of other hands nothing but what the seat has seen.
+                # Determinize first: the sample must not reveal hidden cards that the seat has not seen.
                 desk.trial[0] = g
                 redeal(t, desk.trial[0], seat, mix(~word), desk.hidden[0], desk.mask)
                 write_position(desk, desk.trial[0], seat, drawn, seat_at, table_at, seats[found], table[found])

@@ -1,1 +1,1 @@
-"""The arena: tournaments of many players that can be broken off, resumed, and spread over processes and machines."""
+"""The arena: resumable tournaments of many players, distributed over processes and machines."""

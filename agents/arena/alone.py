@@ -1,7 +1,7 @@
-"""Games of a run from their Parquet file alone, without the rest of the run's folder.
+"""Read the games of a run from its Parquet file alone, without the rest of the run's folder.
 
-The file has the digest of each table's configuration, not the configuration: that is found among those that can be made
-of the shipped component files.
+The file stores the digest of each matchup's configuration, not the configuration itself. The configuration is found
+among those that the shipped component files can produce.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class GamesAlone:
     """The games of a Parquet file.
 
     Args:
-        content: of the file.
+        content: content of the file.
 
     Attributes:
-        count: how many games there are.
+        count: number of games.
 
     Raises:
-        ArenaError: if it is no such file, or too large.
+        ArenaError: if the content is not a Parquet file of games, or is too large.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -48,15 +48,15 @@ class GamesAlone:
         self.count = sum(self._file.rows)
 
     def records(self, first: int, most: int) -> list[Record]:
-        """Return the records of some games, which are replayed.
+        """Return the records of consecutive games, validated by replaying them.
 
         Args:
-            first: the number of the first of them, from 0.
-            most: how many at most.
+            first: index of the first game, from 0.
+            most: maximum number of games.
 
         Raises:
-            ArenaError: if the file is damaged, would take too much memory, or the configuration of a game is not known.
-            RecordError: for games that cannot be played as they say.
+            ArenaError: if the file is damaged, would take too much memory, or a game's configuration is unknown.
+            RecordError: for records that cannot be replayed.
         """
         with _named():
             found = list(islice(self._records(first), most))
@@ -65,7 +65,7 @@ class GamesAlone:
         return found
 
     def _records(self, first: int) -> Iterator[Record]:
-        """Yield the records from a number on."""
+        """Yield the records from an index on."""
         for group, size in enumerate(self._file.rows):
             if first < size:
                 rows = chain.from_iterable(self._file.batches(group, _NEEDED))
@@ -75,7 +75,7 @@ class GamesAlone:
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Say of what is wrong that it is wrong with the games."""
+    """Name the games in the errors of the block."""
     try:
         yield
     except ArenaError as problem:
@@ -97,7 +97,7 @@ def _record(row: dict[str, Any]) -> Record:
 
 @lru_cache(maxsize=4096)
 def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
-    """Return the configuration of a game: that of its table, with what was barred in this game (bit i for number i)."""
+    """Return a game's configuration: its matchup's, with the actions disabled in this game (bit i for number i)."""
     for_all, *by_seat = (tuple(np.flatnonzero(barred).tolist()) for barred in as_sets(np.array([covered, *denied])))
     barred = {"covered": for_all, "denied": tuple(by_seat)}
     for config in _candidates(players, for_all, tuple(by_seat)):
@@ -110,7 +110,7 @@ def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) ->
 
 
 def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int, ...], ...]) -> Iterator[Any]:
-    """Yield what may have been the configuration of a table, of all games: with and without what was barred in one."""
+    """Yield the possible configurations of a matchup: with and without the actions disabled in one game."""
     if not 2 <= players <= 4:
         return
     for spec in map(spec_named, game_names()):

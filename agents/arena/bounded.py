@@ -1,7 +1,7 @@
-"""Parquet files of games, of which nothing is unpacked before it is known how much memory that takes.
+"""Parquet files of games, read only after checking how much memory they need when decompressed.
 
-Some kilobytes of Parquet can stand for gigabytes: a run of equal values takes a few bytes, and a text that is written
-once may be meant in every row.
+A few kilobytes of Parquet can expand to gigabytes: a run of equal values takes a few bytes, and a dictionary-encoded
+string can be referenced by every row.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ with needs("arena"):
 __all__ = ["MOST_GROUPS", "GamesFile"]
 
 MOST_GROUPS = 4000
-"""Row groups of a file of which nothing else is known: a quarter of a million games."""
+"""Maximum row groups of an unknown file: a quarter of a million games."""
 _MOST_ROWS = 2**16
-"""Games of a row group."""
+"""Maximum games in a row group."""
 _MOST_DECISIONS = 2**15 - 1
-"""Of a game."""
+"""Maximum actions in a game."""
 _MOST_VALUES = 2**25
-"""Of a column in a row group."""
+"""Maximum values of a column in a row group."""
 _MOST_BYTES = 2**27
-"""Of a row group, once it is unpacked."""
+"""Maximum bytes of a row group when decompressed."""
 _MOST_PAGES = 1000
-"""Of a column in a row group."""
+"""Maximum pages of a column in a row group."""
 _MOST_TEXT = 1000
-"""Characters of a name."""
+"""Maximum characters of a name."""
 _FOOTER = 2**12
-"""Bytes of the footer for each row group, and before them."""
+"""Maximum bytes of the footer for each row group, and for its fixed part."""
 _MOST_LISTED = 1000
-"""Entries of a list in the footer, such as columns."""
+"""Maximum entries of a list in the footer, such as columns."""
 _ENCODINGS = (0, 2, 3, 8)
-"""Values as they are, as places in a list of different ones, and runs: none in which a value is made of others."""
+"""Plain, dictionary and run-length encodings: none in which values are built from other values."""
 _BATCH = 16
-"""Games that are made Python objects at a time."""
+"""Number of games converted to Python objects at a time."""
 
 
 class GamesFile:
@@ -54,14 +54,14 @@ class GamesFile:
 
     Args:
         source: path of the file, or its content.
-        schema: the columns that it must have.
-        most_groups: row groups that it may have.
+        schema: required columns.
+        most_groups: maximum number of row groups.
 
     Attributes:
-        rows: how many games each row group has.
+        rows: number of games in each row group.
 
     Raises:
-        ArenaError: if it is no such file, or would take too much memory.
+        ArenaError: if the source is not such a file, or would take too much memory.
     """
 
     def __init__(self, source: Path | bytes, schema: Any, most_groups: int = MOST_GROUPS) -> None:
@@ -89,18 +89,18 @@ class GamesFile:
         for rows in self.rows:
             _check("games of a row group", rows, _MOST_ROWS)
         self._groups, self._schema = groups, schema
-        # Texts stay a list of different ones and places in it: a long one that is meant often is there once.
+        # Read strings as dictionaries: a long string that is referenced often is then stored once.
         texts = [columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "BYTE_ARRAY"]
         self._file = pq.ParquetFile(self._bytes, metadata=about, read_dictionary=texts)
 
     def _footer(self) -> int:
-        """Return how many bytes the footer takes."""
+        """Return the size of the footer in bytes."""
         size = self._bytes.seek(0, 2)
         self._bytes.seek(max(0, size - 8))
         return min(size, int.from_bytes(self._bytes.read(4), "little"))
 
     def __enter__(self) -> Self:
-        """Return the file, which is closed at the end of the block."""
+        """Return the file; the `with` block closes it."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,11 +111,11 @@ class GamesFile:
         """Return a row group as an Arrow table.
 
         Args:
-            number: of the row group.
-            games: how many it must have.
+            number: index of the row group.
+            games: expected number of games.
 
         Raises:
-            ArenaError: if it is damaged, has other games, or would take too much memory.
+            ArenaError: if the group is damaged, has another number of games, or would take too much memory.
         """
         if games not in (None, self.rows[number]):
             raise ArenaError(f"found {self.rows[number]} games, expected {games}")
@@ -126,14 +126,14 @@ class GamesFile:
             return table.cast(self._schema)
 
     def batches(self, number: int, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """Yield the games of a row group as plain data, a few at a time.
+        """Yield the games of a row group as dictionaries, a few at a time.
 
         Args:
-            number: of the row group.
-            columns: which are read.
+            number: index of the row group.
+            columns: columns to read.
 
         Raises:
-            ArenaError: as `group`.
+            ArenaError: as for `group`.
         """
         self._check_group(number)
         with _readable():
@@ -146,7 +146,7 @@ class GamesFile:
                 yield batch.to_pylist()
 
     def _check_group(self, number: int) -> None:
-        """Raise ArenaError if a row group would take too much memory; only headers of pages are read."""
+        """Raise ArenaError if a row group would take too much memory; reads only page headers."""
         group, size = self._groups[number], 0
         for i in range(group.num_columns):
             column = group.column(i)
@@ -160,7 +160,7 @@ class GamesFile:
                     size, values = size + page.size, values + page.values
                     _check(f"pages of {name}", count, _MOST_PAGES)
                     _check("bytes of a row group once they are unpacked", size, _MOST_BYTES)
-                    _check(f"values of {name}", values, 2 * most)  # those of a list of different ones as well
+                    _check(f"values of {name}", values, 2 * most)  # including those of the dictionary
                     if page.encoding not in _ENCODINGS:
                         raise ArenaError(f"{name}: found the encoding {page.encoding}, expected plain or dictionary")
 
@@ -189,5 +189,5 @@ def _check(what: str, found: int, most: int) -> None:
 
 
 def _most_of(column: str) -> int:
-    """Return how many values a column may have in a game; an entry for each seat, but for the decisions."""
+    """Return the maximum values of a column in a game: one per seat, except for the actions."""
     return _MOST_DECISIONS if column == "decisions" else SEATS

@@ -1,7 +1,7 @@
-"""Whether games are those of a plan: who sat where, which decks were dealt, and what must follow from what.
+"""Check games against their plan: seating, deals, and the consistency of the results.
 
-A checksum says that a file is the one that was written. This says that what is written there can be what was planned,
-whoever wrote it.
+A checksum only shows that a file is the one that was written. These checks show that its content is possible under the
+plan, no matter which program wrote it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["check_games", "compare"]
 
 
 def check_games(games: ChunkGames, config: Any) -> None:
-    """Check what came out of games of a configuration against what was planned, and one part of it against the other.
+    """Check the results of games against the plan and against each other.
 
     Raises:
-        ArenaError: naming the game, what was found there and what is expected.
+        ArenaError: names the game, the value found and the value expected.
     """
     planned, played = games.schedule, games.played
     compare("places, which follow from scores,", played.places, _places(played, spec_of(config)), planned.game)
@@ -34,16 +34,16 @@ def check_games(games: ChunkGames, config: Any) -> None:
 
 
 def compare(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game: npt.NDArray[np.int64]) -> None:
-    """Check that games have the values that are expected.
+    """Check that games have the expected values.
 
     Args:
-        what: they are, for the message.
+        what: name of the values, for the message.
         found: the values, (G,) or (G, S).
-        expected: likewise.
+        expected: the expected values, same shape.
         game: number of each game, (G,).
 
     Raises:
-        ArenaError: naming the first game that has others.
+        ArenaError: names the first game that differs.
     """
     wrong = np.asarray(found != expected)
     if wrong.any():
@@ -53,10 +53,10 @@ def compare(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game
 
 
 def _places(played: Outcome, spec: GameSpec) -> npt.NDArray[np.int64]:
-    """Return the places of games, (G, S), that follow from their points, and from `played.places` where those are even.
+    """Return the ranks of games, (G, S), that follow from their points.
 
-    Where points alone decide they follow from nothing else; otherwise a seat has as many before it as have more points,
-    or as many and a better place.
+    In games with a tiebreaker, `played.places` decides between seats with equal points. A seat's rank is then the
+    number of seats with more points, or with equal points and a better place.
     """
     scores, places = played.scores, played.places
     if spec.places is not None:

@@ -1,4 +1,4 @@
-"""Playing a chunk: the work that processes and machines share. Needs nothing but the plan of a table and the seed."""
+"""Play a work unit (chunk) on a process or machine, from the plan of its matchup and the seed alone."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from helsinki_env.engine.spec import spec_of
 
 __all__ = ["ChunkGames", "Schedule", "Spent", "files_of", "play_chunk", "ready_player", "schedule"]
 
-#: Where the seeds of line-ups come from, apart from decks and the players' streams.
+#: Stream number of the line-up seeds, distinct from deals and the players' streams.
 _LINEUPS = 2**33
-#: Where the seeds of random action boards come from, likewise.
+#: Stream number of the seeds of random action boards.
 _BOARDS = 2**34
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What is known of the games of a chunk before they are played, G of them with S seats.
+    """The planned part of a chunk: G games with S seats.
 
     Attributes:
-        block: number of the block within the line-up, int64 (G,); also that of the deck.
+        block: number of the block within the line-up, int64 (G,); also the deal number.
         game: number of the game within the line-up, int64 (G,).
-        seeds: of the decks, uint64 (G,), as for `Game`.
-        places: which place of the line-up sits in each seat, int64 (G, S).
-        seating: who sits in each seat, int64 (G, S), indices into the table's players.
-        barred: actions that may not be used.
+        seeds: seed of the deal, uint64 (G,), as for `Game`.
+        places: position in the line-up of the player in each seat, int64 (G, S).
+        seating: the player in each seat, int64 (G, S), indices into the matchup's players.
+        barred: disabled actions.
     """
 
     block: npt.NDArray[np.int64]
@@ -50,13 +50,13 @@ class Schedule:
 
 
 class Spent(NamedTuple):
-    """The time of a player, and what else another run would perhaps not find again.
+    """The thinking time of a player, with other facts that are not reproducible.
 
     Attributes:
-        player: index into the table's players.
-        seconds: that its decisions took.
-        decisions: how many they were.
-        mishaps: how many of them were replaced, and why.
+        player: index into the matchup's players.
+        seconds: time that its actions took.
+        decisions: number of its actions.
+        mishaps: replaced actions by cause.
     """
 
     player: int
@@ -65,7 +65,7 @@ class Spent(NamedTuple):
     mishaps: Mishaps = Mishaps()
 
     def plus(self, other: Spent) -> Spent:
-        """Return both times of the same player together."""
+        """Return the sum of two times of the same player."""
         return Spent(
             self.player,
             self.seconds + other.seconds,
@@ -74,18 +74,18 @@ class Spent(NamedTuple):
         )
 
     def told(self) -> dict[str, Any]:
-        """Return everything but the player as plain data; mishaps only where there were some."""
+        """Return everything but the player as a dictionary; replaced actions only if there are any."""
         return {"seconds": self.seconds, "decisions": self.decisions, **self.mishaps.told()}
 
 
 @dataclass(frozen=True)
 class ChunkGames:
-    """The games of a chunk, wherever they come from.
+    """The games of a chunk, from any source.
 
     Attributes:
-        schedule: who played what.
-        played: what came out.
-        times: of the players of the line-up; empty where nobody knows them any more.
+        schedule: the planned part.
+        played: the results.
+        times: times of the line-up's players; empty if unknown.
     """
 
     schedule: Schedule
@@ -94,22 +94,22 @@ class ChunkGames:
 
 
 def files_of(table: TablePlan) -> dict[str, str]:
-    """Return the digests of the files that the players of a table are read from, by name; others have none."""
+    """Return the digests of the files that a matchup's players are loaded from, by name; omit players without files."""
     found = {name: files_digest(name, table.config) for name in table.players}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
 @lru_cache(maxsize=256)
 def ready_player(spec: str, config: Any, digest: str | None = None) -> Player:
-    """Return a player that has been asked once: what must be loaded or compiled first is not part of its time.
+    """Return a player after one warm-up action, so that loading and compilation are not part of its time.
 
     Args:
-        spec: the player's name.
-        config: what is played.
-        digest: of the files that it must have been read from; None: of any.
+        spec: name of the player.
+        config: game configuration.
+        digest: required digest of its files; None: any.
 
     Raises:
-        PlayerError: if there is no such player, it cannot play these games, or its files are others.
+        PlayerError: if the player is unknown, does not support the game, or its files have changed.
     """
     player = make_player(spec, config)
     if digest is not None and (found := files_digest(spec, config)) != digest:
@@ -122,12 +122,12 @@ def ready_player(spec: str, config: Any, digest: str | None = None) -> Player:
 
 
 def schedule(table: TablePlan, seed: int, chunk: Chunk) -> Schedule:
-    """Return what is played in a chunk.
+    """Return the planned part of a chunk.
 
     Args:
-        table: what is played.
-        seed: of the run.
-        chunk: which of it.
+        table: the matchup.
+        seed: seed of the run.
+        chunk: the chunk.
     """
     seats = table.seats
     blocks = np.arange(chunk.first, chunk.end)
@@ -148,13 +148,13 @@ def play_chunk(table: TablePlan, seed: int, chunk: Chunk, files: Mapping[str, st
     """Play the games of a chunk.
 
     Args:
-        table: what is played.
-        seed: of the run.
-        chunk: which of it.
-        files: digests of the files that players must have been read from, as `files_of` had them when the run began.
+        table: the matchup.
+        seed: seed of the run.
+        chunk: the chunk.
+        files: required digests of the players' files, from `files_of` at the start of the run.
 
     Raises:
-        PlayerError, IllegalActionError: if a player cannot be made or goes wrong.
+        PlayerError, IllegalActionError: if a player cannot be created or fails.
     """
     games = schedule(table, seed, chunk)
     members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
@@ -177,10 +177,10 @@ def _lineup_seed(seed: int, chunk: Chunk) -> int:
 def _barred(
     table: TablePlan, boards_seed: int, lineup_seed: int, blocks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
 ) -> Barred:
-    """Return what may not be used in the games of some blocks.
+    """Return the disabled actions of the games of some blocks.
 
-    What a place of the line-up is denied moves with it through the seats; what a seat is denied stays there. All
-    line-ups of a table have the same random boards.
+    Restrictions of a line-up position rotate with it through the seats; restrictions of a seat stay with the seat. All
+    line-ups of a matchup share the same random boards.
     """
     seats, config = table.seats, table.config
     covered = np.zeros((len(blocks), ACTIONS), np.bool_)

@@ -1,6 +1,6 @@
-"""A Ray cluster that plays chunks: many machines, of which some may go away on the way.
+"""Play chunks on a Ray cluster of several machines, some of which may leave during the run.
 
-Every machine needs the same version of this package and of the packages that bring its players.
+Every machine needs the same version of this package and of the packages that provide its players.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from helsinki_env.machine import processors
 
 __all__ = ["on_ray"]
 
-#: How often Ray plays a chunk again when its worker dies, and how often it is then handed out anew.
+#: How often Ray retries a chunk whose worker died, and how often the chunk is then submitted again.
 _RETRIES = 3
 _AGAIN = 3
 
@@ -33,19 +33,19 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
     """Play chunks on a Ray cluster.
 
     Args:
-        plan: what is played.
-        chunks: which of it.
-        address: of the cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the one this process is connected to,
-            or else a new one on this machine alone.
-        processes: how many workers a new one has; None: one for each processor.
+        plan: the tournament.
+        chunks: the chunks to play.
+        address: address of the cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process
+            is connected to, or else a new one on this machine.
+        processes: number of workers of a new cluster; None: one per CPU core.
 
     Yields:
-        The chunks with their games, as they are done.
+        The chunks with their games, in order of completion.
 
     Raises:
-        ArenaError: if there is no cluster, or a chunk's workers die again and again.
-        MissingExtraError: if there is no Ray.
-        ChunkError: if a player goes wrong.
+        ArenaError: if there is no cluster, or a chunk's workers die repeatedly.
+        MissingExtraError: if Ray is not installed.
+        ChunkError: if a player fails.
     """
     ray = _imported(address)
     with _connected(ray, address, processes):
@@ -55,7 +55,7 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
         running: dict[Any, Chunk] = {}
         lost: Counter[Chunk] = Counter()
         while True:
-            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines come and go
+            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
             while len(running) < AHEAD * workers and (chunk := next(waiting, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
@@ -66,7 +66,7 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
                 games = ray.get(ended[0])
             except ray.exceptions.RayTaskError as problem:
                 raise ChunkError.of(plan, chunk, problem.cause) from None
-            except ray.exceptions.RayError as problem:  # the worker or its machine has gone
+            except ray.exceptions.RayError as problem:  # the worker or its machine was lost
                 lost[chunk] += 1
                 if lost[chunk] > _AGAIN:
                     raise ChunkError.of(plan, chunk, problem) from None
@@ -82,27 +82,27 @@ def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk, files: dict[st
 
 
 def _imported(address: str | None) -> Any:
-    """Return Ray, made ready for a cluster at an address, or for one of this machine alone.
+    """Return Ray, configured for a cluster at an address or for a local one.
 
     Raises:
-        ArenaError: if nobody is at the address.
-        MissingExtraError: if it is not installed.
+        ArenaError: if nothing answers at the address.
+        MissingExtraError: if Ray is not installed.
     """
     if address is None:
-        # Without this at its import Ray replaces a loopback address by one that others can reach.
+        # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     else:
         _knock(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault(
         "RAY_TQDM_PATCH_PRINT", "0"
-    )  # it would replace Python's `print`, which kernels could not call
+    )  # Ray would otherwise replace Python's `print`, which kernels cannot call
     with needs("ray"):
         return import_module("ray")
 
 
 def _knock(address: str) -> None:
-    """Raise an error if nobody is at an address: Ray would try for a quarter of an hour."""
+    """Raise an error if nothing answers at an address: Ray would retry for a quarter of an hour."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if colon and port.isdecimal():
         try:
@@ -113,7 +113,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
-    """Connect to a cluster while the block runs, unless this process is connected already."""
+    """Connect to a cluster for the duration of the block, unless this process is already connected."""
     if ray.is_initialized() and address is None:
         yield
         return
@@ -121,7 +121,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     handler = signal.getsignal(signal.SIGTERM)
     try:
         if address is None:
-            # Without this word Ray would join whatever cluster there is on this machine, or that RAY_ADDRESS names.
+            # Without this value Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
             ray.init(
                 "local",
                 num_cpus=processes or processors(),
@@ -134,7 +134,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
     finally:
-        # Ray takes the signal over, for good, in the main thread; what is done about it is for our caller to say.
+        # Ray permanently replaces the signal handler in the main thread; the caller decides how to handle the signal.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
     try:

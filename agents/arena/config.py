@@ -1,4 +1,4 @@
-"""Tournaments from YAML files, in ``configs/arena``: a seed and a list of tables; see ``example.yaml`` there."""
+"""Tournaments from YAML files in ``configs/arena``: a seed and a list of matchups; see ``example.yaml`` there."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 _KEYS = ("seed", "chunk", "tables")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _GAMES = 2000
-#: A page has to show them.
+#: Maximum length of a name, because a page has to show it.
 _MOST_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
-    """Return the tournament in a file (a name in ``configs/arena``, or a path).
+    """Return the tournament of a file.
 
     Args:
-        name_or_path: the file.
-        changes: values that take the place of the file's, by key.
+        name_or_path: a name in ``configs/arena``, or a path.
+        changes: values that override those of the file, by key.
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        ArenaError: naming file, key, value found and what is expected.
+        ArenaError: names file, key, value found and value expected.
         PlayerError: if the file names code and is not trusted.
     """
     data = read_yaml(find_yaml(name_or_path, "arena", ArenaError), ArenaError)
@@ -42,10 +42,10 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
 
 
 def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:
-    """Return the tournament with the keys of a file, see ``configs/arena/example.yaml``.
+    """Return the tournament of a dictionary with the keys of a file, see ``configs/arena/example.yaml``.
 
     Raises:
-        ArenaError: naming key, value found and what is expected.
+        ArenaError: names key, value found and value expected.
     """
     data = Entry.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
@@ -62,7 +62,7 @@ def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:
 
 
 def with_seats(config: Any, seats: int) -> Any:
-    """Return a configuration for another number of seats; what is denied to single seats goes with them."""
+    """Return a configuration for `seats` seats; another number resets the actions denied to single seats."""
     return config.changed(num_players=seats)
 
 
@@ -87,7 +87,7 @@ def _table(data: Entry, name: str) -> TablePlan:
 
 
 def _check_replaced(data: Entry, config: Any, barred: Mapping[str, Any]) -> None:
-    """Refuse a game whose covered or denied actions a design would silently take the place of."""
+    """Reject a game whose covered or denied actions a design would silently override."""
     replaced = {"covered": {"boards", "cover"}, "denied": {"boards", "screen", "handicap"}}
     for key, designs in replaced.items():
         for design in sorted(designs & set(barred)):
@@ -97,7 +97,7 @@ def _check_replaced(data: Entry, config: Any, barred: Mapping[str, Any]) -> None
 
 
 def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
-    """Return the players of some line-ups, and who they are in each."""
+    """Return the players of some line-ups, and the player indices of each line-up."""
     entries = data.entries("at least one line-up", least=1)
     meeting = [_names(entry, 2) for entry in entries]
     numbers = {player: i for i, player in enumerate(dict.fromkeys(player for names in meeting for player in names))}
@@ -113,7 +113,7 @@ def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...],
 
 
 def _config(data: Entry) -> Any:
-    """Return the game of a table: its own, for as many seats as are asked for or the line-ups have."""
+    """Return the game of a matchup, for the requested number of seats or that of the line-ups."""
     game, asked = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
         with game.blamed():

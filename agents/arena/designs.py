@@ -1,10 +1,10 @@
-"""Which actions are denied to whom: balanced designs of experiments, checked whenever they are made.
+"""Experimental designs that disable actions for seats: balanced, and checked on construction.
 
 A design is a list of runs; a run is a set of actions that one seat may not use. The base is the balanced incomplete
-block design BIBD(15, 42, 14, 5, 4): 42 sets of five of the fifteen actions, in which every action is denied 14 times
-and every pair of actions together 4 times. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007,
-"Handbook of Combinatorial Designs", chapter II.1). Copies with the actions relabelled keep both balances, and tell
-pairs of actions apart that one copy confounds.
+block design BIBD(15, 42, 14, 5, 4). It has 42 sets of five of the fifteen actions; every action occurs in 14 sets and
+every pair of actions in 4. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007, "Handbook of
+Combinatorial Designs", chapter II.1). Copies with permuted action labels preserve both balances, and separate pairs of
+actions that a single copy confounds.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ __all__ = [
 ]
 
 ACTIONS = 15
-"""Actions of the action board that designs deny or cover, by id."""
+"""Number of board actions that designs can disable, by id."""
 _DENIED = 5
 _TIMES = 14
 _TOGETHER = 4
 _MODULUS = 14
-#: Of the base design: more do not tell more.
+#: Maximum copies of the base design: more add no information.
 _MOST_COPIES = 1000
-#: Points 0 to 13 are developed; 14 stands for infinity, which stays.
+#: Points 0 to 13 are developed; 14 is infinity, which is fixed.
 _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 
 Sets = npt.NDArray[np.bool_]
 
 
 def as_bits(sets: Sets) -> npt.NDArray[np.int16]:
-    """Return sets of actions, bool (..., 15), as numbers, int16 (...): bit i for action i."""
+    """Encode sets of actions, bool (..., 15), as bit sets, int16 (...): bit i for action i."""
     numbers: npt.NDArray[np.int16] = (sets @ (1 << np.arange(ACTIONS))).astype(np.int16)
     return numbers
 
 
 def as_sets(numbers: npt.NDArray[np.integer]) -> Sets:
-    """Return what `as_bits` made numbers of."""
+    """Decode bit sets of `as_bits`."""
     sets: Sets = (numbers.astype(np.int64)[..., None] >> np.arange(ACTIONS)) & 1 > 0
     return sets
 
 
 class DesignError(UserError):
-    """A design that is not what it should be."""
+    """A design that is not balanced or not valid."""
 
 
 def base_design() -> Sets:
-    """Return the BIBD, bool (42, 15): row r says which actions run r denies."""
+    """Return the BIBD, bool (42, 15): row r is the set of actions that run r disables."""
     design = np.zeros((len(_BASE) * _MODULUS, ACTIONS), np.bool_)
     for block, points in enumerate(_BASE):
         for step in range(_MODULUS):
@@ -83,11 +83,11 @@ def base_design() -> Sets:
 
 
 def relabelled(copies: int, seed: int) -> Sets:
-    """Return so many copies of the base design, bool (42 copies, 15), all but the first with the actions relabelled.
+    """Return copies of the base design, bool (42 copies, 15), all but the first with permuted action labels.
 
     Args:
-        copies: how many, at least 1.
-        seed: of the labels.
+        copies: number of copies, at least 1.
+        seed: seed of the permutations.
     """
     if copies < 1:
         raise DesignError(f"copies: found {copies}, expected at least 1")
@@ -99,10 +99,10 @@ def relabelled(copies: int, seed: int) -> Sets:
 
 
 def check_balance(design: Sets) -> None:
-    """Check that runs deny five actions each, every action equally often, and every pair of them equally often.
+    """Check that each run disables five actions, and that actions and pairs of actions occur equally often.
 
     Raises:
-        DesignError: naming what is out of balance.
+        DesignError: names what is out of balance.
     """
     copies, rest = divmod(len(design), len(_BASE) * _MODULUS)
     if rest or not copies or design.shape[1:] != (ACTIONS,):
@@ -122,18 +122,18 @@ def check_balance(design: Sets) -> None:
 
 
 def pairs_identified(design: Sets) -> bool:
-    """Whether effects of all single actions and all pairs can be told apart by the runs."""
+    """Return whether the runs identify the effects of all single actions and all pairs."""
     one, two = np.triu_indices(ACTIONS, 1)
     single = design.astype(np.float64)
     columns = np.concatenate([single, single[:, one] * single[:, two]], axis=1)
-    # Every run denies five: a constant and the single actions are sums of pairs, so pairs determine everything.
+    # Every run disables five: a constant and the single actions are sums of pairs, so pairs determine everything.
     return int(np.linalg.matrix_rank(columns)) == len(one)
 
 
 def random_sets(
     count: int, low: int, high: int, generator: np.random.Generator, ids: tuple[int, ...] = tuple(range(ACTIONS))
 ) -> Sets:
-    """Return sets of some of the `ids`, bool (count, 15): sizes uniform from `low` to `high`, then sets of a size."""
+    """Return random subsets of the `ids`, bool (count, 15): uniform size from `low` to `high`, then uniform subset."""
     if not 0 <= low <= high <= len(ids):
         raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {len(ids)}")
     sizes = generator.integers(low, high + 1, count)
@@ -145,12 +145,12 @@ def random_sets(
 
 @dataclass(frozen=True)
 class Screen:
-    """Every seat is denied a set of actions of its own: who has what is independent of who plays well.
+    """Disable a different set of actions for each seat, independently of the players' strength.
 
     Attributes:
-        copies: of the base design, all but the first with the actions relabelled.
-        loose: part of the blocks in which sets of any size are drawn instead; they tell absolute values.
-        sizes: of those sets, (low, high).
+        copies: copies of the base design, all but the first with permuted action labels.
+        loose: fraction of the blocks that draw sets of random size instead; they identify absolute values.
+        sizes: range of the random sizes, (low, high).
     """
 
     copies: int = 8
@@ -158,17 +158,16 @@ class Screen:
     sizes: tuple[int, int] = (0, 10)
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Validate the values."""
         Entry(self.copies, DesignError, "copies").integer(1, _MOST_COPIES)
         Entry(self.loose, DesignError, "loose").number(0, 1, expected="a part of the blocks, 0 to 1")
         object.__setattr__(self, "sizes", _sizes(self.sizes, "sizes"))
 
     def sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
-        """Return what each place of the line-up may not use in some blocks, bool (B, places, 15).
+        """Return the actions disabled for each line-up position in some blocks, bool (B, places, 15).
 
-        Every place goes through all runs of the design in an order of its own, again and again in new orders; a block
-        whose sets are drawn instead leaves out the run that would have been its own. It depends on seed and number of
-        the block alone.
+        Each position runs through the design in its own random order, with a new order for each pass. A block with
+        randomly drawn sets skips its run. The result depends only on the seed and the block number.
         """
         design = relabelled(self.copies, seed)
         found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
@@ -190,29 +189,29 @@ def _order(seed: int, place: int, turn: int, runs: int) -> npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Boards:
-    """Every block has an action board of its own: a set of actions covered for all, and one denied to each seat.
+    """Draw a random action board for each block: one set covered for all, and one denied to each seat.
 
-    What a seat is denied stays with the seat, so in the games of a block everybody has it once.
+    Denied actions stay with the seat, so each player has them once within a block.
 
     Attributes:
-        covered: how many are covered, (low, high), each number equally likely; so are the sets of a size.
-        denied: how many are denied to each seat, likewise.
+        covered: number of covered actions, (low, high); sizes, and sets of a size, are equally likely.
+        denied: number of actions denied to each seat, in the same form.
     """
 
     covered: tuple[int, int] = (0, 0)
     denied: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Validate the values."""
         for name in ("covered", "denied"):
             object.__setattr__(self, name, _sizes(getattr(self, name), name))
 
     def sets(
         self, seed: int, blocks: npt.NDArray[np.int64], seats: int, ids: tuple[int, ...] = tuple(range(ACTIONS))
     ) -> tuple[Sets, Sets]:
-        """Return what is covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
+        """Return the actions covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
 
-        It depends on seed and number of the block alone. `ids`: what can be denied in the game.
+        The result depends only on the seed and the block number. `ids`: actions that the game can disable.
         """
         covered = np.zeros((len(blocks), ACTIONS), np.bool_)
         denied = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
@@ -225,24 +224,24 @@ class Boards:
 
 @dataclass(frozen=True)
 class Cover:
-    """In every block a set of actions is covered for all: all sets of a size in turn.
+    """Cover a set of actions for all seats in each block, cycling through all sets of a size.
 
     Attributes:
-        size: actions that are covered; sets are counted in lexicographic order.
-        only: numbers of sets, if not all of them are to be played.
+        size: number of covered actions; sets are numbered in lexicographic order.
+        only: numbers of the sets to play; default: all.
     """
 
     size: int = 5
     only: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Validate the values."""
         Entry(self.size, DesignError, "size").integer(0, ACTIONS)
         numbers = Entry(self.only, DesignError, "only").entries("numbers of sets")
         object.__setattr__(self, "only", tuple(one.integer(0, comb(ACTIONS, self.size) - 1) for one in numbers))
 
     def sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
-        """Return what is covered in some blocks, bool (B, 15)."""
+        """Return the actions covered in some blocks, bool (B, 15)."""
         every = subsets(self.size)
         chosen = every[list(self.only)] if self.only else every
         sets: Sets = chosen[blocks % len(chosen)]
@@ -251,22 +250,22 @@ class Cover:
 
 @dataclass(frozen=True)
 class Handicap:
-    """Every place of the line-up is denied the same actions in all blocks, in whatever seat it sits.
+    """Deny each line-up position the same actions in all blocks, independent of its seat.
 
     Attributes:
-        denied: for each place, ids or names of actions.
+        denied: for each position, ids or names of actions.
     """
 
     denied: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Validate the values."""
         places = Entry(self.denied, DesignError, "denied").entries("lists of actions, one for each seat")
         denied = tuple(tuple(_action(name) for name in place.entries("actions")) for place in places)
         object.__setattr__(self, "denied", denied)
 
     def sets(self, blocks: npt.NDArray[np.int64], places: int) -> Sets:
-        """Return what each place of the line-up may not use in some blocks, bool (B, places, 15)."""
+        """Return the actions denied to each line-up position in some blocks, bool (B, places, 15)."""
         if len(self.denied) != places:
             raise DesignError(f"denied: found {len(self.denied)} sets of actions, expected {places}, one for each seat")
         found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
@@ -276,18 +275,18 @@ class Handicap:
 
 
 DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
-"""What a table may deny or cover from block to block, by the key that says so in a file."""
+"""The designs of a matchup, by their keys in a file."""
 
 
 def read_designs(data: Entry, config: Any) -> dict[str, Any]:
-    """Return what a table denies or covers from block to block, by key.
+    """Return the designs of a matchup, by key.
 
     Args:
-        data: the table, with the keys of `DESIGNS` among others.
-        config: its game. All designs but `Boards` are of an action board of fifteen, which can be covered.
+        data: the matchup, which may have other keys than those of `DESIGNS`.
+        config: its game. All designs except `Boards` require an action board of fifteen actions that can be covered.
 
     Raises:
-        ValueError: of the entry's own kind, for designs that are none, or do not go with the game or each other.
+        ValueError: of the entry's own kind, for designs that are invalid or incompatible with the game or each other.
     """
     spec = spec_of(config)
     whole = len(spec.deniable) == ACTIONS and "covered" in spec.setup
@@ -319,7 +318,7 @@ def _action(data: Entry) -> int:
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:
-    """Return the least and the largest number of actions."""
+    """Return the smallest and the largest number of actions."""
     what = f"how many actions, [from, to], 0 to {ACTIONS}"
     data = Entry(value, DesignError, name)
     if not isinstance(value, list | tuple) or len(value) != 2:
@@ -332,7 +331,7 @@ def _sizes(value: Any, name: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def subsets(size: int) -> Sets:
-    """All sets of so many actions in lexicographic order, bool (n, 15)."""
+    """Return all sets of `size` actions in lexicographic order, bool (n, 15)."""
     found = np.zeros((comb(ACTIONS, size), ACTIONS), np.bool_)
     for row, actions in enumerate(combinations(range(ACTIONS), size)):
         found[row, list(actions)] = True

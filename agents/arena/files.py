@@ -1,12 +1,12 @@
-"""The chunks of a run as files: the games that have been played, and a note beside them that holds them to be whole.
+"""The files of a chunk: its games, and a note with their checksum.
 
 ==========  ========================================================================================================
-NAME.games  what came out of the games of a chunk, see `packed`
-NAME.json   the note: which blocks they are, of which plan, their checksum, and the players' times; written before them
+NAME.games  the results of the games of a chunk, see `packed`
+NAME.json   the note: blocks, plan, checksum of the games, and the players' times; written before the games
 ==========  ========================================================================================================
 
-What was dealt, who sat where and what was barred follows from the plan, see `agents.arena.chunk.schedule`, so only what
-came out is kept, in a form that needs nothing but NumPy.
+Deals, seating and disabled actions follow from the plan, see `agents.arena.chunk.schedule`. The files therefore store
+only the results, in a format that needs only NumPy.
 
 Letters in shapes: G games, S seats.
 """
@@ -32,23 +32,23 @@ from helsinki_env.files import replacing, write_json
 __all__ = ["GAMES", "ChunkFiles", "Kept", "Note", "packed", "read_note", "unpacked"]
 
 GAMES = ".games"
-"""How the names of files of games end."""
+"""File name extension of games."""
 _NOTE = ".json"
-#: Of a seat, in a game: what its count can be.
+#: Maximum actions of a seat in a game.
 _MOST_DECISIONS = 2**15 - 1
 
 
 @dataclass(frozen=True)
 class Note:
-    """What stands beside the games of a chunk.
+    """The note of a chunk.
 
     Attributes:
-        chunk: its name.
-        first: its first block.
-        end: the block after the last that is there.
-        basis: of the plan.
-        sha256: of the file of games, hexadecimal digits.
-        times: of the players of the line-up.
+        chunk: name of the chunk.
+        first: first block.
+        end: one past the last block that was played.
+        basis: `Plan.basis` of the plan.
+        sha256: checksum of the games file, hexadecimal digits.
+        times: times of the line-up's players.
     """
 
     chunk: str
@@ -61,12 +61,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Kept:
-    """What has been played of a chunk, as it was written.
+    """The games file of a chunk as it was saved.
 
     Attributes:
-        chunk: these blocks of it, from its first.
-        content: of the file of games.
-        times: of the players of the line-up.
+        chunk: the blocks that were played, from the first on.
+        content: content of the games file.
+        times: times of the line-up's players.
     """
 
     chunk: Chunk
@@ -78,19 +78,19 @@ class ChunkFiles:
     """The folder with the chunks of a run.
 
     Args:
-        folder: where it is.
-        plan: what is played.
+        folder: path of the folder.
+        plan: the tournament.
     """
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder, self.plan = folder, plan
 
     def path(self, chunk: Chunk, ending: str = GAMES) -> Path:
-        """Return where the games of a chunk are, or what else stands beside them."""
+        """Return the path of a chunk's games, or of its file with another extension."""
         return self.folder / f"{chunk.name}{ending}"
 
     def write(self, chunk: Chunk, played: Outcome, times: Sequence[Spent]) -> None:
-        """Write what came out of the games of a chunk."""
+        """Write the results of the games of a chunk."""
         content = packed(played)
         note = {
             "chunk": chunk.name,
@@ -104,7 +104,7 @@ class ChunkFiles:
             file.write(content)
 
     def kept(self, chunk: Chunk) -> Kept | None:
-        """Return what has been played of a chunk, None if nothing that is whole."""
+        """Return the saved games of a chunk, or None if there are no intact ones."""
         note = self._note(chunk)
         if note is None or (note.chunk, note.basis) != (chunk.name, self.plan.basis):
             return None
@@ -126,7 +126,7 @@ class ChunkFiles:
         """Return the games of a chunk.
 
         Raises:
-            ArenaError: if the file does not hold games, or not those of the plan.
+            ArenaError: if the file does not hold games, or its games contradict the plan.
         """
         chunk, table = kept.chunk, self.plan.tables[kept.chunk.table]
         try:
@@ -141,7 +141,7 @@ class ChunkFiles:
         return games
 
     def times(self, chunk: Chunk) -> tuple[Spent, ...]:
-        """Return the players' times in a chunk, as far as they are known."""
+        """Return the players' times in a chunk, if known."""
         note = self._note(chunk)
         return () if note is None else note.times
 
@@ -150,11 +150,11 @@ class ChunkFiles:
 
 
 def read_note(path: Path, players: int) -> Note | None:
-    """Return what stands beside a chunk, or None if it cannot be read: the chunk then counts as not played.
+    """Return the note of a chunk, or None if it cannot be read: the chunk then counts as not played.
 
     Args:
-        path: of the file.
-        players: of the table.
+        path: path of the note.
+        players: number of players of the matchup.
     """
     try:
         note = read_json(path, ArenaError)
@@ -174,7 +174,7 @@ def read_note(path: Path, players: int) -> Note | None:
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
-    """What is kept of a game but for its decisions; the names are those of `Outcome`."""
+    """Return the dtype of a game's results without its actions; the names are those of `Outcome`."""
     return np.dtype(
         [
             ("scores", "<i2", (seats,)),
@@ -187,16 +187,16 @@ def _columns(seats: int) -> np.dtype[np.void]:
 
 
 def _most_bytes(seats: int) -> int:
-    """Return how many bytes a game may take."""
+    """Return the maximum bytes of a game."""
     return _columns(seats).itemsize + 2 * _MOST_DECISIONS * seats
 
 
 def packed(played: Outcome) -> bytes:
-    """Return what came out of games as bytes, always the same for the same games.
+    """Encode the results of games as bytes; equal games give equal bytes.
 
-    They are those of two arrays: for each game a record of scores, places, rounds, used and seat_decisions, (G,), and
-    behind them the decisions of all games, one game after the other, int16. All numbers are little-endian. How many
-    decisions a game has is the sum of its seat_decisions.
+    The bytes are two arrays: for each game a record of scores, places, rounds, used and seat_decisions, (G,), followed
+    by the actions of all games, concatenated, int16. All numbers are little-endian. The number of actions of a game is
+    the sum of its seat_decisions.
     """
     columns = np.zeros(len(played.rounds), _columns(played.scores.shape[1]))
     for name in columns.dtype.names or ():
@@ -205,15 +205,15 @@ def packed(played: Outcome) -> bytes:
 
 
 def unpacked(content: bytes, games: int, seats: int) -> Outcome:
-    """Return what `packed` was given.
+    """Decode the result of `packed`.
 
     Args:
         content: the bytes.
-        games: G, at least one.
-        seats: S.
+        games: number of games G, at least one.
+        seats: number of seats S.
 
     Raises:
-        ArenaError: if the bytes are not those of so many games.
+        ArenaError: if the bytes do not encode that many games.
     """
     columns = _columns(seats)
     start = games * columns.itemsize

@@ -1,4 +1,4 @@
-"""What an arena run played, as arrays and as records: for ratings, studies of balance and figures."""
+"""Load the games of an arena run as arrays and as records: for ratings, balance studies and figures."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _Columns = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Table:
-    """The games of one table of a run; row g of every array is game g, in the order of the plan.
+    """The games of one matchup of a run; row g of every array is game g, in the order of the plan.
 
     Attributes:
-        name: of the table.
-        config: what was played, for S seats.
-        players: as they were asked for, each once.
-        seating: who sat in each seat, int64 (G, S), indices into `players`; somebody may sit there several times.
-        block: which block a game belongs to, int64 (G,), one number for each block of each line-up. The games of a
-            block are one deck, dealt once for each rotation of the seats.
-        deck: which deck was dealt, int64 (G,); all line-ups of a table play the same decks.
-        places: by seat, 0 is first, int8 (G, S).
+        name: name of the matchup.
+        config: game configuration, for S seats.
+        players: unique player names, as in the plan.
+        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
+        block: block of paired games, int64 (G,), one number for each block of each line-up. The games of a block are
+            one deal, played once for each rotation of the seats.
+        deck: deal number, int64 (G,); all line-ups of a matchup play the same deals.
+        places: rank by seat, 0 is first, int8 (G, S).
         scores: points by seat, int16 (G, S).
         rounds: rounds played, int16 (G,).
-        covered: the actions that nobody could use, int16 (G,), bit i for action i.
-        denied: those that each seat could not use, int16 (G, S), likewise.
-        used: those that each seat had used at the end, int16 (G, S), likewise.
+        covered: actions disabled for all, int16 (G,), bit i for action i.
+        denied: actions disabled for each seat, int16 (G, S), same encoding.
+        used: actions that each seat had used at the end, int16 (G, S), same encoding.
         missing: games of the plan that have not been played yet; 0 for a finished run.
     """
 
@@ -61,15 +61,15 @@ class Table:
 
 
 def load_run(path: str | Path, *, whole: bool = False) -> list[Table]:
-    """Return the tables of a run, finished or not; `Table.missing` says how many games are not there yet.
+    """Load the matchups of a run, finished or not; `Table.missing` is the number of games not played yet.
 
     Args:
-        path: the folder of the run.
+        path: folder of the run.
         whole: raise an error if the run is not finished.
 
     Raises:
-        ArenaError: if there is no run, it was played with another version of the environment, no game is there yet, or
-            files are not as they were written, or games not those of the plan.
+        ArenaError: for a folder without a run, a run from another version of the environment or without games, and
+            files that are damaged or contradict the plan.
     """
     folder = RunFolder.open(Path(path))
     tables = folder.plan.tables
@@ -82,10 +82,10 @@ def load_run(path: str | Path, *, whole: bool = False) -> list[Table]:
 
 
 def records(path: str | Path) -> Iterator[Record]:
-    """Yield the record of every game of a run, finished or not, in the order of the plan.
+    """Yield the game record of every game of a run, finished or not, in the order of the plan.
 
     Args:
-        path: the folder of the run.
+        path: folder of the run.
 
     Raises:
         ArenaError: if there is no run, or it was played with another version of the environment.
@@ -110,7 +110,7 @@ def _columns(table: TablePlan, chunk: Chunk, games: ChunkGames) -> _Columns:
 
 
 def _of_nothing(seats: int) -> _Columns:
-    """Return the arrays of a `Table` with no games."""
+    """Return the arrays of a `Table` without games."""
     one, each = np.zeros(0, np.int16), np.zeros((0, seats), np.int16)
     number = one.astype(np.int64)
     return {

@@ -1,6 +1,6 @@
-"""The pages of a Parquet file, as far as their headers tell how much memory they take once they are unpacked.
+"""Read the page headers of a Parquet file, which give the decompressed size of its pages.
 
-The footer of a file tells the same, but nothing holds it to the truth, and nobody who reads the pages looks there.
+The footer gives the sizes, too, but it may be wrong, and Parquet readers do not check it against the pages.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from helsinki_env.data import UserError
 __all__ = ["Page", "PageError", "pages_of"]
 
 _HEADERS = (2**9, 2**16)
-"""Bytes in which a header is looked for: nearly all are short, but statistics make some longer."""
+"""Bytes to read for a header: nearly all are short, but statistics make some longer."""
 _MOST_NESTED = 8
-#: What stands in a header, by the numbers of its fields, and in its part for each kind of page: number of values and
-#: encoding.
+#: Field numbers in a header, and in its part for each kind of page: number of values and encoding.
 _UNPACKED, _PACKED = 2, 3
 _KINDS = {5: (1, 2), 7: (1, 2), 8: (1, 4)}
 
@@ -29,9 +28,9 @@ class Page(NamedTuple):
     """A page of a column.
 
     Attributes:
-        values: how many it has.
-        size: bytes once it is unpacked.
-        encoding: number of its encoding in the format.
+        values: number of values.
+        size: decompressed size in bytes.
+        encoding: number of its encoding in the Parquet format.
     """
 
     values: int
@@ -44,11 +43,11 @@ def pages_of(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
 
     Args:
         file: the Parquet file.
-        start: where its first page begins.
-        length: bytes of all its pages.
+        start: offset of the first page.
+        length: total bytes of its pages.
 
     Raises:
-        PageError: if the bytes are no pages.
+        PageError: if the bytes are not valid pages.
     """
     end = start + length
     while start < end:
@@ -66,7 +65,7 @@ def pages_of(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
 
 
 def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a header by their numbers, and how many bytes it takes."""
+    """Return the fields of a header, keyed by number, and its size in bytes."""
     for most in _HEADERS:
         file.seek(start)
         reader = _Reader(file.read(min(most, end - start)))
@@ -78,13 +77,13 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
 
 
 class _Reader:
-    """Reads Thrift's compact protocol, in which headers are written; IndexError at the end of the bytes."""
+    """Reader of Thrift's compact protocol, the format of the headers; raises IndexError at the end of the bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self.place = data, 0
 
     def structure(self, depth: int = 0) -> dict[int, Any]:
-        """Return the fields of a structure by their numbers; None for those that are no numbers or structures."""
+        """Return the fields of a structure, keyed by number; None for those other than numbers and structures."""
         if depth > _MOST_NESTED:
             raise PageError("found a header that is nested too deeply")
         fields: dict[int, Any] = {}
@@ -116,7 +115,7 @@ class _Reader:
             raise IndexError
 
     def _size(self) -> int:
-        """Return a whole number, seven bits a byte."""
+        """Read an unsigned varint, seven bits a byte."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self._byte()

@@ -1,4 +1,4 @@
-"""Games as Parquet: what the columns are, and how they are written so that the same games are always the same bytes."""
+"""Games as Parquet: the schema, and a writer whose output is byte-for-byte reproducible."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ SCHEMA = pa.schema(
     [
         ("table", pa.string()),
         ("lineup", pa.int32()),
-        ("block", pa.int32()),  # within the line-up; also the number of the deck
+        ("block", pa.int32()),  # within the line-up; also the deal number
         ("game", pa.int32()),  # within the line-up
-        ("seed", pa.uint64()),  # of the deck, as for `Game`
+        ("seed", pa.uint64()),  # of the deal, as for `Game`
         ("config_digest", pa.string()),
         ("players", pa.list_(pa.string())),
-        ("player", pa.list_(pa.int16())),  # index into the players of the table
-        ("decisions", pa.list_(pa.int16())),  # ids of the action table
-        ("covered", pa.int16()),  # bit i: nobody could use action i
-        ("denied", pa.list_(pa.int16())),  # bit i: the seat could not use action i
+        ("player", pa.list_(pa.int16())),  # index into the players of the matchup
+        ("decisions", pa.list_(pa.int16())),  # action ids in order
+        ("covered", pa.int16()),  # bit i: action i was disabled for all
+        ("denied", pa.list_(pa.int16())),  # bit i: action i was disabled for the seat
         ("used", pa.list_(pa.int16())),  # bit i: the seat used action i
         ("scores", pa.list_(pa.int16())),
         ("places", pa.list_(pa.int8())),  # 0 is first
@@ -43,7 +43,7 @@ SCHEMA = pa.schema(
         ("seat_decisions", pa.list_(pa.int16())),
     ]
 )
-"""The columns. Lists of one entry for each seat: player, players, denied, used, scores, places, seat_decisions."""
+"""The columns. Lists with one entry per seat: player, players, denied, used, scores, places, seat_decisions."""
 
 
 def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
@@ -58,16 +58,16 @@ def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
 
 
 def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames:
-    """Return the games of an Arrow table with the columns of `SCHEMA`: what `rows_of` was given, but for the times.
+    """Return the games of an Arrow table with the columns of `SCHEMA`: the inverse of `rows_of`, without times.
 
     Args:
-        table: what was to be played.
-        seed: of the run.
-        chunk: which of it.
+        table: the matchup.
+        seed: seed of the run.
+        chunk: the chunk.
         rows: the games.
 
     Raises:
-        ArenaError: if they are not those of the plan; names column and game, what was found there and what is expected.
+        ArenaError: if the games contradict the plan; names column, game, value found and value expected.
     """
     planned = schedule(table, seed, chunk)
     if len(rows) != len(planned.game):
@@ -82,7 +82,7 @@ def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames
 
 
 def _planned(table: TablePlan, chunk: Chunk, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a chunk that follow from the plan, (G,), or (G, S) for those with a list for each game."""
+    """Return the columns of a chunk that follow from the plan, (G,), or (G, S) for list columns."""
     games = len(planned.game)
     return {
         "table": np.full(games, table.name, object),
@@ -99,7 +99,7 @@ def _planned(table: TablePlan, chunk: Chunk, planned: Schedule) -> dict[str, npt
 
 
 def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
-    """Return a column as an array, (G,), or (G, S) for one with an entry for each seat."""
+    """Return a column as an array, (G,), or (G, S) for a column with one entry per seat."""
     if not pa.types.is_list(rows[column].type):
         return _whole(column, rows[column].combine_chunks())
     values, lengths = _lists(rows, column)
@@ -109,23 +109,23 @@ def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
 
 
 def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the entries of a column of lists, one after the other, and how many each game has, (G,)."""
+    """Return the concatenated entries of a list column, and the number of entries of each game, (G,)."""
     lists = rows[column].combine_chunks()
     return _whole(column, lists.flatten()), _whole(column, lists.value_lengths())
 
 
 def _whole(column: str, values: Any) -> npt.NDArray[Any]:
-    """Return Arrow values as an array if none is missing."""
+    """Return Arrow values as an array, if none is missing."""
     if values.null_count:
         raise ArenaError(f"{column}: found a value missing, expected one everywhere")
     try:
         return np.asarray(values)
-    except (pa.ArrowException, UnicodeDecodeError):  # the one or the other, by where in a list the text stands
+    except (pa.ArrowException, UnicodeDecodeError):  # the error depends on the position of the text in a list
         raise ArenaError(f"{column}: found text that is not in UTF-8") from None
 
 
 class _Hashed:
-    """A file to write to that takes the checksum of what is written."""
+    """A writable file that computes the checksum of the written bytes."""
 
     closed = False
 
@@ -141,10 +141,10 @@ class _Hashed:
 
 
 def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
-    """Write Arrow tables with the columns of `SCHEMA` to a file, each as a row group of its own.
+    """Write Arrow tables with the columns of `SCHEMA` to a file, each as one row group.
 
     Returns:
-        the SHA-256 of what was written, in hexadecimal digits.
+        SHA-256 of the written bytes, hexadecimal digits.
     """
     hashed = _Hashed(file)
     with pq.ParquetWriter(hashed, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
@@ -154,13 +154,13 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
 
 
 def read_parquet(source: Path) -> Iterator[Any]:
-    """Yield the row groups of a Parquet file, Arrow tables with the columns of `SCHEMA`.
+    """Yield the row groups of a Parquet file as Arrow tables with the columns of `SCHEMA`.
 
     Args:
         source: path of the file.
 
     Raises:
-        ArenaError: if it is no such file, or would take too much memory.
+        ArenaError: if it is not such a file, or would take too much memory.
     """
     with GamesFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):

@@ -1,13 +1,12 @@
-"""What a tournament plays: tables, line-ups, blocks, and the chunks in which the work is handed out.
+"""The plan of a tournament: matchups (tables), line-ups, blocks of paired games, and work units (chunks).
 
-A table is a game configuration with players; a line-up is who meets, one player for each seat. A block of a line-up is
-one deck, dealt once for each rotation of the seats, so that luck with the deck and the seat is the same for all. The
-blocks of a line-up take the cyclic orders of its players in turn: who sits behind whom changes too. Block k plays deck
-k in every line-up, so line-ups are compared on the same decks.
+A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
+deal, played once for each rotation of the seats. All players thus have the same luck with deal and seat. Successive
+blocks cycle through the cyclic orders of the players, so the neighbors change, too. Block k plays deal k in every
+line-up, so line-ups are compared on the same deals.
 
-What is played in a block depends on the seed of the run, the table, the line-up and the number of the block, and on
-nothing else: chunks can be played in any order, anywhere, twice if need be, and a plan with more blocks begins with the
-games of one with fewer.
+A block depends only on the seed of the run, the matchup, the line-up and the block number. Chunks can thus be played in
+any order, on any machine, and repeatedly. A longer plan begins with the games of a shorter one.
 """
 
 from __future__ import annotations
@@ -41,31 +40,31 @@ __all__ = [
 ]
 
 CHUNK_GAMES = 60
-"""Games of a chunk: as many as are played about as fast as large batches are, and few enough that slow players show
-progress and little is lost when a run is stopped."""
+"""Games in a chunk: enough to be about as fast as large batches, and few enough that slow players show progress and an
+interrupted run loses little."""
 
-#: Version of the files of a run.
+#: Format version of the files of a run.
 _FORMAT = 3
 _MOST_LINEUPS = 100_000
 _MOST_CHUNKS = 1_000_000
 MOST_GAMES = 1_000_000_000
-"""Games of a line-up, or of a chunk; nobody waits for more."""
+"""Maximum games of a line-up or a chunk."""
 
 
 class ArenaError(UserError):
-    """A tournament that cannot be played or read. The message names what was found, what is expected and the remedy."""
+    """A tournament that cannot be played or read; the message gives value found, value expected and remedy."""
 
 
 def lineups_of(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """Return who meets when everybody meets everybody, as ascending indices of players, one for each seat.
+    """Return all line-ups of a round robin, as ascending player indices, one for each seat.
 
     Args:
-        players: how many there are; at least 1.
-        seats: seats of a game. If there are fewer players than seats, some sit in several: all ways in which every
-            player takes part.
+        players: number of players, at least 1.
+        seats: number of seats. With fewer players than seats, some players take several seats: all line-ups in which
+            every player takes part.
 
     Raises:
-        ArenaError: if there are too many.
+        ArenaError: if there are too many line-ups.
     """
     if players < seats:
         found = combinations_with_replacement(range(players), seats)
@@ -80,11 +79,11 @@ def lineups_of(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
 
 
 def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
-    """Return which place of the line-up sits in each seat in the games of a block, int64 (S games, S seats).
+    """Return the line-up position in each seat in the games of a block, int64 (S games, S seats).
 
     Args:
-        seats: S.
-        block: its number; block k takes the cyclic order number k, counted round.
+        seats: number of seats S.
+        block: block number; block k uses cyclic order k modulo the number of orders.
     """
     orders = [(0, *others) for others in permutations(range(1, seats))]
     order = np.array(orders[block % len(orders)], np.int64)
@@ -94,18 +93,18 @@ def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class TablePlan:
-    """What is played at one table.
+    """The plan of one matchup.
 
     Attributes:
-        name: of the table, unlike those of the others.
-        config: what is played.
-        players: as `make_player` takes them, each once.
-        lineups: who meets, indices of players, one for each seat.
-        blocks: blocks of each line-up.
-        boards: random action boards, one for each block; None: what the configuration says.
-        screen: what the places of a line-up are denied, block by block, likewise.
-        cover: what is covered for all, likewise.
-        handicap: what each place of a line-up is denied in all blocks, likewise.
+        name: unique name of the matchup.
+        config: game configuration.
+        players: unique player specs, as for `make_player`.
+        lineups: player indices, one for each seat.
+        blocks: number of blocks in each line-up.
+        boards: random action boards, one for each block; None: the board of the configuration.
+        screen: actions denied to the line-up positions, by block; None: none.
+        cover: actions covered for all, by block; None: none.
+        handicap: actions denied to each line-up position in all blocks; None: none.
     """
 
     name: str
@@ -120,12 +119,12 @@ class TablePlan:
 
     @property
     def seats(self) -> int:
-        """Seats of a game."""
+        """Number of seats."""
         return int(self.config.num_players)
 
     @property
     def games(self) -> int:
-        """Games of all line-ups."""
+        """Number of games in all line-ups."""
         return len(self.lineups) * self.blocks * self.seats
 
     def names_of(self, lineup: int) -> str:
@@ -133,7 +132,7 @@ class TablePlan:
         return ",".join(self.players[i] for i in self.lineups[lineup])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data; `from_dict` reads it."""
+        """Return the matchup as a dictionary; inverse of `from_dict`."""
         return {
             "name": self.name,
             "config": config_to_dict(self.config),
@@ -146,16 +145,16 @@ class TablePlan:
 
     @property
     def designs(self) -> dict[str, Any]:
-        """What is denied or covered from block to block, as plain data by its key in a file."""
+        """The designs that deny or cover actions by block, as dictionaries keyed as in a file."""
         found = {name: getattr(self, name) for name in DESIGNS}
         return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> TablePlan:
-        """Return the table that `to_dict` wrote.
+        """Return the matchup of a dictionary from `to_dict`.
 
         Raises:
-            ArenaError: if it is no such table, or the component file is another one now.
+            ArenaError: if the matchup is invalid, or its component file has changed.
         """
         data = Entry.of(data, ArenaError, "the table").mapping()
         config = config_from_dict(data["config"])
@@ -175,7 +174,7 @@ class TablePlan:
 
 
 def _plain(value: Any) -> Any:
-    """Return values with lists in place of tuples, as JSON gives them back."""
+    """Replace tuples by lists, as a JSON round trip does."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
@@ -183,14 +182,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, order=True)
 class Chunk:
-    """A piece of work: some blocks of one line-up. Chunks are ordered as in the plan.
+    """A work unit: consecutive blocks of one line-up. Chunks are ordered as in the plan.
 
     Attributes:
-        table: number of the table.
+        table: number of the matchup.
         lineup: number of the line-up.
-        number: of the chunk within the line-up.
-        first: its first block.
-        end: the block after its last.
+        number: number of the chunk within the line-up.
+        first: first block.
+        end: one past the last block.
     """
 
     table: int
@@ -201,22 +200,22 @@ class Chunk:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """Base name of its files."""
         return f"{self.table:02d}-{self.lineup:05d}-{self.number:05d}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole tournament.
+    """The plan of a whole tournament.
 
     Attributes:
-        seed: of decks and players.
-        tables: what is played at each table.
-        chunk_games: games of a chunk, made up to whole blocks.
+        seed: seed of deals and players.
+        tables: the matchups.
+        chunk_games: games in a chunk, rounded up to whole blocks.
         package: version of the package that plays it.
 
     Raises:
-        ArenaError: for more work than anybody will wait for.
+        ArenaError: if the plan exceeds the limits.
     """
 
     seed: int
@@ -225,7 +224,7 @@ class Plan:
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
-        """Check that there is an end to it; ArenaError if not."""
+        """Check that the plan is within the limits; ArenaError if not."""
         count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
         if count > _MOST_CHUNKS:
             raise ArenaError(
@@ -234,12 +233,12 @@ class Plan:
             )
 
     def _blocks(self, table: TablePlan) -> int:
-        """Return the blocks of a chunk."""
+        """Return the number of blocks in a chunk."""
         return -(-self.chunk_games // table.seats)
 
     @property
     def games(self) -> int:
-        """Games of all tables."""
+        """Number of games in all matchups."""
         return sum(table.games for table in self.tables)
 
     @cached_property
@@ -255,11 +254,11 @@ class Plan:
                     yield self._chunk(number, lineup, i)
 
     def whole(self, chunk: Chunk) -> Chunk:
-        """Return all blocks of the chunk that some of them belong to."""
+        """Return the complete chunk that a partial one belongs to."""
         return self._chunk(chunk.table, chunk.lineup, chunk.number)
 
     def _chunk(self, table: int, lineup: int, number: int) -> Chunk:
-        """A chunk begins at the same block however many there are; the last one may be shorter than the others."""
+        """Return a chunk: its first block is independent of the plan's length; the last chunk may be shorter."""
         plan = self.tables[table]
         blocks = self._blocks(plan)
         return Chunk(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
@@ -269,7 +268,7 @@ class Plan:
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
     def describe(self, chunk: Chunk) -> str:
-        """Return what a chunk is, for messages."""
+        """Return a description of a chunk for messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
         return f"chunk {chunk.name} (table {table.name!r}, line-up {table.names_of(chunk.lineup)}, {blocks})"
@@ -281,11 +280,11 @@ class Plan:
 
     @cached_property
     def basis(self) -> str:
-        """16 hexadecimal digits that identify what is played, however many games of it."""
+        """16 hexadecimal digits that identify the plan regardless of its number of games."""
         return digest_of(of_any_length(self._told()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, with the versions that play it and its digest; `from_dict` reads it."""
+        """Return the plan as a dictionary, with versions and its digest; inverse of `from_dict`."""
         return sealed(self._told())
 
     def _told(self) -> dict[str, Any]:
@@ -300,11 +299,11 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> Plan:
-        """Return the plan that `to_dict` wrote.
+        """Return the plan of a dictionary from `to_dict`.
 
         Raises:
-            ArenaError: if it is no such plan, it was played with another environment, it was changed, or a component
-                file is another one now.
+            ArenaError: if the plan is invalid, was played with another environment, was modified, or a component file
+                has changed.
         """
         data = Entry.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "read it with the version that played it, or play in another folder"
@@ -328,11 +327,11 @@ def _environment(spec: GameSpec) -> str:
 
 
 def environment_of(tables: Iterable[TablePlan]) -> str:
-    """Return the names of the environments that tables are played in, with their versions."""
+    """Return the names and versions of the environments of some matchups."""
     return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
 
 
 def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan as plain data without all that says how many games there are: what any two lengths share."""
+    """Return a plan's dictionary without the keys that depend on the number of games."""
     tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
     return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}

@@ -1,4 +1,4 @@
-"""Games from their records as tables that can be rated, wherever they were played."""
+"""Convert game records from any source to tables that can be rated."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Recorded:
     """The games of one configuration for S seats, as `agents.rating.ratings.rate` takes them; row g is game g.
 
     Attributes:
-        name: says what was played.
-        players: names, in the order in which they appear.
-        seating: who sat in each seat, int64 (G, S), indices into `players`.
-        deck: which deck was dealt, int64 (G,), counted in the order in which they appear.
-        places: by seat, 0 is first, int8 (G, S).
+        name: description of the configuration.
+        players: names, in order of appearance.
+        seating: the player in each seat, int64 (G, S), indices into `players`.
+        deck: deal number, int64 (G,), in order of appearance.
+        places: rank by seat, 0 is first, int8 (G, S).
         scores: points by seat, int16 (G, S).
-        covered: actions that nobody could use, int16 (G,), bit i for action i.
-        denied: those that each seat could not use, int16 (G, S), likewise.
+        covered: actions disabled for all, int16 (G,), bit i for action i.
+        denied: actions disabled for each seat, int16 (G, S), same encoding.
     """
 
     name: str
@@ -42,19 +42,19 @@ class Recorded:
 
 
 def recorded_tables(records: Iterable[Record], named: Callable[[Any], str]) -> list[Recorded]:
-    """Return games as tables, one for each configuration, in the order in which they appear.
+    """Group games into tables, one for each configuration, in order of appearance.
 
-    What single seats are denied may differ within a table, as it may in a tournament.
+    Actions disabled for single seats may differ within a table, as in a tournament.
 
     Args:
-        records: of finished games.
-        named: the name of a table, from its configuration.
+        records: records of finished games.
+        named: function from a configuration to the name of its table.
 
     Raises:
-        RecordError: for a game that was not played to its end.
+        RecordError: for an unfinished game.
     """
     tables: dict[Any, list[Record]] = {}
-    equal = lru_cache(lambda config: config.changed(denied=None))  # reading a configuration takes long
+    equal = lru_cache(lambda config: config.changed(denied=None))  # parsing a configuration is slow
     for number, record in enumerate(records):
         if not record.finished:
             raise RecordError(
@@ -87,7 +87,7 @@ def _table(name: str, games: list[Record]) -> Recorded:
 
 
 class _Numbers(dict[Any, int]):
-    """Numbers things in the order in which they are asked for."""
+    """Numbers keys in order of first access."""
 
     def __missing__(self, key: Any) -> int:
         self[key] = len(self)

@@ -1,4 +1,4 @@
-"""A tournament from its plan to the file with all games: what is missing is played, saved and joined."""
+"""Run a tournament: play the missing games of a plan, save them, and join all games in one file."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ def run_arena(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Path:
-    """Play a tournament, or what is missing of it, and return the path of the file with all games.
+    """Play a tournament, or its missing games, and return the path of the file with all games.
 
-    The games depend on the plan alone: not on processes, machines, or on how often the run was stopped.
+    The games depend only on the plan, not on processes, machines or interruptions.
 
     Args:
-        plan: what is played.
-        path: folder of the run; if there is one with the same plan, or the same with fewer games, it goes on.
-        processes: how many play side by side; None: one for each processor.
-        ray: play on a Ray cluster instead of processes.
-        address: of that cluster, see `agents.arena.cluster.on_ray`.
+        plan: the tournament.
+        path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
+        processes: number of worker processes; None: one per CPU core.
+        ray: play on a Ray cluster instead of local processes.
+        address: address of the cluster, see `agents.arena.cluster.on_ray`.
         form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
-        resumed: called once with the number of games that were there before.
-        progress: called with the number of games that have been saved since the last call.
+        resumed: called once with the number of games that were already saved.
+        progress: called with the number of games saved since the last call.
 
     Raises:
-        ArenaError: if another run is in the folder, or something went wrong that starting again can go on from.
-        PlayerError: if a player cannot be made.
-        MissingExtraError: if nothing is there that writes Parquet, or there is no Ray.
-        OSError: if the folder cannot be written.
+        ArenaError: if the folder holds another run, or after a failure from which the run can be resumed.
+        PlayerError: if a player cannot be created.
+        MissingExtraError: if PyArrow (for Parquet) or Ray is required and not installed.
+        OSError: if the folder is not writable.
     """
     if not ray:
         check_main(ArenaError)
     processes = processors() if processes is None and not ray else processes
     if processes is not None:
         Entry(processes, ArenaError, "processes").integer(1)
-    # What cannot be made or written shall be known now, not in a worker or at the end, hours later.
+    # Fail early: create every player and check the writer now, not in a worker or hours later.
     if form == "parquet":
         import_module("agents.arena.parquet")
     for table in plan.tables:

@@ -1,18 +1,18 @@
-"""The folder of a run: the plan, a file for each chunk, and at the end one file with all games.
+"""The folder of a run: the plan, a file for each chunk, and one file with all games at the end.
 
 =============  =====================================================================================================
 run.json       the plan and its digest; written first
-chunks/        what came out of the games of each chunk, and what holds it to be whole, see `agents.arena.files`
+chunks/        results and checksums of each chunk, see `agents.arena.files`
 games.parquet  all games in the order of the plan (or games.jsonl: records that ``helsinki replay`` reads)
 digests.json   the plan whose games are in games.parquet, and the checksum of that file
-times.json     the players' times, the only thing that another run would not write again byte for byte
+times.json     the players' times, the only file that another run would not reproduce byte for byte
 =============  =====================================================================================================
 
-Every file appears whole or not at all. A chunk counts if it is the one that its name says, of this plan, and its games
-have the checksum that stands beside them, so a run may be killed at any moment: what is not there is played again, and
-gives the same. The last chunk of a line-up may hold only its first blocks, from when fewer games were asked for.
+Every file is written atomically. A chunk is valid if its name and plan match and its games have the recorded checksum.
+A run may therefore be killed at any moment: missing chunks are played again with the same result. The last chunk of a
+line-up may hold only its first blocks, if the run began with fewer games.
 
-PyArrow is asked for only where games.parquet is written or read.
+PyArrow is required only to write or read games.parquet.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _CHUNKS = "chunks"
 _GAMES = "games.parquet"
 _DIGESTS = "digests.json"
 _TIMES = "times.json"
-#: What is made of the chunks, and is not that of a plan with more games.
+#: Files derived from the chunks, which a plan with more games invalidates.
 _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 
 def has_games(path: Path) -> bool:
-    """Return whether a folder is that of a run of which games are there, whole or not."""
+    """Return whether a folder holds a run with at least one file of games, complete or not."""
     return (path / "run.json").is_file() and ((path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES}")))
 
 
@@ -57,8 +57,8 @@ class RunFolder:
     """The folder of a run.
 
     Args:
-        path: where it is.
-        plan: what is played there.
+        path: path of the folder.
+        plan: the tournament.
     """
 
     def __init__(self, path: Path, plan: Plan) -> None:
@@ -68,13 +68,13 @@ class RunFolder:
     @classmethod
     @contextmanager
     def create(cls, path: Path, plan: Plan) -> Iterator[RunFolder]:
-        """Give the folder of a new run, or of one that goes on; nobody else gets it meanwhile.
+        """Create the folder of a run, or resume one, and lock it for the duration of the block.
 
-        A run goes on with the same plan, or with one that has more games of the same.
+        A run can be resumed with the same plan, or with the same plan and more games.
 
         Raises:
-            ArenaError: if another run is there, or somebody else is at it.
-            OSError: if the folder cannot be written.
+            ArenaError: if the folder holds another run, or another process uses it.
+            OSError: if the folder is not writable.
         """
         busy = ArenaError(f"{path}: found another process that plays this run (wait for it, or choose another --out)")
         with held(path / ".lock", busy):
@@ -93,7 +93,7 @@ class RunFolder:
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none (choose another --out)")
         for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
-        # Whoever mends a player that failed before any game was kept may go on here.
+        # If a player failed before any game was saved, its fixed version may resume the run.
         now, known = _networks(plan), cls(path, plan).networks if has_games(path) else {}
         for player, digest in now.items():
             if known.get(player, digest) != digest:
@@ -113,10 +113,10 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Return the folder of a run, to read it.
+        """Open the folder of a run for reading.
 
         Raises:
-            ArenaError: if there is none, its plan was changed, or this version cannot read it.
+            ArenaError: if there is no run, its plan was modified, or this version cannot read it.
         """
         manifest = path / "run.json"
         if not is_file(manifest):
@@ -127,7 +127,7 @@ class RunFolder:
 
     @property
     def networks(self) -> dict[str, str]:
-        """Which network is behind a player's name: 16 hexadecimal digits of its file."""
+        """The network of each player: 16 hexadecimal digits of the digest of its file."""
         path = self.path / _NETWORKS
         if not path.exists():
             return {}
@@ -137,10 +137,10 @@ class RunFolder:
             raise ArenaError(f"{problem} (remove the file to go on without)") from None
 
     def save(self, chunk: Chunk, games: ChunkGames) -> None:
-        """Write the games of a chunk, after those of its blocks that are there if they are the others.
+        """Save the games of a chunk, appended to its earlier blocks if `chunk` holds only the remaining ones.
 
         Raises:
-            ArenaError: if those have gone.
+            ArenaError: if the earlier blocks have disappeared.
         """
         whole, parts = self.plan.whole(chunk), [games]
         if chunk.first > whole.first:
@@ -155,7 +155,7 @@ class RunFolder:
         self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
 
     def missing(self) -> list[Chunk]:
-        """Return what is to be played: chunks that have not been, or whose files are damaged, or the rest of them."""
+        """Return the chunks to play: missing, damaged or incomplete ones."""
         found = []
         for chunk in self.plan.chunks:
             kept = self._chunks.kept(chunk)
@@ -168,14 +168,14 @@ class RunFolder:
     def games(self, *, whole: bool = False) -> Iterator[tuple[Chunk, ChunkGames]]:
         """Yield the chunks that have been played with their games, in the order of the plan.
 
-        They come from the file with all games if there is one, so the chunks may be left out where a run is copied to.
+        The games are read from the file with all games if there is one, so a copy of a run may omit the chunks.
 
         Args:
             whole: raise an error if a game of the plan is missing.
 
         Raises:
-            ArenaError: if that file is not the one that was written, or games are not those of the plan.
-            MissingExtraError: if it is there, but nothing that reads Parquet.
+            ArenaError: if that file was modified, or games contradict the plan.
+            MissingExtraError: if the file exists but PyArrow is not installed.
         """
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
@@ -207,7 +207,7 @@ class RunFolder:
                 yield chunk, games
 
     def _not_as_written(self) -> str | None:
-        """Say what is wrong with the file that holds all games, None if nothing is."""
+        """Return what is wrong with the file of all games, or None."""
         path = self.path / _DIGESTS
         if not path.exists():
             return f"found no {_DIGESTS} beside it, expected the file with its checksum"
@@ -234,27 +234,27 @@ class RunFolder:
                 yield kept.chunk, self._chunks.games(kept)
 
     def _restore(self) -> None:
-        """Write the chunks that are left only in the file with all games, if it is whole."""
+        """Restore chunks that exist only in the file with all games, if that file is intact."""
         lacking = {self.plan.whole(chunk) for chunk in self.missing()}
         if lacking and (self.path / _GAMES).exists():
-            with suppress(ArenaError):  # what cannot be had from there is played again
+            with suppress(ArenaError):  # chunks that cannot be restored are played again
                 for chunk, games in self._games_of_joined():
                     if chunk in lacking:
                         self._chunks.write(chunk, games.played, games.times)
 
     def records(self) -> Iterator[Record]:
-        """Yield the record of every game that has been played, in the order of the plan."""
+        """Yield the record of every game played so far, in the order of the plan."""
         return records_of(self.plan, self.games())
 
     def join(self, form: str) -> Path:
-        """Write all games to one file, and the times to another; return the path of the former.
+        """Write all games to one file and the times to another, and return the path of the former.
 
         Args:
             form: "parquet" or "jsonl".
 
         Raises:
             ArenaError: if a chunk of the plan is missing, incomplete or damaged; then no file is written.
-            MissingExtraError: if nothing is there that writes Parquet.
+            MissingExtraError: if PyArrow is required and not installed.
         """
         path = self.path / f"games.{form}"
         if form == "jsonl":
@@ -272,10 +272,10 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return for each player of each table its decisions and the time it took for them.
+        """Return the number of actions and the thinking time of each player in each matchup.
 
-        Where some were replaced it is told how many, too, see `agents.mishaps.Mishaps`. If chunks were removed once
-        all games were in one file, what was written with that file is what is known.
+        Entries include replaced actions, if any, see `agents.mishaps.Mishaps`. If chunks were removed after all games
+        were joined in one file, the times written with that file are used.
         """
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
@@ -293,14 +293,14 @@ class RunFolder:
 
 
 def _joined(parts: Sequence[Outcome]) -> Outcome:
-    """Return what came out of some games and of those after them as one."""
+    """Concatenate results."""
     columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Outcome)}
     decisions = tuple(each for part in columns.pop("decisions") for each in part)
     return Outcome(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
 
 
 def records_of(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
-    """Yield the record of every game of some chunks of a plan."""
+    """Yield the game record of every game of some chunks."""
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
         denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places.tolist()
@@ -317,7 +317,7 @@ def records_of(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterat
 
 @lru_cache(maxsize=4096)
 def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
-    """The configuration of a game whose actions are barred by these sets, bit i for action i."""
+    """Return the configuration of a game with these disabled actions, bit i for action i."""
     for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
     changes = {"covered": for_all, "denied": by_seat}
     config = table.config.changed(**{name: changes[name] for name in spec_of(table.config).setup if name in changes})
@@ -325,16 +325,16 @@ def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
 
 
 def _networks(plan: Plan) -> dict[str, str]:
-    """The digests of the files that a plan's players are read from, as they are now; mostly networks."""
+    """Return the current digests of the players' files, mostly networks."""
     found = {player: digest for table in plan.tables for player, digest in files_of(table).items()}
     return {player: digest[:16] for player, digest in sorted(found.items())}
 
 
 def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
-    """Check that a plan is the one that is there, or the same with more games.
+    """Check that a plan equals the existing one, or extends it with more games.
 
     Raises:
-        ArenaError: saying what differs.
+        ArenaError: names the difference.
     """
     different = _difference(of_any_length(there.to_dict()), of_any_length(plan.to_dict()))
     if different:
@@ -349,7 +349,7 @@ def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
 
 
 def _difference(found: Any, expected: Any, where: str = "") -> str:
-    """Return the first place where two plans differ, as a message; empty if they are the same."""
+    """Describe the first difference of two plans; empty if they are equal."""
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         keys: Iterable[Any] = [*expected, *(key for key in found if key not in expected)]
         pairs = [(f"{where}.{key}" if where else str(key), found.get(key), expected.get(key)) for key in keys]

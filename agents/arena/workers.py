@@ -1,4 +1,4 @@
-"""Processes of this machine that play chunks."""
+"""Local worker processes that play chunks."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from helsinki_env.stopping import interrupts_held
 __all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "workers_kept"]
 
 Finished = Generator[tuple[Chunk, ChunkGames], None, None]
-"""Chunks with their games, in the order in which they are done."""
-#: Chunks that are handed out at a time, for each worker: one to play and one to go on with.
+"""Chunks with their games, in order of completion."""
+#: Chunks submitted ahead for each worker: one to play and one to continue with.
 AHEAD = 2
 
 
 class ChunkError(ArenaError):
-    """A chunk that could not be played; names it and says what went wrong."""
+    """A chunk that could not be played; names the chunk and the cause."""
 
     @classmethod
     def of(cls, plan: Plan, chunk: Chunk, problem: BaseException) -> ChunkError:
-        """Return the error of a chunk whose player or game went wrong."""
+        """Return the error of a chunk whose player or game failed."""
         return cls(
             f"{plan.describe(chunk)}: {type(problem).__name__}: {problem} (finished chunks are kept; start again with "
             "the same arguments to go on)"
@@ -43,7 +43,7 @@ class ChunkError(ArenaError):
 
 
 def one_thread() -> None:
-    """Let each worker compute with one thread: there are as many workers as processors."""
+    """Restrict a worker to one compute thread: there are as many workers as CPU cores."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if (torch := sys.modules.get("torch")) is not None:
@@ -51,34 +51,34 @@ def one_thread() -> None:
 
 
 class _Workers:
-    """Processes that play chunks; they begin when there are some."""
+    """Processes that play chunks; they start with the first chunk."""
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
-        context = multiprocessing.get_context("spawn")  # forked copies of threads' locks would never open
+        context = multiprocessing.get_context("spawn")  # fork would copy locked locks that no thread releases
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(self._began,))
 
     def submit(self, *asked: Any) -> Future[ChunkGames]:
-        """Hand a chunk out."""
+        """Submit a chunk."""
         with interrupts_held():
             future = self.pool.submit(play_chunk, *asked)
         self._started |= set(multiprocessing.active_children()) - self._others
         return future
 
     def why_ended(self) -> str:
-        """Return why the pool is broken; see `helsinki_env.spawning.why_ended`."""
+        """Return why the process pool is broken; see `helsinki_env.spawning.why_ended`."""
         self.pool.shutdown(wait=True)
         return why_ended(self._started, self._began.is_set())
 
     def end(self) -> None:
-        """Let them end when they have played what was handed out."""
+        """Shut down after the submitted chunks have been played."""
         self.pool.shutdown(wait=True)
 
     def kill(self) -> None:
-        """End them now: somebody who breaks off does not want to wait for chunks that nobody will save."""
+        """Terminate now: after an interruption, nothing will save the remaining chunks."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
@@ -87,16 +87,16 @@ class _Workers:
             process.join()
 
 
-#: Workers that wait for the next tournament, at most one entry; None where nobody keeps any.
+#: Idle workers for the next tournament, at most one entry; None outside of `workers_kept`.
 _WAITING: ContextVar[list[_Workers] | None] = ContextVar("_WAITING", default=None)
 
 
 @contextmanager
 def workers_kept() -> Iterator[None]:
-    """Let the processes that play one tournament in the block play the next one there as well.
+    """Reuse the worker processes of one tournament for the next one in the block.
 
-    A process takes seconds until it plays, which is as long as a small tournament. Those whose players are read from
-    files end with it all the same.
+    A process takes seconds to start, which is as long as a small tournament. Workers whose players are loaded from
+    files still end with their tournament.
     """
     waiting: list[_Workers] = []
     token = _WAITING.set(waiting)
@@ -111,7 +111,7 @@ def workers_kept() -> Iterator[None]:
 
 
 def _begun(processes: int) -> _Workers:
-    """Return so many workers, those that wait if there are as many."""
+    """Return workers: idle ones if their number matches, else new ones."""
     waiting = _WAITING.get() or []
     while waiting:
         workers = waiting.pop()
@@ -122,18 +122,18 @@ def _begun(processes: int) -> _Workers:
 
 
 def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
-    """Play chunks in processes of their own, which end then, or wait for more (`workers_kept`).
+    """Play chunks in worker processes, which then end or stay idle (`workers_kept`).
 
     Args:
-        plan: what is played.
-        chunks: which of it.
-        processes: how many; the results do not depend on it.
+        plan: the tournament.
+        chunks: the chunks to play.
+        processes: number of processes; the results do not depend on it.
 
     Yields:
-        The chunks with their games, as they are done.
+        The chunks with their games, in order of completion.
 
     Raises:
-        ChunkError: if a player goes wrong.
+        ChunkError: if a player fails.
         ArenaError: if a process dies, or none can be started from this script.
     """
     check_main(ArenaError)
@@ -152,7 +152,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
             if not running:
                 break
             ended = wait(running, return_when=FIRST_COMPLETED).done
-            for future in sorted(ended, key=lambda future: future.exception() is not None):  # what is there, first
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
                 chunk = running.pop(future)
                 try:
                     games = future.result()
@@ -169,22 +169,22 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
     finally:
         if not done:
             workers.kill()
-        elif (kept := _WAITING.get()) is not None and not any(files):  # files may be others by the next tournament
+        elif (kept := _WAITING.get()) is not None and not any(files):  # files may change before the next tournament
             kept.append(workers)
         else:
             workers.end()
 
 
 def _begin(began: Event) -> None:
-    """Set a new process up, and say that it has started."""
+    """Initialize a worker process, and signal that it has started."""
     began.set()
     begin()
 
 
 def begin() -> None:
-    """Set a new process up: one thread, deaf to Ctrl-C, which is for the parent, and gone when that is gone."""
+    """Initialize a process: one thread, ignore Ctrl-C, which the parent handles, and exit when the parent exits."""
     one_thread()
-    pass_on(lambda text: None)  # the parent makes every player first, and has warned
+    pass_on(lambda text: None)  # the parent creates every player first, so it has already warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -1,1 +1,1 @@
-"""What being denied a thing costs, in any game: models of games in which seats were denied some at random."""
+"""Effects of disabled actions in any game, from games in which seats were denied actions at random."""

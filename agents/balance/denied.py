@@ -1,8 +1,11 @@
-"""What single things are worth to who may use or take them: from any run in which seats were denied them at random.
+"""Estimate the effect of single actions or abilities, from any run that denied some to seats at random.
 
-The table of a run tells who was denied what (`boards` in its file). Being denied one thing is an effect in a
-multinomial logit of the winner, shared first ranks included, with seat effects (`agents.balance.effects`), and one on
-the margin in points (`agents.balance.margins`). Simultaneous intervals hold for all things of a table at once.
+The matchup's `boards` key defines the random restrictions. Each effect is estimated twice:
+
+- on winning, in a multinomial logit with seat effects, which includes ties for first (`agents.balance.effects`);
+- on the margin in points (`agents.balance.margins`).
+
+Intervals are simultaneous over everything that was denied in a matchup.
 """
 
 from __future__ import annotations
@@ -35,14 +38,14 @@ _METHOD = (
 
 @dataclass(frozen=True)
 class Worth:
-    """What having a thing is worth at a table, compared with being denied it.
+    """The effect of having a thing (action or ability) in a matchup, compared with being denied it.
 
     Attributes:
-        name: of the thing.
-        power: points of the share of games won, and where its simultaneous 95 % interval begins and ends.
-        points: by how many points it moves the margin to the mean of the others, likewise.
-        denied: in so many seats of games it was denied.
-        used: share of those who could that used or took it.
+        name: name of the thing.
+        power: marginal effect on the win rate, percentage points, with the ends of its simultaneous 95% interval.
+        points: effect on the margin to the mean of the other seats, points, in the same form.
+        denied: number of seats of games in which it was denied.
+        used: fraction of the seats with access that used or took it.
     """
 
     name: str
@@ -53,15 +56,15 @@ class Worth:
 
 
 def worths(table: Table) -> list[Worth]:
-    """Return what everything that was denied to some seats of a table is worth.
+    """Return the effects of everything that some seats of a matchup were denied.
 
     Raises:
-        RatingError: if nothing was denied, or effects cannot be told apart.
+        RatingError: if nothing was denied, or effects are not identifiable.
     """
     names = spec_of(table.config).deniable
     if not len(table):
         raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena goes on with them)")
-    # A thing that is covered wherever it is denied tells nothing either.
+    # A thing that is covered whenever it is denied is not identifiable either.
     ids = [number for number in names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
@@ -69,7 +72,7 @@ def worths(table: Table) -> list[Worth]:
             "denied in its file"
         )
     covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
-    # What nobody may use is denied to nobody in particular: it tells no seat from another.
+    # Covered things do not distinguish the seats of a game: do not count them as denied.
     denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
     wins = effects.estimate(Study(denied, table.places, table.deck))
@@ -90,7 +93,7 @@ def worths(table: Table) -> list[Worth]:
 
 
 def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
-    """Return each value with the ends of its simultaneous 95 % interval."""
+    """Return each value with the ends of its simultaneous 95% interval."""
     half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
@@ -98,17 +101,17 @@ def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
 def denied_files(
     tables: Sequence[Table], name: str, title: str, provenance: Mapping[str, Any]
 ) -> tuple[dict[Path, bytes], dict[str, Any]]:
-    """Return a page with its figure, and the same as data.
+    """Return a page with its figure, and the same results as data.
 
     Args:
-        tables: of a run; those that have no games yet are left out.
-        name: what the files' names begin with.
-        title: of the page.
-        provenance: where the games come from: their seed, the digest of the plan, environment and package, and the
-            command that makes the page.
+        tables: matchups of a run; those without games are left out.
+        name: prefix of the file names.
+        title: title of the page.
+        provenance: source of the games: seed, digest of the plan, environment, package, and the command that makes the
+            page.
 
     Raises:
-        RatingError: if the games of a table tell nothing.
+        RatingError: if the effects of a matchup are not identifiable.
     """
     tables = [table for table in tables if len(table)] or tables
     found = {table.name: worths(table) for table in tables}
@@ -170,7 +173,7 @@ def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) 
 
 
 def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
-    """Draw powers with their intervals, one row for each thing, tables beside each other."""
+    """Draw marginal effects with their intervals, one row for each thing and one column for each matchup."""
     names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
     mean = {
         name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names

@@ -1,21 +1,20 @@
-"""Estimate how many games a seat loses by being denied an action: a logit of the winner and its marginal effects.
+"""Estimate the win rate that a seat loses by being denied an action: a logit of the winner and its marginal effects.
 
-Every seat of every game is denied a set of actions of its own, drawn by design. The probability that a seat wins is
+The design denies each seat of each game its own random set of actions. The probability that a seat wins is
 proportional to ``exp(seat effect - effects of the actions denied)``: a multinomial logit of the winner (McFadden 1974,
-"Conditional logit analysis of qualitative choice behavior"). Coefficients are logarithms; the result is the average
-marginal effect: the change of the win probability, averaged over all seats of all games, if that seat were denied the
-action, compared with having it.
+"Conditional logit analysis of qualitative choice behavior"). Coefficients are logarithms. The result is the average
+marginal effect: the change of a seat's win probability between having the action and being denied it, averaged over
+all seats of all games.
 
-Only the winner enters. The Plackett-Luce model of whole rankings is tighter, but it assumes that lower ranks depend on
-the actions as strongly as the first rank does. In these games they depend on them less, so whole rankings understate
-the effect on winning, by factors of about 1.15 with three players and 1.2 to 1.25 with four
-(docs/notes/effect-sizes.md).
-With two players both are one model.
+Only the winner enters. The Plackett-Luce model of whole rankings has tighter intervals. It assumes, however, that lower
+ranks depend on the actions as strongly as the first rank. In these games they depend on them less, so whole rankings
+understate the effect on winning, by factors of about 1.15 with three players and 1.2 to 1.25 with four
+(docs/notes/effect-sizes.md). With two players the models are identical.
 
 Standard errors are the sandwich over blocks (games of one deal, all rotations of the seats; Huber 1967, White 1982),
-carried to marginal effects by the delta method. Simultaneous intervals hold for all actions at once: their width comes
-from the distribution of the largest standardized error of all (Hothorn, Bretz and Westfall 2008, "Simultaneous
-inference in general parametric models").
+converted to marginal effects by the delta method. Intervals are simultaneous over all actions: their width comes from
+the distribution of the largest standardized error (Hothorn, Bretz and Westfall 2008, "Simultaneous inference in general
+parametric models").
 
 Letters in shapes: G games, S seats, A actions, K parameters, D blocks.
 """
@@ -43,9 +42,9 @@ class Study:
     """Games in which seats were denied actions.
 
     Attributes:
-        denied: what each seat could not use, bool (G, S, A).
-        places: 0 is first, (G, S); shared ones as in `agents.rating.plackett_luce`.
-        block: which games may depend on each other, int64 (G,).
+        denied: actions denied to each seat, bool (G, S, A).
+        places: rank by seat, 0 is first, (G, S); ties as in `agents.rating.plackett_luce`.
+        block: block of each game, int64 (G,); games of different blocks are independent.
     """
 
     denied: npt.NDArray[np.bool_]
@@ -55,16 +54,16 @@ class Study:
 
 @dataclass(frozen=True)
 class Effects:
-    """What actions are worth.
+    """Estimated effects of actions.
 
     Attributes:
-        power: change of the share of games won by *having* an action rather than being denied it, in points of a
-            hundred, float64 (A,): the average marginal effect with the sign turned.
-        covariance: of `power`, float64 (A, A).
-        seat: share of games won by each seat when nobody is denied anything, in points of a hundred, float64 (S,).
-        fit: of the model; the first S - 1 parameters are seat effects, then A effects of denial.
-        blocks: independent blocks.
-        games: games.
+        power: average marginal effect of *having* an action rather than being denied it, in percentage points of the
+            win rate, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
+        seat: win rate of each seat when nothing is denied, in percent, float64 (S,).
+        fit: fitted model; the first S - 1 parameters are seat effects, followed by A effects of denial.
+        blocks: number of independent blocks.
+        games: number of games.
     """
 
     power: Array
@@ -81,7 +80,7 @@ class Effects:
 
 
 def features_of(study: Study) -> Array:
-    """Seat effects that add up to zero, then what is denied; float64 (G, S, K)."""
+    """Return seat effects that sum to zero, followed by the denied actions; float64 (G, S, K)."""
     games, seats, actions = study.denied.shape
     features = np.zeros((games, seats, seats - 1 + actions))
     features[:, : seats - 1, : seats - 1] = np.eye(seats - 1)
@@ -91,7 +90,7 @@ def features_of(study: Study) -> Array:
 
 
 def win_chances(features: Array, theta: Array) -> Array:
-    """Return the chance of every seat to come first, float64 (G, S), for features (G, S, K)."""
+    """Return the probability of each seat to finish first, float64 (G, S), for features (G, S, K)."""
     utility = features @ theta
     worth = np.exp(utility - utility.max(axis=1, keepdims=True))
     chances: Array = worth / worth.sum(axis=1, keepdims=True)
@@ -111,11 +110,11 @@ def estimate(study: Study, depth: int | None = 1) -> Effects:
 
     Args:
         study: the games.
-        depth: number of ranks that enter the likelihood: 1 is the winner; None is the whole ranking, which is biased
-            with more than two seats wherever lower ranks depend on the actions more or less than the first one.
+        depth: number of ranks in the likelihood: 1 is the winner, None the whole ranking. With more than two seats the
+            latter is biased if lower ranks depend on the actions more or less than the first one.
 
     Raises:
-        RatingError: if there is a single block, or effects cannot be told apart.
+        RatingError: if there is only one block, or effects are not identifiable.
     """
     games, seats, actions = study.denied.shape
     features = features_of(study)
@@ -138,7 +137,7 @@ def estimate(study: Study, depth: int | None = 1) -> Effects:
 def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, Array]:
     """Return the average marginal effect of having each action, (A,), and its derivative by theta, (A, K).
 
-    For a seat with chance p, denying it an action of power t changes its chance to p e^t / (1 - p + p e^t).
+    For a seat with win probability p, denying an action of effect t changes it to p e^t / (1 - p + p e^t).
     """
     actions = len(theta) - (seats - 1)
     chance = win_chances(features, theta)
@@ -148,7 +147,7 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     for action in range(actions):
         k = seats - 1 + action
         denied = features[:, :, k] > 0
-        # odds of the seat with the action and without it, whatever it had in the game
+        # odds of the seat with the action and without it, regardless of what it had in the game
         log_odds = np.log(chance) - np.log1p(-chance)
         with_it = log_odds - theta[k] * denied
         has, lacks = 1 / (1 + np.exp(-with_it)), 1 / (1 + np.exp(-(with_it + theta[k])))
@@ -162,18 +161,18 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     return power, slope
 
 
-#: Of a quantile; 200,000 draws give it to about 0.006.
+#: Number of draws for a quantile; 200,000 draws give it to about 0.006.
 _DECIMALS = 2
 
 
 def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 200_000, seed: int = 0) -> float:
-    """Return by how many standard errors all estimates together lie around the truth with so much probability.
+    """Return the half-width, in standard errors, of simultaneous intervals for all estimates.
 
     Args:
-        covariance: of the estimates, float64 (A, A).
-        level: probability that all of them are within.
-        draws: of the normal distribution.
-        seed: of the draws.
+        covariance: covariance of the estimates, float64 (A, A).
+        level: joint coverage probability.
+        draws: number of draws from the normal distribution.
+        seed: seed of the draws.
     """
     error = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(error, error)
@@ -183,5 +182,5 @@ def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 2
     largest = np.concatenate(
         [np.abs(generator.standard_normal((10_000, len(root))) @ root.T).max(axis=1) for _ in range(draws // 10_000)]
     )
-    # Coarser than the draws are exact, and far coarser than what a sum differs by with other numbers of threads.
+    # Round more coarsely than the Monte Carlo error and the rounding differences between thread counts.
     return round(max(float(np.quantile(largest, level)), float(stats.norm.ppf(0.5 + level / 2))), _DECIMALS)

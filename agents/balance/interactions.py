@@ -1,32 +1,30 @@
-"""Pairs of actions: which are worth more together than apart, which stand in for each other, and Shapley values.
+"""Interactions of actions: complements, substitutes and Shapley values.
 
-The model is linear in the share of games won: a seat's outcome (1 for first place, else 0, minus 1 / S) is explained by
-what the seat is denied minus what the others are denied on average, in single actions and in pairs of them, and by the
-seat. It compares seats within games, as `agents.balance.margins` does, with the same standard errors over
-blocks.
+The model is linear in the win rate. A seat's outcome is 1 for first rank, else 0, minus 1 / S. The regressors are the
+seat, and the actions and pairs of actions denied to it minus the mean of those denied to the others. Like
+`agents.balance.margins` it compares seats within games, with the same standard errors over blocks.
 
-**The game of coalitions.** Let v(T) be the share of games won, in points of a hundred, by a seat that may use the set T
-of actions, whatever the others may use. With N the set of all actions, the fit says
+**The coalition game.** Let v(T) be the win rate, in percent, of a seat that may use the set T of actions, regardless of
+the other seats' actions. With N the set of all actions, the fit is
 
     v(T) = v(N) - sum of single[i] over i not in T + sum of pair[i, j] over pairs {i, j} not in T
 
 `single[i]` = v(N) - v(N without i) is what action i adds to all others. `pair[i, j]` = v(T with i and j) - v(T with i)
 - v(T with j) + v(T) is the same for every T (the game is 2-additive; Grabisch 1997, "k-order additive discrete fuzzy
-measures and their representation", Fuzzy Sets and Systems 92): above zero the two are worth more together
-(complements), below zero one stands in for the other (substitutes). The Shapley value of i (Shapley 1953, "A value for
-n-person games") is what i adds on average to those that came before it when the actions are given to the seat one by
-one in random order:
+measures and their representation", Fuzzy Sets and Systems 92). Positive values mean complements: the two are worth more
+together. Negative values mean substitutes. The Shapley value of i (Shapley 1953, "A value for n-person games") is its
+average contribution when a seat receives the actions one by one in random order:
 
     shapley[i] = single[i] - sum of pair[i, j] over j / 2
 
-All of them add up to v(N) - v(nothing).
+The Shapley values sum to v(N) - v(nothing).
 
-Shares of wins bend where the model is straight, so two actions that are both very strong get a small pair effect from
-that alone: with three seats and three points each about a tenth of a point.
+Win rates are nonlinear where the model is linear. Two actions with strong effects therefore get a small pair effect as
+an artifact: with three seats and effects of three percentage points each, about a tenth of a point.
 
-Errors and intervals are for studies of thousands of blocks. With 800 blocks for 120 coefficients they cover single
-actions and pairs as often as they say, but Shapley values in 93 to 94 % of cases instead of 95 %: absolute values rest
-on the blocks with sets of random sizes alone.
+Errors and intervals require studies of thousands of blocks. With 800 blocks for 120 coefficients, the intervals of
+single actions and pairs have nominal coverage, but those of Shapley values cover 93 to 94% instead of 95%. Absolute
+values are identified only by the blocks with sets of random sizes.
 
 Letters in shapes: G games, S seats, A actions, P pairs, K parameters, D blocks, R resamples.
 """
@@ -52,26 +50,26 @@ __all__ = ["Interactions", "estimate", "reweighted"]
 
 Array = npt.NDArray[np.float64]
 
-#: Blocks whose sums of squares are held at a time: bounds the memory, some ten MB.
+#: Blocks whose sums of squares are held at a time: limits the memory to some ten MB.
 _CHUNK = 256
 
 
 @dataclass(frozen=True)
 class Interactions:
-    """What single actions and pairs of them are worth, in points of a hundred of the share of games won.
+    """Effects of single actions and pairs, in percentage points of the win rate.
 
     Attributes:
-        single: what an action adds if all others are there, float64 (A,).
+        single: effect of an action if all others are available, float64 (A,).
         single_error: standard errors, float64 (A,).
-        single_p: two-sided p values of "adds nothing", float64 (A,), Student's distribution with D - 1 degrees.
-        pair: by how much two are worth more together than apart, float64 (A, A), symmetric with a diagonal of zeros.
-        pair_error: standard errors, alike.
-        pair_p: two-sided p values of "no more and no less than apart", alike, with a diagonal of ones.
-        shapley: what an action adds on average over random orders, float64 (A,).
+        single_p: two-sided p-values of no effect, float64 (A,), Student's t with D - 1 degrees of freedom.
+        pair: excess of the joint effect over the separate effects, float64 (A, A), symmetric with zero diagonal.
+        pair_error: standard errors, same shape.
+        pair_p: two-sided p-values of no interaction, same shape, with unit diagonal.
+        shapley: average effect over random orders, float64 (A,).
         shapley_low: lower end of its interval, from resampled blocks, float64 (A,).
-        shapley_high: upper end, alike.
-        blocks: independent blocks.
-        games: games.
+        shapley_high: upper end, same shape.
+        blocks: number of independent blocks.
+        games: number of games.
     """
 
     single: Array
@@ -88,7 +86,7 @@ class Interactions:
 
     @property
     def pair_adjusted(self) -> Array:
-        """`pair_p` adjusted for all pairs by Benjamini and Hochberg (the part of false findings), float64 (A, A)."""
+        """`pair_p` adjusted over all pairs by Benjamini and Hochberg (false discovery rate), float64 (A, A)."""
         one, two = np.triu_indices(len(self.single), 1)
         return _symmetric(benjamini_hochberg(self.pair_p[one, two]), len(self.single), 1.0)
 
@@ -100,18 +98,18 @@ class Interactions:
 
 
 def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> Interactions:
-    """Fit single actions and all pairs.
+    """Fit the effects of single actions and all pairs.
 
     Args:
         study: the games.
-        resamples: for the intervals of Shapley values. Blocks get random weights (exponential: the Bayesian bootstrap
-            of Rubin 1981, Annals of Statistics 9), so that no resample lacks the blocks that tell some pair.
-            Percentiles move away from the estimate by the factor for few observations that standard errors have, too.
-        level: of the intervals.
-        seed: of the weights.
+        resamples: number of resamples for the Shapley intervals. Blocks get random exponential weights (the Bayesian
+            bootstrap of Rubin 1981, Annals of Statistics 9), so that every resample identifies all pairs. Percentiles
+            are scaled away from the estimate by the same small-sample factor as the standard errors.
+        level: coverage of the intervals.
+        seed: seed of the weights.
 
     Raises:
-        RatingError: if the games do not tell all pairs apart; it says what the design of the study lacks.
+        RatingError: if the games do not identify all pairs; the message says what the study's design lacks.
     """
     games, seats, actions = study.denied.shape
     one, two = np.triu_indices(actions, 1)
@@ -124,7 +122,7 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     error = np.sqrt(np.diag(found.covariance))
     p = 2 * stats.t.sf(np.abs(found.theta / error), found.blocks - 1)
     alone, both = slice(seats - 1, seats - 1 + actions), slice(seats - 1 + actions, None)
-    # Shapley values as a linear map of the coefficients, which are of being denied: hence the signs.
+    # Shapley values are linear in the coefficients; the signs flip because those are effects of denial.
     shapley = np.zeros((actions, features.shape[2]))
     shapley[:, alone] = -np.eye(actions)
     pairs = np.arange(len(one))
@@ -132,7 +130,7 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     weights = np.random.default_rng(seed).exponential(size=(resamples, found.blocks))
     drawn = (reweighted(features, outcome, study.block, weights) - found.theta) @ shapley.T * np.sqrt(found.factor)
     ends = [0.5 - level / 2, 0.5 + level / 2]
-    # the (R + 1) p-th smallest of R: other definitions of a percentile give intervals that are too narrow for small R
+    # the (R + 1) p-th smallest of R: other definitions of a percentile give too narrow intervals for small R
     low, high = np.quantile(drawn, ends, axis=0, method="weibull") + shapley @ found.theta
     return Interactions(
         single=-found.theta[alone],
@@ -150,7 +148,7 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
 
 
 def _what_lacks(study: Study) -> str:
-    """Say which value of the design of the study (`agents.arena.designs.Screen`) keeps pairs from being told apart."""
+    """Name the value of the study's design (`agents.arena.designs.Screen`) that keeps pairs from being identified."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
     expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be told apart"
@@ -170,15 +168,15 @@ def _what_lacks(study: Study) -> str:
 
 
 def reweighted(features: Array, outcome: Array, block: npt.NDArray[np.int64], weights: Array) -> Array:
-    """Return least-squares coefficients from blocks with weights, float64 (R, K).
+    """Return weighted least-squares coefficients for several sets of block weights, float64 (R, K).
 
-    They need no more than each block's own sums of squares and products, which are added up with weights.
+    Only each block's sums of squares and products are needed, which are added with the weights.
 
     Args:
-        features: of every seat, float64 (G, S, K).
-        outcome: what is explained, float64 (G, S).
-        block: which block a game belongs to, int64 (G,).
-        weights: of the blocks in ascending order of their numbers, float64 (R, D).
+        features: features of every seat, float64 (G, S, K).
+        outcome: outcome of every seat, float64 (G, S).
+        block: block of each game, int64 (G,).
+        weights: weights of the blocks in ascending order of their numbers, float64 (R, D).
     """
     _, seats, k = features.shape
     _, unit, counts = np.unique(block, return_inverse=True, return_counts=True)
@@ -192,7 +190,7 @@ def reweighted(features: Array, outcome: Array, block: npt.NDArray[np.int64], we
         games = order[first[begin] : first[begin] + counts[part].sum()]
         own = unit.ravel()[games] - begin
         place = np.arange(len(games)) + first[begin] - first[part][own]
-        # Blocks with fewer games than others, as in a run that was stopped, are filled up with zeros.
+        # Pad blocks with fewer games, as in an interrupted run, with zeros.
         shape = (len(counts[part]), int(counts[part].max()), seats)
         x, y = np.zeros((*shape, k)), np.zeros(shape)
         x[own, place], y[own, place] = features[games], outcome[games]
@@ -206,7 +204,7 @@ def reweighted(features: Array, outcome: Array, block: npt.NDArray[np.int64], we
 
 
 def _symmetric(values: Array, actions: int, diagonal: float) -> Array:
-    """Return a matrix (A, A) of what is known of every pair, (P,)."""
+    """Return a symmetric matrix (A, A) from the values of all pairs, (P,)."""
     matrix = np.full((actions, actions), diagonal)
     one, two = np.triu_indices(actions, 1)
     matrix[one, two] = matrix[two, one] = values

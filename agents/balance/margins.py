@@ -1,14 +1,14 @@
-"""By how many points an action moves the score: a second outcome beside who wins, and less noisy.
+"""Estimate the effect of actions on the score margin, an outcome with less noise than the win.
 
-What is explained is a seat's *margin*, its score minus the mean score of the others. It is explained by what the seat
-is denied minus what the others are denied on average, and by the seat. Whatever raises all scores of a game alike drops
-out, so this compares seats within games. If being denied an action costs a seat b points of its own and brings every
+The outcome is a seat's *margin*, its score minus the mean score of the others. It is explained by the seat, and by the
+actions denied to the seat minus the mean of those denied to the others. Anything that raises all scores of a game
+equally cancels, so this compares seats within games. If denying an action to a seat costs it b points and gives every
 other seat c points, the estimate is b + c.
 
-Standard errors are the sandwich over blocks (games of one deck, all rotations of the seats; Liang and Zeger 1986,
-"Longitudinal data analysis using generalized linear models", Biometrika 73) with the usual factor for few
-observations (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", Journal of Human Resources
-50): D / (D - 1) * (N - 1) / (N - K).
+Standard errors are the sandwich over blocks (games of one deal, all rotations of the seats; Liang and Zeger 1986,
+"Longitudinal data analysis using generalized linear models", Biometrika 73) with the usual small-sample factor (Cameron
+and Miller 2015, "A practitioner's guide to cluster-robust inference", Journal of Human Resources 50):
+D / (D - 1) * (N - 1) / (N - K).
 
 Letters in shapes: G games, S seats, A actions, K parameters, D blocks.
 """
@@ -33,13 +33,13 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Margins:
-    """By how many points actions move the margin.
+    """Effects of actions on the margin, in points.
 
     Attributes:
-        power: points of margin that are lost by being denied an action, which is what having it gains, float64 (A,).
-        covariance: of `power`, float64 (A, A).
-        blocks: independent blocks.
-        games: games.
+        power: effect of having an action rather than being denied it, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
+        blocks: number of independent blocks.
+        games: number of games.
     """
 
     power: Array
@@ -55,13 +55,13 @@ class Margins:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """A linear model that was fitted to games.
+    """A fitted linear model.
 
     Attributes:
         theta: coefficients, float64 (K,).
-        covariance: of theta, float64 (K, K), if blocks are independent of each other and their games are not.
-        factor: that `covariance` contains for few observations.
-        blocks: independent blocks.
+        covariance: cluster-robust covariance of theta over blocks, float64 (K, K).
+        factor: small-sample factor included in `covariance`.
+        blocks: number of independent blocks.
     """
 
     theta: Array
@@ -71,7 +71,7 @@ class LeastSquares:
 
 
 def against_others(values: npt.NDArray[np.generic]) -> Array:
-    """Return every seat's value minus the mean of the others' in its game, float64, for values (G, S, ...)."""
+    """Return every seat's value minus the mean of the other seats in its game, float64, for values (G, S, ...)."""
     seats = values.shape[1]
     own = values.astype(np.float64)
     difference: Array = (own - own.mean(axis=1, keepdims=True)) * (seats / (seats - 1))
@@ -82,10 +82,10 @@ def contrasts(denied: npt.NDArray[np.generic]) -> Array:
     """Return features of a model that compares seats within games, float64 (G, S, S - 1 + the last dimension).
 
     Args:
-        denied: what every seat is denied, in one or more ways, (G, S, ...).
+        denied: restrictions of every seat, in one or more ways, (G, S, ...).
 
     Returns:
-        seat effects that add up to zero, then what is denied, own minus mean of the others.
+        seat effects that sum to zero, followed by own restrictions minus the mean of the others'.
     """
     games, seats, _ = denied.shape
     seat = np.concatenate([np.eye(seats - 1), np.full((1, seats - 1), -1.0)])
@@ -96,18 +96,18 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
     """Fit a linear model by least squares.
 
     Args:
-        features: of every seat, float64 (G, S, K), adding up to zero in every game.
-        outcome: what is explained, float64 (G, S), likewise.
-        block: which games may depend on each other, int64 (G,).
+        features: features of every seat, float64 (G, S, K), summing to zero in every game.
+        outcome: outcome of every seat, float64 (G, S), summing to zero in every game.
+        block: block of each game, int64 (G,); games of different blocks are independent.
 
     Returns:
-        the fit; None if the games do not tell all coefficients apart.
+        the fit; None if the games do not identify all coefficients.
     """
     games, seats, k = features.shape
     _, unit = np.unique(block, return_inverse=True)
     blocks = int(unit.max()) + 1
-    # A block repeats the same denied sets in every seat, and what happens to the last seat of a game follows from the
-    # others: so many observations are there that can differ in what is denied.
+    # Count only observations that can differ in the denied sets: a block repeats its sets in every seat, and the
+    # last seat of a game follows from the others.
     observations = blocks * (seats - 1)
     rows = features.reshape(-1, k)
     gram = rows.T @ rows
@@ -124,15 +124,15 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
 
 
 def estimate(denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], block: npt.NDArray[np.int64]) -> Margins:
-    """Return by how many points every action moves the margin.
+    """Estimate the effect of every action on the margin.
 
     Args:
-        denied: what each seat could not use, bool (G, S, A).
-        scores: points of each seat at the end, (G, S).
-        block: which games may depend on each other, int64 (G,).
+        denied: actions denied to each seat, bool (G, S, A).
+        scores: final points of each seat, (G, S).
+        block: block of each game, int64 (G,); games of different blocks are independent.
 
     Raises:
-        RatingError: if effects cannot be told apart.
+        RatingError: if effects are not identifiable.
     """
     games, seats, _ = denied.shape
     found = least_squares(contrasts(denied), against_others(scores), block)

@@ -1,4 +1,4 @@
-"""Many tests at once: p values adjusted so that each can be compared with the level meant for all of them together."""
+"""Multiple testing: p-values adjusted so that each can be compared with the level of the whole family."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Array = npt.NDArray[np.float64]
 
 
 def holm(p: npt.ArrayLike) -> Array:
-    """Return p values for the chance of even one false finding among all tests.
+    """Adjust p-values to control the family-wise error rate.
 
-    Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6. It holds
-    however the tests depend on each other.
+    Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6. Valid
+    for any dependence between the tests.
 
     Args:
-        p: of the single tests, (M,).
+        p: p-values of the single tests, (M,).
 
     Returns:
-        adjusted p values in the same order, float64 (M,).
+        adjusted p-values in the same order, float64 (M,).
 
     Raises:
-        ValueError: if a p value is outside 0 to 1.
+        ValueError: if a p-value is outside 0 to 1.
     """
     values, order = _sorted(p)
     steps = np.minimum(values * np.arange(len(values), 0, -1), 1.0)
@@ -33,19 +33,19 @@ def holm(p: npt.ArrayLike) -> Array:
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Array:
-    """Return p values for the part of false findings that is expected among all findings.
+    """Adjust p-values to control the false discovery rate.
 
-    Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57,
-    for tests that are independent, or depend on each other positively.
+    Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57.
+    Valid for independent or positively dependent tests.
 
     Args:
-        p: of the single tests, (M,).
+        p: p-values of the single tests, (M,).
 
     Returns:
-        adjusted p values in the same order, float64 (M,).
+        adjusted p-values in the same order, float64 (M,).
 
     Raises:
-        ValueError: if a p value is outside 0 to 1.
+        ValueError: if a p-value is outside 0 to 1.
     """
     values, order = _sorted(p)
     steps = values * (len(values) / np.arange(1, len(values) + 1))

@@ -1,1 +1,1 @@
-"""Players of Copenhagen: a yardstick that plays at a glance, and the heuristic that search builds on."""
+"""Players of Copenhagen: a greedy baseline, and the heuristic that the search players use."""

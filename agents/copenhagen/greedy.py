@@ -1,4 +1,4 @@
-"""The yardstick: looks one decision ahead and takes what brings most at a glance.
+"""Greedy baseline: take the action with the best immediate evaluation.
 
 It counts points, how far lines have come (a power of the share that is filled, times what the line can still bring),
 coats of arms as the abilities that they buy, and cards, the more of one colour the better. There are no plans: what the

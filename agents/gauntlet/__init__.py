@@ -1,1 +1,1 @@
-"""The yardstick: anybody's player against fixed opponents on fixed decks, and one number on a fixed scale."""
+"""The gauntlet: rate any player against fixed opponents on fixed deals, with one number on a fixed scale."""

@@ -1,11 +1,11 @@
-"""Certificates: what a player's gauntlet came to, and what it takes to check that.
+"""Certificates: the results of a player in a gauntlet, with the data to verify them.
 
-A certificate has two parts. ``certified`` is the same whenever the same player plays the same stage: the gauntlet, the
-digest of every chunk of games, who took which place in each of them, and what follows from that. ``measured`` is how
-long decisions took and how many were replaced, which nobody can check later.
+A certificate has two parts. ``certified`` is reproducible from player and stage: the gauntlet, the digest of every
+chunk of games, the ranks in each game, and the ratings that follow. ``measured`` holds the time of the actions and the
+number of replaced ones, which cannot be verified later.
 
-Who changes a certificate can seal it again, so the seal finds accidents only. What makes a certificate believable is
-that its chunks can be played again (`agents.gauntlet.verify`).
+Anyone can edit a certificate and compute a new seal, so the seal only detects accidents. A certificate is trustworthy
+because its chunks can be replayed (`agents.gauntlet.verify`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from helsinki_env.data import Entry, sealed
 __all__ = ["COUNTED", "certificate", "digest_of_games", "entry_of_chunk", "places_in"]
 
 COUNTED = "counted:"
-"""What stands before the player's name in the plan: its illegal decisions are replaced and counted."""
+"""Prefix of the player's name in the plan: its illegal actions are replaced and counted."""
 _FORMAT = 1
 
 
@@ -43,16 +43,16 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
     """Return the certificate of a finished run.
 
     Args:
-        gauntlet: what was played.
-        pins: its scale.
-        player: who played.
-        stage: which stage of it.
+        gauntlet: the gauntlet.
+        pins: its reference ratings.
+        player: name of the player.
+        stage: name of the stage.
         run: folder of the run.
 
     Raises:
         ArenaError: if the run cannot be read.
-        GauntletError: if games are missing, or the player's files are not those that the run began with.
-        RatingError: if it has too few games.
+        GauntletError: if games are missing, or the player's files have changed since the run began.
+        RatingError: if the run has too few games.
     """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
@@ -87,21 +87,21 @@ def certificate(gauntlet: Gauntlet, pins: Pins, player: str, stage: str, run: Pa
 
 
 def entry_of_chunk(chunk: Chunk, games: ChunkGames) -> dict[str, Any]:
-    """Return what a certificate says of a chunk: the digest of its games, and their places seat by seat."""
+    """Return the certificate's entry for a chunk: the digest of its games, and their ranks by seat."""
     places = " ".join("".join(map(str, row)) for row in games.played.places.tolist())
     return {"chunk": chunk.name, "sha256": hashlib.sha256(packed(games.played)).hexdigest(), "places": places}
 
 
 def digest_of_games(chunks: Sequence[str]) -> str:
-    """Return the digest of all games from those of the chunks, in the order of the plan."""
+    """Return the digest of all games from the digests of the chunks, in the order of the plan."""
     return hashlib.sha256("".join(chunks).encode()).hexdigest()
 
 
 def places_in(entry: Entry, games: int, seats: int) -> npt.NDArray[np.int64]:
-    """Return the places of a chunk's games, int64 (games, seats), as `entry_of_chunk` wrote them.
+    """Return the ranks of a chunk's games, int64 (games, seats), as `entry_of_chunk` wrote them.
 
     Raises:
-        GauntletError: if they are none.
+        GauntletError: for invalid ranks.
     """
     value = entry.value
     rows = value.split(" ") if isinstance(value, str) else []
@@ -114,7 +114,7 @@ def places_in(entry: Entry, games: int, seats: int) -> npt.NDArray[np.int64]:
 
 
 def _measured(folder: RunFolder) -> dict[str, Any]:
-    """Return how long the player's decisions took and how many of them were replaced."""
+    """Return the time of the player's actions and the number of replaced ones."""
     own = {table.name: table.players[PLAYER] for table in folder.plan.tables}
     times = [entry for entry in folder.times() if own[entry["table"]] == entry["player"]]
     decisions = sum(entry["decisions"] for entry in times)

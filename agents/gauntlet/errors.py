@@ -6,4 +6,4 @@ __all__ = ["GauntletError"]
 
 
 class GauntletError(UserError):
-    """A gauntlet or a certificate that is none. The message names what was found, what is expected and the remedy."""
+    """An invalid gauntlet or certificate; the message gives the value found, the value expected and the remedy."""

@@ -1,8 +1,8 @@
-"""Gauntlets, from ``configs/gauntlets``: which tables a player meets which opponents at, on which decks.
+"""Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
 
-A gauntlet is a file in YAML; see ``helsinki.yaml`` there. It becomes a tournament like any other (`agents.arena`), in
-which every line-up is the player and its opponents. The short stage plays the first decks of the full one, so a run
-goes on from the one to the other.
+A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a regular tournament (`agents.arena`) in which every
+line-up consists of the player and its opponents. The short stage plays the first deals of the full stage, so a run of
+the former can be extended to the latter.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _MOST_DECKS = 1_000_000
 
 @dataclass(frozen=True)
 class Part:
-    """Games between the opponents, by which their ratings are known.
+    """Games between the opponents that determine their ratings.
 
     Attributes:
-        decks: of each line-up.
-        lineups: who meets.
+        decks: number of deals for each line-up.
+        lineups: the line-ups.
     """
 
     decks: int
@@ -43,13 +43,13 @@ class Part:
 
 @dataclass(frozen=True)
 class GauntletTable:
-    """A table of a gauntlet.
+    """A matchup of a gauntlet.
 
     Attributes:
-        name: of the table.
-        played: what is played there, with the keys of a tournament's table.
-        opponents: whom the player meets, those of each line-up.
-        reference: by which games the opponents' ratings there are known.
+        name: name of the matchup.
+        played: the game, with the keys of a tournament's matchup.
+        opponents: opponents of the player in each line-up.
+        reference: games that determine the opponents' ratings in this matchup.
     """
 
     name: str
@@ -59,7 +59,7 @@ class GauntletTable:
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The opponents, each once."""
+        """The opponents, without duplicates."""
         return tuple(dict.fromkeys(player for lineup in self.opponents for player in lineup))
 
 
@@ -68,14 +68,14 @@ class Gauntlet:
     """A gauntlet.
 
     Attributes:
-        path: of its file.
-        version: goes up with whatever changes a rating.
-        seed: of decks and players.
-        chunk: games that are played and saved together.
-        stages: how many decks of each line-up each stage plays, by its name.
+        path: path of its file.
+        version: increases with every change that affects a rating.
+        seed: seed of deals and players.
+        chunk: number of games that are played and saved together.
+        stages: number of deals for each line-up, by stage name.
         zero: the opponent whose rating is zero.
-        networks: which network is behind an opponent's name, 16 hexadecimal digits of its file.
-        tables: what is played.
+        networks: network of each opponent by name, 16 hexadecimal digits of the digest of its file.
+        tables: the matchups.
         digest: 16 hexadecimal digits that identify the file's content.
     """
 
@@ -91,14 +91,14 @@ class Gauntlet:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
-        """Return the gauntlet in a file (a name in ``configs/gauntlets``, or a path).
+        """Load a gauntlet from a file.
 
         Args:
-            name_or_path: the file.
+            name_or_path: a name in ``configs/gauntlets``, or a path.
             trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
-            GauntletError: naming file, key, value found and what is expected.
+            GauntletError: names file, key, value found and value expected.
             PlayerError: if the file names code and is not trusted.
         """
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
@@ -138,19 +138,19 @@ class Gauntlet:
 
     @property
     def name(self) -> str:
-        """What the file is called, without its ending."""
+        """Name of the file without its extension."""
         return self.path.stem
 
     def plan(self, player: str, stage: str) -> Plan:
         """Return the tournament of a player.
 
         Args:
-            player: as `agents.registry.make_player` takes it.
+            player: player spec, as for `agents.registry.make_player`.
             stage: one of `stages`.
 
         Raises:
-            GauntletError: if there is no such stage.
-            ArenaError: if something else is wrong with the file.
+            GauntletError: for an unknown stage.
+            ArenaError: for other errors in the file.
         """
         if stage not in self.stages:
             raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
@@ -164,7 +164,7 @@ class Gauntlet:
 
     @cached_property
     def reference(self) -> Plan:
-        """The tournament between the opponents; the parts of a table are tables of their own there."""
+        """The tournament between the opponents, in which each part of a matchup is a separate matchup."""
         return self._plan(
             [
                 self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
@@ -175,7 +175,7 @@ class Gauntlet:
 
     @property
     def games(self) -> dict[str, str]:
-        """The digest of the configuration of each table, by the table's name; that of the components is in it."""
+        """The digest of each matchup's configuration, component file included, by the matchup's name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
@@ -194,10 +194,10 @@ class Gauntlet:
         }
 
     def check_networks(self) -> None:
-        """See to it that the opponents' networks are those of the gauntlet.
+        """Check that the opponents' networks are those of the gauntlet.
 
         Raises:
-            GauntletError: naming the opponent, and both digests.
+            GauntletError: names the opponent and both digests.
         """
         for table in self.reference.tables:
             for player in table.players:

@@ -1,7 +1,7 @@
-"""The page that compares players on a gauntlet's scale: its opponents, and whoever was rated against them.
+"""The leaderboard page of a gauntlet: its opponents and the players rated against them.
 
-Each rated player's certificate lies beside the page, in a folder with its name and in that one of the gauntlet, such as
-``docs/leaderboard/helsinki/net.json``. The rows are what the certificates say.
+Certificates of rated players are stored in a folder named after the page, in a subfolder named after the gauntlet, such
+as ``docs/leaderboard/helsinki/net.json``. The rows are generated from the certificates.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _LONGEST = 80
 class Leaderboard:
     """A page with two tables for a gauntlet.
 
-    They stand between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``, where the name is the gauntlet's
-    for its opponents, and the gauntlet's with ``, rated`` behind it for the rated players.
+    Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. NAME is the gauntlet's name
+    for the opponents, and that name followed by ``, rated`` for the rated players.
 
     Attributes:
-        path: of the page.
-        gauntlet: whose tables are written.
+        path: path of the page.
+        gauntlet: the gauntlet.
     """
 
     path: Path
@@ -46,27 +46,27 @@ class Leaderboard:
 
     @property
     def folder(self) -> Path:
-        """Where the certificates of this gauntlet lie: beside the page itself, not beside a link to it."""
+        """Folder of the certificates of this gauntlet, relative to the page itself, not to a link to it."""
         return self.path.resolve().with_suffix("") / self.gauntlet.name
 
     def file_of(self, player: str) -> Path:
-        """Return where the certificate of a player lies or would lie."""
+        """Return the path of a player's certificate, whether or not it exists."""
         plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_LONGEST].strip("-")
-        if is_code(player):  # command lines may differ in other letters alone
+        if is_code(player):  # command lines may differ only in characters that file names replace
             plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
         return self.folder / f"{plain}.json"
 
     # the opponents
 
     def check_pinned(self) -> None:
-        """Raise GauntletError if the page has no place for the opponents."""
+        """Raise GauntletError if the page has no table for the opponents."""
         self._page_with({self.gauntlet.name: ""})
 
     def write_pinned(self, pins: Pins) -> list[str]:
-        """Write the table of the opponents anew, and that of the rated players if the page has one.
+        """Update the table of the opponents, and that of the rated players if the page has one.
 
         Returns:
-            What is wrong with the certificates that no longer have a row, as they are of another scale.
+            Problems of the certificates that lost their row because they belong to another scale.
         """
         with self._alone():
             found, problems = self._certificates(pins)
@@ -76,21 +76,21 @@ class Leaderboard:
             self._write(tables)
         return problems
 
-    # whoever was rated
+    # the rated players
 
     def check_rated(self, pins: Pins, player: str, digest: str | None, games: int) -> None:
-        """See to it, before anything is played, that a player's certificate can be kept and its row be written.
+        """Check, before any game is played, that a player's certificate can be saved and its row written.
 
         Args:
-            pins: the scale.
-            player: who is rated.
-            digest: of the files that it is read from.
-            games: how many are played for it.
+            pins: the reference ratings.
+            player: name of the player.
+            digest: digest of the files that it is loaded from.
+            games: number of games to play.
 
         Raises:
-            GauntletError: if the page has no place for it or rows without a certificate, another player's certificate
-                is in its place, or the player's own with more games, or one of the others says what does not follow
-                from its games or is not of this version of the gauntlet.
+            GauntletError: if the page has no table for the player or rows without a certificate; if another player's
+                certificate uses its file name; if the player's own certificate has more games; or if another
+                certificate is inconsistent or belongs to another version of the gauntlet.
         """
         if not self.path.suffix:
             raise GauntletError(f"found {self.path}, expected a page whose name has an ending, such as players.md")
@@ -110,13 +110,13 @@ class Leaderboard:
                 )
 
     def write_rated(self, pins: Pins, certificate: Mapping[str, Any]) -> Path:
-        """Keep a player's certificate, in place of its former one, and write the table of the rated players anew.
+        """Save a player's certificate, replacing its previous one, and update the table of the rated players.
 
         Returns:
-            Where the certificate lies now.
+            Path of the certificate.
 
         Raises:
-            GauntletError: as for `check_rated`, or if another process writes there.
+            GauntletError: as for `check_rated`, or if another process is writing.
         """
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
@@ -130,11 +130,10 @@ class Leaderboard:
         return path
 
     def rated(self, pins: Pins) -> str:
-        """Return the table of the rated players as their certificates have it.
+        """Return the table of the rated players from their certificates.
 
         Raises:
-            GauntletError: if one of them says what does not follow from its games or is not of this version of the
-                gauntlet.
+            GauntletError: if a certificate is inconsistent or belongs to another version of the gauntlet.
         """
         found, problems = self._certificates(pins)
         if problems:
@@ -142,7 +141,7 @@ class Leaderboard:
         return rated_table(pins, found.values())
 
     def _alone(self) -> AbstractContextManager[None]:
-        """Hold the page, which has the tables of all gauntlets, while it is read and written."""
+        """Lock the page, which has the tables of all gauntlets, for reading and writing."""
         busy = GauntletError(f"{self.path}: found another process that writes there (start again with the same words)")
         return held(self.path.parent / f".{self.path.name}.lock", busy)
 
@@ -151,7 +150,7 @@ class Leaderboard:
         return f"{self.gauntlet.name}, rated"
 
     def _certificates(self, pins: Pins, but: Path | None = None) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
-        """Return what the certificates say, and what is wrong with the others; `but` is left out."""
+        """Return the valid certificates, and the problems of the others; skip the path `but`."""
         found: dict[Path, Mapping[str, Any]] = {}
         problems = []
         for path in sorted(self.folder.glob("*.json")):

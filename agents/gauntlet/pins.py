@@ -1,7 +1,7 @@
-"""The opponents' ratings: the scale of a gauntlet, pinned once by a reference run and never fitted again.
+"""Reference ratings: the ratings of a gauntlet's opponents, fixed once by a reference run.
 
-They stand beside the gauntlet's file, with the same name and the ending ``.json``; ``helsinki evaluate --reference``
-writes them.
+They are stored next to the gauntlet's file, with the same name and the extension ``.json``; ``helsinki evaluate
+--reference`` writes them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _ELO = 100_000.0
 
 @dataclass(frozen=True)
 class TablePins:
-    """What is fixed at one table, in Elo points.
+    """The fixed ratings of one matchup, in Elo points.
 
     Attributes:
         players: the opponents' ratings by name.
-        seats: the effect of each seat; they add up to zero.
+        seats: seat effects, which sum to zero.
     """
 
     players: Mapping[str, float]
@@ -45,12 +45,12 @@ class TablePins:
 
 @dataclass(frozen=True)
 class Pins:
-    """The scale of a gauntlet.
+    """The reference ratings of a gauntlet.
 
     Attributes:
-        tables: what is fixed, by the name of the table.
-        digest: 16 hexadecimal digits that identify it.
-        data: all that the file says.
+        tables: fixed ratings, by the name of the matchup.
+        digest: 16 hexadecimal digits that identify them.
+        data: the full content of the file.
     """
 
     tables: Mapping[str, TablePins]
@@ -59,10 +59,10 @@ class Pins:
 
     @classmethod
     def of(cls, gauntlet: Gauntlet) -> Pins:
-        """Return the scale of a gauntlet.
+        """Load the reference ratings of a gauntlet.
 
         Raises:
-            GauntletError: if it has none, or the file was changed, or belongs to another gauntlet or to other rules or
+            GauntletError: if the file is missing, was modified, or belongs to another gauntlet or to other rules or
                 components.
         """
         path = pins_path(gauntlet)
@@ -90,12 +90,12 @@ class Pins:
         return cls(tables, data["digest"].text(), data.value)
 
     def mean(self, player: str) -> float:
-        """Return the rating of an opponent over all tables."""
+        """Return the mean rating of an opponent over all matchups."""
         return float(np.mean([table.players[player] for table in self.tables.values() if player in table.players]))
 
 
 def pins_path(gauntlet: Gauntlet) -> Path:
-    """Return where the opponents' ratings stand."""
+    """Return the path of the reference ratings."""
     return gauntlet.path.with_suffix(".json")
 
 
@@ -108,19 +108,19 @@ def _table(data: Entry, players: Sequence[str], seats: int) -> TablePins:
 
 
 def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
-    """Return the opponents' ratings by a finished reference run, as data for the file.
+    """Return the opponents' ratings from a finished reference run, as data for the file.
 
-    It has the digest of each line-up's first games, too: whether the opponents still decide as they did can be tried.
+    The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
 
     Args:
-        gauntlet: whose.
+        gauntlet: the gauntlet.
         run: folder of the run.
-        command: that played it.
+        command: command that played it.
 
     Raises:
         ArenaError: if the run cannot be read.
         GauntletError: if games are missing.
-        RatingError: if its games allow no ratings.
+        RatingError: if the games cannot be rated.
     """
     plan = gauntlet.reference
     played = iter(load_run(run))
@@ -169,7 +169,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
 
 
 def _joined(name: str, parts: Sequence[Table]) -> Table:
-    """Return the games of some tables with the same game as those of one."""
+    """Concatenate the games of tables with the same configuration."""
     if missing := sum(part.missing for part in parts):
         raise GauntletError(f"{name}: found {missing} games missing, expected all of them (go on with the run)")
     players = tuple(dict.fromkeys(player for part in parts for player in part.players))

@@ -1,4 +1,4 @@
-"""The rows of docs/leaderboard.md: one for each player on a gauntlet's scale."""
+"""The rows of docs/leaderboard.md: one for each rated player of a gauntlet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _head(tables: Iterable[str]) -> list[str]:
 
 
 def interval(rating: Mapping[str, Any]) -> str:
-    """Return the interval of a rating in words."""
+    """Format the interval of a rating."""
     low, high = rating["low"], rating["high"]
     if low is None:
         return "any" if high is None else f"at most {high:.0f}"
@@ -28,9 +28,9 @@ def interval(rating: Mapping[str, Any]) -> str:
 
 
 def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
-    """Return the table of a gauntlet's leaderboard with its opponents, the strongest first.
+    """Return the leaderboard table of a gauntlet's opponents, strongest first.
 
-    Who does not play at every table has no rating over all of them.
+    Opponents that do not play in every matchup have no overall rating.
     """
     rows = {}
     for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
@@ -48,7 +48,7 @@ def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
 
 
 def rated_table(pins: Pins, certificates: Iterable[Mapping[str, Any]]) -> str:
-    """Return the table of a gauntlet's leaderboard with the players of some certificates, the strongest first."""
+    """Return the leaderboard table of the certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
     return "\n".join([table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 

@@ -1,6 +1,6 @@
-"""What came out of a gauntlet: the rating on its scale, table by table, and how the player did against each opponent.
+"""Results of a gauntlet: the rating by matchup and overall, and the score against each opponent.
 
-All of it follows from the plan and from who took which place, so whoever has the places can work it out again.
+The results follow from the plan and the ranks alone, so they can be recomputed from the ranks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from agents.standing import share_interval, win_shares
 __all__ = ["PLAYER", "expected_ahead", "results"]
 
 PLAYER = 0
-"""The number of the player among those of a table; behind it are its opponents."""
+"""Index of the rated player in a matchup; its opponents follow."""
 
 
 @dataclass(frozen=True)
 class _Games:
-    """The games of one table: seating int64 (G, S), places int (G, S), deck int64 (G,)."""
+    """The games of one matchup: seating int64 (G, S), places int (G, S), deck int64 (G,)."""
 
     seating: npt.NDArray[np.int64]
     places: npt.NDArray[np.integer]
@@ -37,9 +37,9 @@ def results(plan: Plan, pins: Pins, chunks: Iterable[tuple[Chunk, npt.NDArray[np
     """Return the results of a player as plain data.
 
     Args:
-        plan: what was played, see `agents.gauntlet.gauntlet.Gauntlet.plan`.
-        pins: the scale.
-        chunks: all that were played, with the places by seat, 0 is first, int (G, S).
+        plan: the tournament, see `agents.gauntlet.gauntlet.Gauntlet.plan`.
+        pins: the reference ratings.
+        chunks: all chunks with the ranks by seat, 0 is first, int (G, S).
 
     Raises:
         RatingError: if there are too few games.
@@ -68,15 +68,15 @@ def results(plan: Plan, pins: Pins, chunks: Iterable[tuple[Chunk, npt.NDArray[np
 
 
 def expected_ahead(plan: Plan, pins: Pins, ratings: Sequence[float]) -> dict[str, float]:
-    """Return how often a player with these ratings is expected to finish ahead of each opponent, 0 to 1.
+    """Return the expected score against each opponent, the probability to finish ahead, for given ratings.
 
-    A player whose results against one opponent lie far from this has no single strength: its rating depends on whom
-    it meets.
+    If the score against one opponent is far from this, the player's strength is not a single number: its rating depends
+    on the opponents.
 
     Args:
-        plan: what was played.
-        pins: the scale.
-        ratings: of the player at each table of the plan, in Elo points.
+        plan: the tournament.
+        pins: the reference ratings.
+        ratings: ratings of the player in each matchup of the plan, Elo points.
     """
     chances: dict[str, list[npt.NDArray[np.float64]]] = {}
     for chunk in plan.chunks:
@@ -109,12 +109,12 @@ def _plain(rating: Anchored) -> dict[str, Any]:
 
 
 def _finite(elo: float) -> float | None:
-    """Return Elo points as they are told; None for an interval without an end."""
+    """Round Elo points for the output; None for an unbounded end of an interval."""
     return round(elo, 1) if np.isfinite(elo) else None
 
 
 def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return a share with its interval; decks are the independent units."""
+    """Return a proportion with its interval; the independent units are deals."""
     _, unit = np.unique(decks, return_inverse=True)
     found = share_interval(
         np.bincount(unit, happened)[:, None].astype(np.float64), np.bincount(unit).astype(np.float64)[:, None]
@@ -128,7 +128,7 @@ def _won(games: _Games) -> dict[str, Any]:
 
 
 def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
-    """Return in which share of meetings the player finished ahead of each opponent, a shared place as half."""
+    """Return the score against each opponent: the fraction of meetings in which the player was ahead, ties as half."""
     ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
     for number, games in enumerate(tables):
         own = np.take_along_axis(games.places, (games.seating == PLAYER).argmax(axis=1)[:, None], axis=1)

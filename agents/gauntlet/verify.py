@@ -1,4 +1,4 @@
-"""Whether a certificate says the truth: what follows from it is worked out again, and some games are played again."""
+"""Verify a certificate: recompute its results from the ranks, and replay a sample of its games."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from helsinki_env.data import Entry, read_json, shown
 
 __all__ = ["Claim", "read_certificate", "read_claim"]
 
-#: Figures may differ by so much from one machine to another; they are rounded.
+#: Relative tolerance for numbers from another machine; they are rounded.
 _CLOSE = 1e-4
 _MOST = 1e6
-#: What to do with a certificate of another scale.
+#: Remedy for a certificate of another scale.
 _REMEDY = "verify it with the version that made it"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A certificate that fits together; what remains is to play games of it again.
+    """A consistent certificate whose games have yet to be replayed.
 
     Attributes:
-        path: of its file.
-        player: whose it is, or who shall play instead.
-        named: whose it says it is.
-        plan: what was played.
-        rating: the rating with its interval, as the certificate has it.
+        path: path of its file.
+        player: the player that replays the games.
+        named: the player that the certificate names.
+        plan: the tournament.
+        rating: the certified rating with its interval.
         package: version of the package that played.
     """
 
@@ -53,7 +53,7 @@ class Claim:
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[Chunk]:
-        """Return chunks with at least so many games, or all there are, drawn at random."""
+        """Return random chunks with at least `games` games in total, or all chunks."""
         order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
         found: list[Chunk] = []
         while order and self.plan.games_of(found) < games:
@@ -61,13 +61,14 @@ class Claim:
         return sorted(found)
 
     def misses(self, chunks: int, level: float = 0.95) -> float:
-        """Return what part of the games somebody can have changed and be missed more often than 1 - `level`.
+        """Return the largest fraction of games that can be forged and go undetected with probability above 1 - `level`.
 
-        Whoever cheats changes whole chunks, the largest: one with a single changed game is drawn as often.
+        The worst case forges all games of the largest chunks: a chunk with a single forged game is as likely to be
+        drawn.
 
         Args:
-            chunks: how many are drawn, by a seed that nobody could know, and played again.
-            level: with what probability a change is found.
+            chunks: number of chunks to replay, drawn with an unpredictable seed.
+            level: detection probability.
         """
         every = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
@@ -79,16 +80,16 @@ class Claim:
         return sum(sizes[:most]) / self.plan.games
 
     def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
-        """Play some chunks again and compare.
+        """Replay some chunks and compare the games.
 
         Args:
-            chunks: which.
-            processes: how many play side by side.
-            progress: called with the number of games that were the same, chunk by chunk.
+            chunks: the chunks.
+            processes: number of worker processes.
+            progress: called with the number of matching games, chunk by chunk.
 
         Raises:
-            GauntletError: naming the first chunk that came out otherwise.
-            ChunkError: if a player goes wrong.
+            GauntletError: names the first chunk with a different result.
+            ChunkError: if a player fails.
         """
         told = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
         for chunk, games in in_processes(self.plan, chunks, processes):
@@ -107,17 +108,17 @@ class Claim:
 
 
 def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None, *, trust: bool = False) -> Claim:
-    """Read a certificate and check everything but the games themselves.
+    """Read a certificate and check everything except the games themselves.
 
     Args:
-        path: of its file.
-        gauntlet: that it should be of.
-        pins: the scale.
-        player: who shall play again; None: whom the certificate names.
+        path: path of its file.
+        gauntlet: expected gauntlet.
+        pins: the reference ratings.
+        player: the player that replays the games; None: the one that the certificate names.
         trust: allow a player that the certificate names to run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        GauntletError: naming what is wrong, what was found and what is expected.
+        GauntletError: names the error, the value found and the value expected.
         PlayerError: if the certificate names code, is not trusted, and no player is given.
     """
     data = _of_gauntlet(path, gauntlet, pins)["certified"]
@@ -134,15 +135,15 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, Any]:
-    """Read a certificate whose player need not be here, and check everything but player and games themselves.
+    """Read a certificate and check everything except player and games, so that the player may be unavailable.
 
     Args:
-        path: of its file.
-        gauntlet: that it should be of.
-        pins: the scale.
+        path: path of its file.
+        gauntlet: expected gauntlet.
+        pins: the reference ratings.
 
     Raises:
-        GauntletError: naming what is wrong, what was found and what is expected.
+        GauntletError: names the error, the value found and the value expected.
     """
     data = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
@@ -158,7 +159,7 @@ def _plan_of(certified: Entry, gauntlet: Gauntlet, player: str) -> Plan:
 
 
 def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
-    """Return a certificate that nobody changed and that is of this gauntlet and scale."""
+    """Return an unmodified certificate of this gauntlet and scale."""
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].intact("a certificate")
     for key, ours in (
@@ -179,7 +180,7 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
 
 
 def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
-    """Return what a certificate says of each chunk, having checked all that follows from it."""
+    """Return the certificate's entries of the chunks, after checking all that follows from them."""
     entries = data["chunks"].entries("chunks", length=len(plan.chunks))
     played = []
     for entry, chunk in zip(entries, plan.chunks, strict=True):
@@ -196,7 +197,7 @@ def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
 
 
 def _same(found: Any, expected: Any, entry: Entry) -> None:
-    """Check that figures are those that follow from the places."""
+    """Check that numbers are those that follow from the ranks."""
     if isinstance(expected, dict):
         for key, value in expected.items():
             _same(entry[key].value, value, entry[key])

@@ -1,1 +1,1 @@
-"""What only Helsinki has: its greedy player, the thinking of its heuristic, and a player forced to use an action."""
+"""Players specific to Helsinki: greedy, the kernels of the heuristic, and a player forced to use an action."""

@@ -1,8 +1,8 @@
-"""The heuristic's second thoughts: what the next turn can make of this one.
+"""Look-ahead of the heuristic: the effect of the next turn on the actions of this one.
 
-`agents.helsinki.decide` judges a turn by the board and the hand that it leaves. Here every promising way to spend the
-turn is carried out on a copy of the own seat, and the best next turn from there is looked for: the cards that would
-then lie in the display, the spaces in reach, the tiles that still fit. What others do in between is left out.
+`agents.helsinki.decide` evaluates a turn by the resulting board and hand. Here every promising use of the turn is
+applied to a copy of the own seat, and the best next turn from there is found. It depends on the cards that would then
+be in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = ["decide_ahead"]
 
 @kernel
 def _next_turn(t, p, w, g, v, space):
-    """What the best next turn of a token on `space` is worth, with the hand that it leaves."""
+    """Return the value of the best next turn of a token on `space`, with the hand that it leaves."""
     judge_cards(t, p, w, g, v, near(space))
     best = NOTHING
     for steps in range(1, 4):
         to = (space + steps) % 8
         draw = draw_value(t, p, w, g, v, to)
         for slot in ((to + 7) % 8, to):
-            if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not known yet
+            if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not yet revealed
                 draw += w.unseen * v.later
         best = max(best, draw)
     for steps in range(1, 4):
@@ -53,7 +53,7 @@ def _next_turn(t, p, w, g, v, space):
 
 @kernel
 def _draw_ahead(t, p, w, g, v, work, space):
-    """What drawing beside a space and the best next turn are worth together."""
+    """Return the value of drawing next to a space plus that of the best next turn."""
     work[0] = g
     later = work[0]
     hold_pair(t, g, v, space)
@@ -69,9 +69,9 @@ def _draw_ahead(t, p, w, g, v, work, space):
 
 @kernel
 def _after_tile(t, p, w, later, u, kind, cells, space):
-    """What the best next turn is worth once a tile (-1: a wild one) lies on some cells.
+    """Return the value of the best next turn with a tile (-1: a wild tile) on some cells.
 
-    `later` is written over.
+    `later` is overwritten.
     """
     seat = later.seat
     later.built[seat] |= cells
@@ -79,7 +79,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
         if (later.coats[seat] >> coat) & 1 and t.coat_cells[coat] & cells:
             later.coats[seat] &= ~np.uint8(1 << coat)
             later.meadow[seat] += 1
-    u.of_built = -1  # the same board may have come about by a tile of another colour
+    u.of_built = -1  # a tile of another color may have led to the same board
     judge(t, w, later, seat, u)
     look(t, later, seat, u)
     if kind >= 0:
@@ -89,9 +89,9 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
 
 @kernel
 def _build_ahead(t, p, w, g, v, u, work, card, space):
-    """What building a card from the side of a space and the best next turn are worth together.
+    """Return the value of building a card from the side of a space plus that of the best next turn.
 
-    `u`: a second view, for the board with the new tile. NOTHING if it takes a coat to build the card.
+    `u`: a second view, for the board with the new tile. NOTHING if building the card takes a coat.
     """
     seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
     gain = tile_gain(t, p, w, g, v, card, side)
@@ -116,7 +116,7 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
 
 @kernel
 def _space_ahead(t, p, w, g, v, u, work, space):
-    """Return by how much the next turn changes the worth of a turn that is spent from a space."""
+    """Return the change by the next turn in the value of a turn that is spent from a space."""
     side, first = space // 2, near(space)
     judge_cards(t, p, w, g, v, first)
     plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, NOTHING)
@@ -133,7 +133,7 @@ def _space_ahead(t, p, w, g, v, u, work, space):
 
 @kernel
 def _moves_ahead(t, p, w, g, v, u, work, mask, values):
-    """MOVE: correct the worth of every space; whatever costs a coat is corrected like the best of the others."""
+    """MOVE: correct the value of every space; moves that cost a coat get the correction of the best space."""
     move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
     best, usual = NOTHING, 0.0
     for steps in range(1, 7):
@@ -149,7 +149,7 @@ def _moves_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _main_ahead(t, p, w, g, v, u, work, mask, values):
-    """MAIN: correct the worth of drawing and of every promising build; what costs a coat is corrected like drawing."""
+    """MAIN: correct the value of drawing and of every promising build; correct board actions like drawing."""
     draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
     token = np.int64(g.token[g.seat])
     side, first = token // 2, near(token)
@@ -176,7 +176,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _placements_ahead(t, p, w, g, v, u, work, mask, values):
-    """PLACE: correct the worth of every promising placement by what the next turn can make of it."""
+    """PLACE: correct the value of every promising placement by the effect on the next turn."""
     place, kind = t.offset[a.KIND_PLACE], np.int64(t.kind[g.card])
     space = np.int64(g.token[g.seat])
     highest = values[best_of(values, mask, 0, len(mask))]
@@ -198,7 +198,7 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _cells_ahead(t, p, w, g, v, u, work, mask, values):
-    """WILD: correct the worth of every promising cell by what the next turn can make of it."""
+    """WILD: correct the value of every promising cell by the effect on the next turn."""
     wild = t.offset[a.KIND_WILD]
     highest = values[best_of(values, mask, 0, len(mask))]
     for cell in range(CELLS):
@@ -213,7 +213,7 @@ def _cells_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def decide_ahead(t, p, w, g, v, u, work, mask, values):
-    """Like `decide`, with second thoughts on where to move, whether to draw or to build, and where tiles go.
+    """Return the best action as `decide` does, with look-ahead for moves, drawing or building, and placements.
 
     `u`: a second view, `work`: a record, (1,): scratch.
     """

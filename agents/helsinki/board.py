@@ -1,4 +1,4 @@
-"""What a tile, a wild tile or a superstructure adds to the worth of a board, and where it is best put."""
+"""Value of a tile, a wild tile or a superstructure on a board, and its best placement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SIZE = np.uint64(7)
 
 @kernel
 def _extras(t, w, v, cells):
-    """What building on some empty cells brings besides its lines: coats of arms and crosswalks."""
+    """Return the gain of building on some empty cells apart from lines: coats of arms and crosswalks."""
     total = 0.0
     if cells & v.coats:
         total += v.coat * count(cells & v.coats)
@@ -45,14 +45,14 @@ def _extras(t, w, v, cells):
 
 @kernel
 def _road(t, v, cells):
-    """The bonus card of Dry roads, if building on some empty cells earns it."""
+    """Return the value of the bonus card of Dry roads if building on some empty cells earns it."""
     built = (v.built | cells) & ~t.statue
     return v.road if t.crosswalks & ~built == 0 and connected(built, t.crosswalks) else 0.0
 
 
 @kernel
 def _seen_past(v, cells):
-    """The empty cells that sides still reach, were some others built on."""
+    """Return the empty cells that sides would still reach with other cells built on."""
     still = np.int64(0)
     for side in range(4):
         still |= v.open[side] & ~shadow(cells, side)
@@ -61,7 +61,7 @@ def _seen_past(v, cells):
 
 @kernel
 def _losses(v, cells):
-    """What building on some empty cells spoils: cells closed off, cells without an empty neighbour left."""
+    """Return the loss from building on some empty cells: cells closed off, or left without an empty neighbor."""
     total = 0.0
     still = _seen_past(v, cells)
     closed = v.reach & ~cells & ~still
@@ -77,7 +77,7 @@ def _losses(v, cells):
 
 @kernel
 def cells_gain(t, w, v, cells):
-    """Expected points that building on these empty cells adds, whatever their form."""
+    """Return the expected points of building on these empty cells, regardless of their shape."""
     rows, columns = np.int64(0), np.int64(0)  # cells by line, four bits each
     rest = cells
     while rest:
@@ -93,7 +93,7 @@ def cells_gain(t, w, v, cells):
 
 @kernel
 def _with_extras(t, w, v, cells, total):
-    """What lines gain, with what else building on some empty cells brings and spoils, in greedy's order."""
+    """Return the gain of lines plus the other gains and losses of building on some cells, summed in greedy's order."""
     if cells & v.coats:
         total += v.coat * count(cells & v.coats)
     closed = v.reach & ~cells & ~_seen_past(v, cells)
@@ -109,7 +109,7 @@ def _with_extras(t, w, v, cells, total):
 
 @kernel
 def corner_of(p, v, piece, side, lane):
-    """Where a legal slide ends: the cell of the bounding box's north-west corner."""
+    """Return the end of a legal slide: the cell of the north-west corner of the bounding box."""
     depth = np.int64(7)
     piece, side, first = np.uint64(piece), np.uint64(side), np.uint64(lane)
     for j in range(MOST_ROOFS):
@@ -119,7 +119,7 @@ def corner_of(p, v, piece, side, lane):
 
 @kernel
 def _hope(t, p, w, v, piece, corner, cells):
-    """What a tile adds at most where it comes to rest: before losses."""
+    """Return an upper bound on the gain of a tile at its final position: before losses."""
     row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `cards`
     piece = np.uint64(piece)
     total = _extras(t, w, v, cells)
@@ -134,13 +134,13 @@ def _hope(t, p, w, v, piece, corner, cells):
 
 @kernel
 def placement_gain(t, p, w, v, piece, corner, cells):
-    """Expected points that a tile adds where it comes to rest."""
+    """Return the expected points of a tile at its final position."""
     return _hope(t, p, w, v, piece, corner, cells) - _losses(v, cells)
 
 
 @kernel
 def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
-    """Expected points of so many superstructures on the best roofs of a tile."""
+    """Return the expected points of `roofs` superstructures on the best roofs of a tile."""
     total = 0.0
     left = cells
     piece, row, column = np.uint64(piece), np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE
@@ -163,7 +163,7 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
 
 @kernel
 def _plain_gain(t, w, v, kind, cells):
-    """What a tile adds where it comes to rest, losses and all, in greedy's order."""
+    """Return the gain of a tile at its final position, with losses, summed in greedy's order."""
     gain = cells_gain(t, w, v, cells)
     if v.tiles[kind // 4] & neighbours(cells):
         gain += w.bonus_card * v.later
@@ -172,9 +172,9 @@ def _plain_gain(t, w, v, kind, cells):
 
 @kernel
 def best_placement(t, p, w, v, kind, side, roofs):
-    """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if there is none."""
+    """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if none is legal."""
     best, chosen = NOTHING, np.int64(0)
-    legal = slides(t, kind, side, v.packed[side])  # orientation and lane as in PLACE: bits of a set
+    legal = slides(t, kind, side, v.packed[side])  # bit set of orientation and lane as in PLACE
     while legal:
         place = lowest(legal)
         legal &= legal - 1
@@ -186,7 +186,7 @@ def best_placement(t, p, w, v, kind, side, roofs):
         if roofs > 0:
             gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
         if gain <= best:
-            continue  # losses make it no better
+            continue  # losses cannot improve it
         if w.apart != 0.0:
             gain -= _losses(v, cells)
         if gain > best:
@@ -196,20 +196,20 @@ def best_placement(t, p, w, v, kind, side, roofs):
 
 @kernel
 def _cells_of(t, p, v, kind, side, place):
-    """The cells that a kind of tile takes; `place`: orientation and lane as in PLACE."""
+    """Return the cells that a kind of tile takes; `place`: orientation and lane as in PLACE."""
     piece = 8 * kind + place // a.LANES
     return np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
 
 
 @kernel
 def _drawn(v):
-    """Whether two cards are being drawn: 1, or else 0."""
+    """Return 1 while two cards are being drawn, or else 0."""
     return np.int64(v.later == v.later_drawn)
 
 
 @kernel
 def remember_placement(t, p, w, v, kind, side):
-    """Find the best placement of a kind of tile from a side without superstructures, once."""
+    """Find and cache the best placement of a kind of tile from a side without superstructures."""
     known = np.int64(v.known[kind, side])
     if 0 < known <= DUE:
         return
@@ -232,7 +232,7 @@ def remember_placement(t, p, w, v, kind, side):
 
 @kernel
 def _remember_roofs(t, p, w, v, kind, side, roofs):
-    """Find what so many superstructures on the best placement of a kind of tile from a side add, once."""
+    """Find and cache the gain of `roofs` superstructures on the best placement of a kind of tile from a side."""
     known = np.int64(v.roofs_known[kind, side, roofs])
     if known == 1:
         return
@@ -257,15 +257,15 @@ def _remember_roofs(t, p, w, v, kind, side, roofs):
 
 @kernel
 def _roofs_of(t, g, card):
-    """How many superstructures a card's tile brings."""
+    """Return the number of superstructures of a card's tile."""
     return min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), SHOWN - 1)
 
 
 @kernel
 def put_off(t, g, v, card, side):
-    """Ask for the gain of a card's tile from a side, but let it be worked out only when somebody needs it.
+    """Request the gain of a card's tile from a side, to be computed on first use.
 
-    Then it is what it would be now: who asks first decides whether two cards are being drawn.
+    The result is the same as now: the first request determines whether two cards are being drawn.
     """
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
@@ -280,7 +280,7 @@ def put_off(t, g, v, card, side):
 
 @kernel
 def ceiling(t, w, v, card):
-    """What the tile of a card adds at most, wherever it may lie."""
+    """Return an upper bound on the gain of a card's tile at any position."""
     cells = np.int64(t.kind[card]) % 4 + 2
     most = cells * v.most_cell + min(np.int64(t.shows[card]), SHOWN - 1) * v.most_roof
     most += w.bonus_card * max(v.later_now, v.later_drawn)
@@ -291,7 +291,7 @@ def ceiling(t, w, v, card):
 
 @kernel
 def _whole_gain(t, p, w, v, kind, side, roofs):
-    """Gain of a kind of tile from a side where it is best together with so many superstructures."""
+    """Return the gain of a kind of tile from a side at the best position for tile and superstructures together."""
     if not v.roofs_known[kind, side, roofs]:
         gain, place = best_placement(t, p, w, v, kind, side, roofs)
         v.roofs_known[kind, side, roofs] = 1
@@ -303,7 +303,7 @@ def _whole_gain(t, p, w, v, kind, side, roofs):
 
 @kernel
 def tile_gain(t, p, w, g, v, card, side):
-    """Gain of a card's tile from a side; the superstructures go where the tile alone is best, if `w.apart`."""
+    """Return the gain of a card's tile from a side; if `w.apart`, the tile alone determines the position."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return NOTHING
@@ -320,7 +320,7 @@ def tile_gain(t, p, w, g, v, card, side):
 
 @kernel
 def best_cell(t, w, v, cells):
-    """Return (gain, cell) of the best of some cells for a wild tile; NOTHING if there are none."""
+    """Return (gain, cell) of the best of some cells for a wild tile; NOTHING for an empty set."""
     best, chosen = NOTHING, np.int64(-1)
     while cells:
         cell = lowest(cells)
@@ -348,7 +348,7 @@ def best_wilds(t, w, v):
 
 @kernel
 def wilds_gain(t, w, v, number, one, two):
-    """The gain of so many wild tiles; `best_wilds` says that of one and of two, more are added one by one."""
+    """Return the gain of `number` wild tiles; `best_wilds` gives that of one and two, and more are added greedily."""
     if number <= 2:
         return one if number == 1 else two
     built, chosen, gain = v.built & ~t.statue, np.int64(0), 0.0

@@ -1,4 +1,4 @@
-"""What a hand is worth, what paying costs, and what drawing or building brings."""
+"""Value of a hand, cost of payments, and gain of drawing or building."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = [
     "take_cheapest",
 ]
 
-#: More than what adding up in another order can change.
+#: Larger than any rounding error from another order of summation.
 _ROUNDING = 1e-9
 
 
 @kernel
 def _plan(t, p, w, g, v, card, first):
-    """What building a card in a later turn is expected to add; `first` as `near` returns it."""
+    """Return the expected gain of building a card in a later turn; `first` as returned by `near`."""
     best = 0.0
-    card = np.uint64(card)  # unsigned numbers need no look whether they count from the end
+    card = np.uint64(card)  # unsigned indices need no check for negative values
     kind = np.uint64(t.kind[card])
     for turn in range(4 if w.far > 0.0 else 2):
         side = np.uint64((first + turn) & 3)
@@ -51,7 +51,7 @@ def _plan(t, p, w, g, v, card, first):
 
 @kernel
 def _put_off_plan(t, w, g, v, card, first):
-    """Ask for what `_plan` needs, but let it be worked out only when it is needed."""
+    """Request what `_plan` needs, to be computed on first use."""
     for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
         if not (v.asked[card] >> side) & 0x11:
@@ -61,12 +61,12 @@ def _put_off_plan(t, w, g, v, card, first):
 
 @kernel
 def _look_at_hand(t, p, w, g, v, first):
-    """Value the plans of the hand by colour; return (cards, wild ones among them)."""
+    """Compute the value of the plans in hand by color; return (cards, wild cards among them)."""
     last = t.types - 1
     wild = np.int64(v.hand[last])
     cards = wild
     colours, i = np.uint64(0), 0
-    while i < v.held_count and v.held[i] != last:  # which is the last
+    while i < v.held_count and v.held[i] != last:  # the wild type is last
         colour, begin, held = np.int64(t.colour[np.uint64(v.held[i])]), i, np.int64(0)
         while i < v.held_count and v.held[i] != last:
             card = np.uint64(v.held[i])
@@ -94,10 +94,9 @@ def _look_at_hand(t, p, w, g, v, first):
 
 @kernel
 def _best_plan(t, p, w, g, v, begin, end, cards, first):
-    """What the best plan of a colour is worth, some entries of the hand, with so many cards to pay for it.
+    """Return the value of the best plan of a color, from some entries of the hand and a number of cards to pay.
 
-    What can be paid for is valued first: plans for which cards are missing are seldom better, and those that cannot be
-    are not valued.
+    Affordable plans come first. Plans with missing cards are seldom better, and those that cannot be are skipped.
     """
     plan, dear = 0.0, False
     for i in range(begin, end):
@@ -129,7 +128,7 @@ def _best_plan(t, p, w, g, v, begin, end, cards, first):
 
 @kernel
 def _worth_with(w, worth, missing):
-    """What a plan is worth for which so many cards are missing."""
+    """Return the value of a plan with `missing` missing cards."""
     for _ in range(missing):
         worth *= w.short
     return worth
@@ -137,20 +136,20 @@ def _worth_with(w, worth, missing):
 
 @kernel
 def _sum_of_hand(t, w, v, cards, wild):
-    """What a hand is worth with so many cards, the plans of its colours being valued."""
+    """Return the value of a hand of this size from the values of the plans of its colors."""
     best, total = 0.0, 0.0
     for colour in range(v.colours):
         total += v.plans[colour]
         best = max(best, v.plans[colour])
     value = w.card * min(cards, t.hand_limit) + w.wild_card * wild
     late = 1.0 if w.apart == 0.0 else v.later
-    value += w.best_plan * best + w.other_plans * (total - best) * late  # those come later still
+    value += w.best_plan * best + w.other_plans * (total - best) * late  # those come even later
     return value * v.later
 
 
 @kernel
 def hand_value(t, p, w, g, v, first):
-    """What the hand is worth for later turns: its cards, and the best thing to build in each colour."""
+    """Return the value of the hand for later turns: its cards, and the best build of each color."""
     if v.later == 0.0:
         return 0.0
     cards, wild = _look_at_hand(t, p, w, g, v, first)
@@ -159,7 +158,7 @@ def hand_value(t, p, w, g, v, first):
 
 @kernel
 def judge_cards(t, p, w, g, v, first):
-    """What giving away one card of each type in hand costs. Only plans of its colour change by that."""
+    """Compute the cost of giving away one card of each type in hand. It only changes the plans of its color."""
     if v.later == 0.0:
         for i in range(v.held_count):
             v.cost[v.held[i]] = 0.0
@@ -186,9 +185,9 @@ def judge_cards(t, p, w, g, v, first):
 
 @kernel
 def take_cheapest(t, v, begin, end, wild, number):
-    """Take so many of the cheapest cards of types from `begin` to `end` (and wild ones) out of the hand.
+    """Remove the `number` cheapest cards of types from `begin` to `end` (and wild cards) from the hand.
 
-    Return (lowest type taken, cost of the dearest, how many there were).
+    Return (lowest type removed, highest cost, number removed).
     """
     first, dearest, taken, last = np.int64(t.types), 0.0, np.int64(0), t.types - 1
     while taken < number:
@@ -208,7 +207,7 @@ def take_cheapest(t, v, begin, end, wild, number):
 
 @kernel
 def _remember_most(v, first, value):
-    """Keep what the hand is worth, unless something is being tried with it."""
+    """Cache the value of the hand, unless cards are being tried with it."""
     if v.pairs == 0:
         v.most[first] = value
         v.most_known |= 1 << first
@@ -216,7 +215,7 @@ def _remember_most(v, first, value):
 
 @kernel
 def most_left(t, p, w, g, v, first):
-    """What the hand that a build leaves is worth at most: with fewer cards and fewer cells no plan gets better."""
+    """Return an upper bound on the value of the hand after a build: fewer cards or cells improve no plan."""
     if (
         w.clash > 1.0
         or w.short > 1.0
@@ -225,7 +224,7 @@ def most_left(t, p, w, g, v, first):
         or w.wild_card < 0.0
         or w.best_plan < w.other_plans
     ):
-        return -NOTHING  # not with such weights
+        return -NOTHING  # no bound with such weights
     if v.pairs != 0 or not (v.most_known >> first) & 1:
         value = hand_value(t, p, w, g, v, first)
         _remember_most(v, first, value)
@@ -235,7 +234,7 @@ def most_left(t, p, w, g, v, first):
 
 @kernel
 def _may_pay(t, v, card, coats):
-    """Whether a hand has enough cards of a colour, and wild ones, to build one of them, with what coats do for that."""
+    """Return whether the hand can pay for a card with cards of its color, wild cards and coats."""
     price_fewer, price_wild = np.int64(t.costs[a.ONE_CARD_FEWER]), np.int64(t.costs[a.ANY_CARD_AS_WILD])
     fewer = as_wild = np.int64(0)
     if (v.usable >> a.ONE_CARD_FEWER) & 1 and coats >= price_fewer:
@@ -248,11 +247,15 @@ def _may_pay(t, v, card, coats):
 
 @kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
-    """Return what makes up the value of building a card now, four numbers.
+    """Return the four components of the value of building a card now.
 
-    What the tile adds, NOTHING if it cannot be done; whether it comes from another side; coats for the payment; worth
-    of the hand that is left. `coats` may be spent at most. `least`: NOTHING may also be returned if the tile, less the
-    coats for the side, adds no more. Needs the costs of `judge_cards`.
+    1. The gain of the tile, NOTHING if it cannot be built.
+    2. Whether the tile comes from another side.
+    3. The coats for the payment; at most `coats` may be spent.
+    4. The value of the remaining hand.
+
+    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Requires the costs
+    from `judge_cards`.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
@@ -282,7 +285,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
     if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
         number = max(np.int64(0), number - t.strengths[a.ONE_CARD_FEWER])
         helped += t.costs[a.ONE_CARD_FEWER]
-        if taken > number:  # more cards fewer than are missing
+        if taken > number:  # more cards fewer than the number missing
             for i in range(v.held_count):
                 v.hand[v.held[i]] = v.spare[i]
             v.hand[card] -= 1
@@ -305,7 +308,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def build_value(t, p, w, g, v, card, side, first, coats, least):
-    """What building a card now is worth, with the hand that is left (see `build_parts`); NOTHING if it cannot be."""
+    """Return the value of building a card now, with the remaining hand (see `build_parts`), or NOTHING."""
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, first, coats, least)
     if gain <= NOTHING:
         return NOTHING
@@ -318,9 +321,9 @@ def build_value(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def best_build(t, p, w, g, v, side, first, coats, least):
-    """Return (value, card) of the best build from a side, with the hand that it leaves; NOTHING if there is none.
+    """Return (value, card) of the best build from a side, with the remaining hand; NOTHING if there is none.
 
-    Builds that are worth no more than `least` may be passed over.
+    Builds with a value of at most `least` may be skipped.
     """
     best, chosen = NOTHING, np.int64(-1)
     most = most_left(t, p, w, g, v, first)
@@ -335,12 +338,12 @@ def best_build(t, p, w, g, v, side, first, coats, least):
 
 @kernel
 def _hold(t, v, card):
-    """Put a card into the hand; cards of a colour stay together."""
+    """Add a card to the hand; cards of a color stay together."""
     v.hand[card] += 1
     colour = np.int64(t.colour[card])
     if colour >= 0:
         v.owned[colour] += 1
-    v.changed |= np.int64(1) << colour if colour >= 0 else np.int64(-1)  # wild ones go with any
+    v.changed |= np.int64(1) << colour if colour >= 0 else np.int64(-1)  # wild cards go with any color
     if v.hand[card] == 1 and v.held_count < HELD:
         at = v.held_count
         for i in range(v.held_count):
@@ -355,7 +358,7 @@ def _hold(t, v, card):
 
 @kernel
 def _release(t, v, card):
-    """Take a card out of the hand that `_hold` put there."""
+    """Remove a card that `_hold` added to the hand."""
     v.hand[card] -= 1
     if t.colour[card] >= 0:
         v.owned[t.colour[card]] -= 1
@@ -370,7 +373,7 @@ def _release(t, v, card):
 
 @kernel
 def hold_pair(t, g, v, space):
-    """Put the two cards beside a space into the hand."""
+    """Add the two cards next to a space to the hand."""
     v.pairs += 1
     for slot in ((space + 7) % 8, space):
         if g.display[slot] >= 0:
@@ -379,7 +382,7 @@ def hold_pair(t, g, v, space):
 
 @kernel
 def release_pair(t, g, v, space):
-    """Take the cards that `hold_pair` put there out of the hand again."""
+    """Remove the cards that `hold_pair` added to the hand."""
     v.pairs -= 1
     if v.pairs == 0:
         v.changed = 0
@@ -390,7 +393,7 @@ def release_pair(t, g, v, space):
 
 @kernel
 def draw_value(t, p, w, g, v, space):
-    """What the hand is worth after taking the two cards beside a space, less what the board loses by it."""
+    """Return the value of the hand after drawing the two cards next to a space, less the loss of the board."""
     hold_pair(t, g, v, space)
     later = v.later
     v.later = v.later_drawn

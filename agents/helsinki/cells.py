@@ -1,4 +1,4 @@
-"""How far one sees onto a board, and from where."""
+"""Visibility of cells from the sides of a board."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
 
 @kernel
 def shadow(cells, side):
-    """The cells and all that lie behind them as seen from a side."""
+    """Return the cells and all those behind them, as seen from a side."""
     if side == NORTH:
         cells |= cells << 7
         cells |= cells << 14
@@ -40,5 +40,5 @@ def shadow(cells, side):
 
 @kernel
 def near(space):
-    """The first of the two neighbouring sides that a token on a space reaches in its next turn."""
+    """Return the first of the two adjacent sides that a token on a space reaches in its next turn."""
     return (space + 1) // 2 % 4

@@ -1,4 +1,4 @@
-"""Choosing among decisions by what they are worth: 64 at once are looked at for those that are legal."""
+"""Argmax over legal actions, scanning the mask in blocks of 64."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _gather = gatherer(_BLOCK)
 
 @kernel
 def _legal_of(mask, first, last):
-    """Which of up to 64 decisions from `first` on, those before `last`, are legal, as a set: bit = id less `first`."""
+    """Return the legal actions among up to 64 from `first` to before `last`, as a bit set relative to `first`."""
     begin = min(first, len(mask) - _BLOCK)
     if begin < 0:
         legal = np.uint64(0)
@@ -32,7 +32,7 @@ def _legal_of(mask, first, last):
 
 @kernel
 def best_of(values, mask, first, last):
-    """Return the legal decision from `first` to `last` that is valued most, the lowest of equals; -1: none is legal."""
+    """Return the legal action from `first` to before `last` with the highest value, the lowest id on ties; -1: none."""
     best, chosen = 2.0 * NOTHING, np.int64(-1)
     for block in range(first, last, _BLOCK):
         legal = _legal_of(mask, block, last)
@@ -46,7 +46,7 @@ def best_of(values, mask, first, last):
 
 @kernel
 def begin(values, mask, first, last):
-    """Decisions from `first` to `last` are worth nothing yet; return (how many are legal, one of them)."""
+    """Reset the values of the actions from `first` to before `last`; return (number of legal actions, one of them)."""
     for action in range(first, last):
         values[action] = NOTHING
     legal, only = np.int64(0), np.int64(0)
@@ -60,7 +60,7 @@ def begin(values, mask, first, last):
 
 @kernel
 def several(mask):
-    """Whether there is more than one legal decision."""
+    """Return whether there is more than one legal action."""
     legal = np.int64(0)
     for block in range(0, len(mask), _BLOCK):
         legal += count(_legal_of(mask, block, len(mask)))

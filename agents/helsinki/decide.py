@@ -1,7 +1,7 @@
-"""What the heuristic decides, phase by phase: every legal decision gets a value in points, and the best is taken.
+"""Values of the heuristic, phase by phase: every legal action gets a value in points, and the best is chosen.
 
-The values of a decision are comparable with those of the others that are legal at the same time, and with nothing else.
-The search players use them to try good decisions first.
+Values are only comparable with those of other actions that are legal in the same state. Search players use them to try
+good actions first.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from helsinki_env.games.helsinki.state import (
 
 __all__ = ["decide"]
 
-#: What an action of the action board loses that is only considered at the end of the turn.
+#: Deduction from a board action in phases before the end of the turn, where it is considered.
 _TOO_EARLY = 1.0
 
 
@@ -65,7 +65,7 @@ def _value_start(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
-    """The space with the best rest of the turn; coats are spent on the move if it gains more than they are worth."""
+    """MOVE: the space with the best rest of the turn. Spend coats on the move if it gains more than they are worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     judge_cards(t, p, w, g, v, near((token + 2) % 8))
@@ -81,7 +81,7 @@ def _value_moves(t, p, w, g, v, mask, values):
         for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
             if mask[use + action] and steps <= t.strengths[action]:
                 if paid == t.costs[action]:
-                    value -= 0.01  # 1 to 6 can do more later
+                    value -= 0.01  # 1 to 6 is more flexible later
                 else:
                     paid = t.costs[action]
                     value = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow - paid)
@@ -95,7 +95,7 @@ def _value_moves(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_early(t, mask, values, value):
-    """Actions that may as well wait for the end of the turn."""
+    """Value board actions that can wait until the end of the turn."""
     use = t.offset[a.KIND_USE]
     for action in (a.TWO_POINTS, a.ONE_WILD_TILE, a.TWO_WILD_TILES, a.MOVE_SUPERSTRUCTURE):
         if mask[use + action]:
@@ -104,7 +104,7 @@ def _value_early(t, mask, values, value):
 
 @kernel
 def _value_main(t, p, w, g, v, mask, values):
-    """Draw or build."""
+    """MAIN: draw or build."""
     draw, build, use = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     first = near(token)
@@ -125,14 +125,14 @@ def _value_main(t, p, w, g, v, mask, values):
             twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
             if value > NOTHING and twice:
                 value += max(0.0, second_build(t, p, w, g, v, card, token // 2))
-            values[build + card] = max(value, 0.1 * NOTHING)  # legal, though the evaluation does not see how
+            values[build + card] = max(value, 0.1 * NOTHING)  # legal, although the evaluation finds no way
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
 @kernel
 def _value_payment(t, p, w, g, v, mask, values):
-    """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
+    """Pay with the least valuable cards; use a coat if it is cheaper or the only way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
     judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
@@ -154,7 +154,7 @@ def _value_payment(t, p, w, g, v, mask, values):
     floor = np.int64(0)
     while not mask[pay + floor]:
         floor += 1
-    # the first of the cheapest set is due: types come in ascending order
+    # the first card of the cheapest set is due: types are in ascending order
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
@@ -166,7 +166,10 @@ def _value_payment(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """The best placement; from another side if that is worth its price. Not `every` one: only the best of a side."""
+    """PLACE: the best placement; from another side if the gain exceeds its price.
+
+    Without `every`, value only the best placement of a side.
+    """
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind = np.int64(t.kind[g.card])
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply), SHOWN - 1)
@@ -203,7 +206,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 
 @kernel
 def _value_end(t, p, w, g, v, mask, values):
-    """Spend coats on what is worth more than they are, the most valuable first."""
+    """END: spend coats on board actions that are worth more, the most valuable first."""
     use = t.offset[a.KIND_USE]
     values[t.offset[a.KIND_END]] = 0.0
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -236,7 +239,7 @@ def _value_end(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_roofs(t, g, v, mask, values):
-    """The roofs worth most, lowest cell first."""
+    """Choose the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
     legal = np.int64(0)
     for cell in range(49):
@@ -246,7 +249,7 @@ def _value_roofs(t, g, v, mask, values):
     if g.lifted >= 0 or g.roofs_left <= 1:
         return
     begin = lowest(legal)
-    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # the last ones are kept for those to come
+    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # reserve the last ones for the remaining roofs
     lowest_chosen = np.int64(49)
     for _ in range(g.roofs_left):
         _, cell = best_roof(t, v, legal)
@@ -259,7 +262,7 @@ def _value_roofs(t, g, v, mask, values):
 
 @kernel
 def _value_discards(t, p, w, g, v, mask, values):
-    """Discard what is missed least; keep all if that is worth a coat."""
+    """Discard the least valuable cards; keep all if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
     cards = np.int64(0)
@@ -280,7 +283,7 @@ def _value_discards(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_cells(t, w, g, v, mask, values):
-    """Where a wild tile adds most."""
+    """WILD: the cell where a wild tile adds most."""
     first = t.offset[a.KIND_WILD]
     for cell in range(49):
         if mask[first + cell]:
@@ -289,14 +292,14 @@ def _value_cells(t, w, g, v, mask, values):
 
 @kernel
 def _value_lifts(t, v, mask, values):
-    """The superstructure that is worth least where it stands."""
+    """Choose the superstructure with the lowest value in its present position."""
     first = t.offset[a.KIND_LIFT]
     for cell in range(49):
         if mask[first + cell]:
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
-#: The kind of the decisions that are usual in a phase, in the order of the phases; for MAIN, DRAW comes before.
+#: The usual kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
 _USUAL = np.array(
     [
         a.KIND_START,
@@ -315,11 +318,10 @@ _USUAL = np.array(
 
 @kernel
 def decide(t, p, w, g, v, mask, values, every):
-    """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
+    """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
 
-    Only legal decisions get a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Values of
-    decisions that do not belong to the phase are left as they are. Of placements, every one gets a value only if
-    `every` is set.
+    Only legal actions get a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Values of
+    actions that do not belong to the phase are left unchanged. All placements get a value only if `every` is set.
     """
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1

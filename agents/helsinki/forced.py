@@ -1,4 +1,4 @@
-"""A player that uses one action of the action board as soon as it may, and otherwise plays like another one."""
+"""Player that uses one board action as soon as it is legal, and otherwise plays like another player."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["ForcedPlayer", "make"]
 
 
 class ForcedPlayer:
-    """Uses an action as soon as it is legal, whatever it is worth then.
+    """Uses a board action as soon as it is legal, regardless of its value.
 
     Args:
-        action: its name.
-        player: who takes all other decisions.
-        config: the games to be played; only their component file matters.
+        action: name of the board action.
+        player: player that takes all other actions.
+        config: the games to play; only their component file matters.
 
     Raises:
-        ValueError: if there is no such action.
+        ValueError: if the action does not exist.
     """
 
     def __init__(self, action: str, player: Player, config: GameConfig | None = None) -> None:
@@ -41,7 +41,7 @@ class ForcedPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action for each row, int64 (B,); see `agents.base.Player`."""
         mask = action_masks("mask", mask, None, self._ids)
         words = keys("words", words, len(mask))
         actions = np.full(len(mask), self._use, np.int64)
@@ -52,10 +52,10 @@ class ForcedPlayer:
 
 
 def make(argument: str, config: GameConfig) -> ForcedPlayer:
-    """Return the player that ``forced:ACTION:PLAYER`` stands for, given what follows the first colon.
+    """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon.
 
     Raises:
-        PlayerError: if there is no such action or player.
+        PlayerError: if the action or the player does not exist.
     """
     action, _, player = argument.partition(":")
     if action not in ACTIONS or not player:

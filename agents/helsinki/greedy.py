@@ -1,9 +1,8 @@
-"""A player that looks one turn ahead and takes what its evaluation likes best.
+"""Greedy player with a one-turn look-ahead.
 
-At each decision it sums up what the rest of the turn could bring: the cards that it would draw beside each space that
-it can reach, each pavilion that it could build there with its best placement, and what a coat of arms would buy.
-`agents.helsinki.greedy_decide` has the decisions, compiled; here are the weights of the evaluation, which is the
-heuristic's without what that learnt later.
+For each action it sums the possible gains of the rest of the turn: the cards next to each space within reach, each
+possible build with its best placement, and the use of a coat of arms. `agents.helsinki.greedy_decide` has the compiled
+kernels. This module has the evaluation weights: those of the heuristic, without its later additions.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ __all__ = ["GreedyPlayer", "Weights"]
 
 @dataclass(frozen=True)
 class Weights:
-    """What the evaluation is made of; points if nothing else is said.
+    """Weights of the evaluation, in points unless noted.
 
     Attributes:
-        cell_chance: chance that an empty cell is built in the end, early in the game.
-        line_patience: turns left at which that chance is halved.
-        closed: what remains of a line's chance for each empty cell that no tile can reach.
-        room: worth of a full line besides its points, for superstructures to come.
-        hole: loss for each cell that is closed off, besides the chances of its lines.
-        coat: worth of a coat of arms early in the game.
+        cell_chance: probability that an empty cell is built by the end, early in the game.
+        line_patience: turns left at which that probability is halved.
+        closed: factor of a line's probability for each empty cell that no tile can reach.
+        room: value of a full line besides its points, for superstructures to come.
+        hole: loss for each cell that is closed off, besides the probabilities of its lines.
+        coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
-        spend: how much more a coat must bring than it is worth.
-        cards_a_turn: cards that a turn takes from the draw pile: how the pile tells the turns that are left.
-        hand_patience: turns left at which the worth of a hand is halved.
-        card: worth of a card in hand.
-        wild_card: extra worth of a wild card.
-        best_plan: share of the best build in hand that counts before it is built.
-        other_plans: the same for the best build of each other colour.
+        spend: required gain of a coat beyond its value.
+        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
+        hand_patience: turns left at which the value of a hand is halved.
+        card: value of a card in hand.
+        wild_card: extra value of a wild card.
+        best_plan: fraction of the best build in hand that counts before it is built.
+        other_plans: fraction for the best build of each other color.
         short: factor for each card that is missing for a build.
-        bonus_card: worth of the card for touching the own colour.
-        extra_card: worth of the card that `extra_card` draws.
-        kept_card: worth of each card that `no_hand_limit` keeps.
-        tempo: worth of building without using up a turn.
-        crosswalk: share of a bonus card that each cell beside a crosswalk counts (Dry roads).
+        bonus_card: value of the card for touching the own color.
+        extra_card: value of the card that `extra_card` draws.
+        kept_card: value of each card that `no_hand_limit` keeps.
+        tempo: value of building without using up a turn.
+        crosswalk: fraction of a bonus card for each cell next to a crosswalk (Dry roads).
     """
 
     cell_chance: float = 0.98
@@ -73,8 +72,8 @@ class Weights:
     crosswalk: float = 0.051
 
 
-#: What the heuristic weighs besides, as if it did not: curves are of the simplest form, and tiles are put down
-#: together with their superstructures.
+#: Neutral values of the heuristic's other weights: the simplest curves, and tiles placed together with their
+#: superstructures.
 _PLAIN = {
     "last_turn": 0.5,
     "hurry": 0.0,
@@ -92,11 +91,11 @@ _PLAIN = {
 
 
 class GreedyPlayer:
-    """Looks one turn ahead; plays without chance, so that the same observation always gets the same decision.
+    """One-turn look-ahead player; deterministic, so the same observation always gives the same action.
 
     Args:
-        config: the games to be played; only their component file matters.
-        weights: of the evaluation.
+        config: the games to play; only their component file matters.
+        weights: weights of the evaluation.
     """
 
     name = "greedy"
@@ -104,18 +103,18 @@ class GreedyPlayer:
     def __init__(self, config: GameConfig | None = None, weights: Weights | None = None) -> None:
         self.config = config or GameConfig()
         self.weights = weights or Weights()
-        judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # what a coat must bring is not part of it
+        judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # `spend` is a separate argument
         self._record = weights_record(heuristic.Weights(**judgement))
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `agents.base.Player`."""
+        """Return the action for each row; see `agents.base.Player`."""
         states, mask, _ = checked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
         free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
         states, masks, chosen = states[free], mask[free], actions[free]
-        # scratch of its own for each call: several threads may ask one player
+        # Scratch memory for each call: several threads may use one player.
         views, tables, parts = new_views(1), self.config.tables, pieces(self.config)
         choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
         actions[free] = chosen

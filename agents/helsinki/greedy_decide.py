@@ -1,11 +1,11 @@
-"""What greedy decides, phase by phase: boards and hands are judged by the heuristic's kernels, with other weights.
+"""Actions of the greedy player, phase by phase, using the heuristic's kernels with other weights.
 
-It is a yardstick: what it decided once it shall decide for ever. So sums that decide between things of the same worth
-are made in the order in which they always were (the weight `apart`).
+Greedy is a fixed baseline: its actions must never change. Sums that break ties therefore keep their original order (the
+weight `apart`).
 
-It differs from `agents.helsinki.decide` in that it takes actions of the action board one at a time: what drawing and
-building in the same turn, or building twice, would bring is no concern of it before the turn's end. Nor does it see
-that drawing brings the end of the game nearer. `spend` is what an action must bring beyond what its coats are worth.
+Unlike `agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn it ignores drawing
+and building in the same turn, and building twice. It also ignores that drawing brings the end of the game nearer.
+`spend` is the gain that a board action must bring beyond the value of its coats.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = ["choose_batch"]
 
 @kernel
 def _first(mask, begin, end):
-    """The lowest legal decision from `begin` to `end`; `end` if there is none."""
+    """Return the lowest legal action from `begin` to `end`, or `end` if there is none."""
     while begin < end and not mask[begin]:
         begin += 1
     return begin
@@ -58,7 +58,7 @@ def _first(mask, begin, end):
 
 @kernel
 def _legal_cells(mask, begin):
-    """The cells of which the decisions from `begin` on are legal."""
+    """Return the cells of the legal actions from `begin` on."""
     cells = np.int64(0)
     for cell in range(CELLS):
         if mask[begin + cell]:
@@ -68,10 +68,10 @@ def _legal_cells(mask, begin):
 
 @kernel
 def _judge(t, w, g, v):
-    """Analyse the own board: what lines, coats and holes are worth with the turns that are left.
+    """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
 
-    A line with m empty cells is taken to be full in the end with chance q^m. What no tile reaches lowers that, but in
-    the last turn a wild tile may still fill it. The numbers are to be what they always were, to the last digit.
+    A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
+    it, but in the last turn a wild tile may still fill them. The results must stay identical to the last digit.
     """
     see(t, g, g.seat, v)
     v.roofs_known[:] = 0
@@ -104,15 +104,15 @@ def _judge(t, w, g, v):
 
 @kernel
 def _draw_value(t, p, w, g, v, space, before):
-    """What drawing beside a space is worth to a hand of this worth."""
+    """Return the value of drawing next to a space, given the value of the hand before."""
     return draw_value(t, p, w, g, v, space) - before
 
 
 @kernel
 def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
-    """What building a card is worth to a hand of this worth, which then is `most` at most.
+    """Return the value of building a card; the hand is worth `before` now and at most `most` afterwards.
 
-    NOTHING if it cannot be done; may be NOTHING if it is worth no more than `least`.
+    NOTHING if the card cannot be built; may be NOTHING if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
     return gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left) if gain > NOTHING else NOTHING
@@ -120,7 +120,7 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
 
 @kernel
 def _best_build(t, p, w, g, v, side, coats, before, most, least):
-    """The best build from a side; `least` if there is none that is worth more."""
+    """Return the best build from a side; `least` if none is worth more."""
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and v.hand[card] > 0:
@@ -130,14 +130,14 @@ def _best_build(t, p, w, g, v, side, coats, before, most, least):
 
 @kernel
 def _turn_value(t, p, w, g, v, space, coats, before, most):
-    """What a turn is worth that begins by moving to a space."""
+    """Return the value of a turn that begins by moving to a space."""
     draw = _draw_value(t, p, w, g, v, space, before)
     return _best_build(t, p, w, g, v, space // 2, coats, before, most, draw)
 
 
 @kernel
 def _choose_start(t, p, w, g, v, mask):
-    """The space with the best draw in reach of the first turn."""
+    """Choose the space with the best draw within reach of the first turn."""
     start = t.offset[a.KIND_START]
     best, chosen = NOTHING, _first(mask, start, start + 8)
     before = hand_value(t, p, w, g, v, 0)
@@ -152,7 +152,7 @@ def _choose_start(t, p, w, g, v, mask):
 
 @kernel
 def _mover(t, mask, use, steps):
-    """The cheaper action by which so many steps can be bought, 1 to 5 rather than 1 to 6; -1: there is none."""
+    """Return the cheaper board action that buys `steps` steps, 1 to 5 rather than 1 to 6; -1 if there is none."""
     chosen = np.int64(-1)
     for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
         enough = mask[use + action] and steps <= t.strengths[action]
@@ -163,7 +163,7 @@ def _mover(t, mask, use, steps):
 
 @kernel
 def _choose_move(t, p, w, g, v, mask, spend):
-    """The space with the best draw or build; a coat is spent on the move if that brings more than it is worth."""
+    """MOVE: the space with the best draw or build. Spend a coat on the move if that gains more than it is worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token, coats = np.int64(g.token[g.seat]), np.int64(v.meadow)
     best, chosen = NOTHING, np.int64(-1)
@@ -193,7 +193,7 @@ def _choose_move(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_main(t, p, w, g, v, mask, spend):
-    """Draw or build."""
+    """MAIN: draw or build."""
     draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
     token = np.int64(g.token[g.seat])
     best, chosen = NOTHING, np.int64(-1)
@@ -215,7 +215,7 @@ def _choose_main(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_payment(t, p, w, g, v, mask, spend):
-    """Pay with the cards that are missed least; with a coat if that is cheaper, or if there is no other way."""
+    """Pay with the least valuable cards; use a coat if it is cheaper or the only way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer = use + a.ONE_CARD_FEWER
     floor = _first(mask, pay, pay + t.types) - pay
@@ -235,7 +235,7 @@ def _choose_payment(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_placement(t, p, w, g, v, mask, spend):
-    """The best placement; from another side if that is worth a coat."""
+    """PLACE: the best placement; from another side if that is worth a coat."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind, own = np.int64(t.kind[g.card]), np.int64(g.token[g.seat]) // 2
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply))
@@ -255,10 +255,10 @@ def _choose_placement(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_roof(t, g, v, mask):
-    """The roofs worth most, lowest cell first."""
+    """Choose the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
     legal, chosen = _legal_cells(mask, first), np.int64(CELLS)
-    if g.roofs_left > 1:  # the last ones are kept for those still to come
+    if g.roofs_left > 1:  # reserve the last ones for the remaining roofs
         legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest(legal)) - 1)
     for _ in range(g.roofs_left):
         _, cell = best_roof(t, v, legal)
@@ -271,7 +271,7 @@ def _choose_roof(t, g, v, mask):
 
 @kernel
 def _choose_discard(t, p, w, g, v, mask, spend):
-    """Discard what is missed least; keep all if that is worth a coat."""
+    """Discard the least valuable cards; keep all if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     due = np.int64(-t.hand_limit)
     for i in range(v.held_count):
@@ -285,13 +285,13 @@ def _choose_discard(t, p, w, g, v, mask, spend):
 
 @kernel
 def _more(t, v, action):
-    """What an action costs more than one coat is worth."""
+    """Return the cost of a board action beyond the value of one coat."""
     return (t.costs[action] - 1) * v.coat
 
 
 @kernel
 def _choose_end(t, p, w, g, v, mask, price):
-    """Spend coats on what is worth more than the price, that of one coat, the most valuable first."""
+    """END: spend coats on board actions worth more than `price`, that of one coat, the most valuable first."""
     use = t.offset[a.KIND_USE]
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -331,7 +331,7 @@ def _choose_end(t, p, w, g, v, mask, price):
 
 @kernel
 def _choose(t, p, w, spend, g, v, mask):
-    """Return greedy's decision in a game."""
+    """Return the greedy action in a game."""
     phase = g.phase
     _judge(t, w, g, v)
     look(t, g, g.seat, v)
@@ -360,9 +360,9 @@ def _choose(t, p, w, spend, g, v, mask):
 
 @kernel
 def choose_batch(tables, parts, weights, spend, states, views, masks, actions):
-    """Write greedy's decision for every game into `actions`, int64 (B,).
+    """Write the greedy action of every game into `actions`, int64 (B,).
 
-    `weights`: of the heuristic's judgement, `spend`: how much more a coat must bring than it is worth; the arrays of
+    `weights` are those of the evaluation; `spend` is the required gain of a coat beyond its value. The arrays of
     tables, parts, weights and views have one record.
     """
     for b in range(len(states)):

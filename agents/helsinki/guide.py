@@ -1,4 +1,4 @@
-"""Helsinki's heuristic as a guide for players of any game (`agents.guide`)."""
+"""Helsinki's implementation of the heuristic interface (`agents.guide`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a network is told of a position of Helsinki (`agents.net.parts`).
+"""Features of a Helsinki position for a network (`agents.net.parts`).
 
-Codes become one-hot and counts become steps, so that a linear layer can use them, and every seat is described alike, so
-that one encoder serves all.
+Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
+they can share an encoder.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _COLOURS = len(COLOURS)
 _STEPS = 8
 #: Lines of a board: seven rows, then seven columns.
 _LINES = 14
-#: One-hot facts of a card: none, five colours and wild, number 1 to 6, superstructures 0 to 2, roofs 2 to 5.
+#: One-hot features of a card: none, five colors and wild, number 1 to 6, superstructures 0 to 2, roofs 2 to 5.
 _CARD = 1 + (_COLOURS + 1) + 6 + 3 + 4
 _MOST_OF_COLOUR = 7
-#: Expected points are told in halves, turns in quarters.
+#: Expected points are encoded in halves, turns in quarters.
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
 
 
 def seat_parts(types: int) -> tuple[Part, ...]:
-    """Return the parts of the description of one seat, in order."""
+    """Return the features of one seat, in order."""
     return (
         Part("built", 49),
         Part("superstructures", 49),
@@ -65,7 +65,7 @@ def seat_parts(types: int) -> tuple[Part, ...]:
 
 
 def table_parts(types: int) -> tuple[Part, ...]:
-    """Return the parts of the description of the table and of what the viewer alone knows, in order."""
+    """Return the features of the table and of the viewer's private information, in order."""
     return (
         Part("own board by colour", 49 * _COLOURS),
         Part("hand", types),
@@ -108,7 +108,7 @@ def _colour_of(t, card):
 
 @kernel
 def _write_card(t, code, out, at):
-    """The facts of a card by its code in the observation (type + 1), one-hot."""
+    """Write the one-hot features of a card with its code in the observation (type + 1)."""
     if code == 0:
         out[at] = 1
         return
@@ -122,7 +122,7 @@ def _write_card(t, code, out, at):
 
 @kernel
 def _write_seat(t, obs, turn, at, out):
-    """One seat as `seat_parts` says, but for the expected points; `at` holds where the parts begin."""
+    """Write the `seat_parts` of one seat except the expected points; `at` holds the offsets of the features."""
     board, facts = _PER_BOARD * turn, _SEATS + _PER_SEAT * turn
     for cell in range(49):
         out[at[0] + cell] = obs[board + cell] > 0
@@ -161,7 +161,7 @@ def _write_seat(t, obs, turn, at, out):
 
 @kernel
 def _write_hand(t, obs, at, out):
-    """The viewer's cards by type and by colour, the discard pile and a reshuffled draw pile."""
+    """Write the viewer's cards by type and by color, the discard pile and a reshuffled draw pile."""
     for card in range(t.types):
         held = obs[_HAND + card]
         out[at[1] + card] = held
@@ -178,7 +178,7 @@ def _write_hand(t, obs, at, out):
 
 @kernel
 def _write_table(t, obs, drawn, at, out):
-    """The table as `table_parts` says, but for the turns left; cards in the slots `drawn`, a set, are left blank."""
+    """Write the `table_parts` except the turns left; cards in the slots `drawn`, a set, are left blank."""
     for cell in range(49):
         if 0 < obs[cell] <= _COLOURS:
             out[at[0] + 49 * (np.int64(obs[cell]) - 1) + cell] = 1
@@ -212,10 +212,10 @@ def _byte(value):
 
 @kernel
 def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
+    """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
 
-    `drawn`: slots whose cards were turned up in this turn, a set; they are empty afterwards. What the next turn can
-    bring is told where `seat_at` has places for it.
+    `drawn`: set of slots whose cards were revealed in this turn; they are empty afterwards. The next turn's gains are
+    written if `seat_at` has offsets for them.
     """
     t, p = desk.tables[0], desk.pieces[0]
     players = np.int64(g.players)
@@ -254,7 +254,7 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 
 @kernel
 def carry_out(t, g, action, drawn):
-    """Take a decision; return the slots whose cards were turned up in this turn, `drawn` and new ones, a set."""
+    """Apply an action; return the set of slots with revealed cards, `drawn` and new ones."""
     if action == t.offset[a.KIND_DRAW] or action == t.offset[a.KIND_USE] + a.EXTRA_CARD:
         token = np.int64(g.token[g.seat])
         drawn |= 1 << token | 1 << (token + 7) % 8
@@ -263,7 +263,7 @@ def carry_out(t, g, action, drawn):
 
 
 def _groups(types: int) -> npt.NDArray[np.int64]:
-    """Decisions of one kind are alike to the network; each action that a coat buys is a kind of its own."""
+    """Group actions of one kind for the network; each board action is a kind of its own."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
     first = table.offsets[a.KIND_USE]
@@ -272,15 +272,15 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
 
 
 def _turned(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.int64]) -> None:
-    """Let the entries from `begin` on come from others of them."""
+    """Permute the entries from `begin` on by `piece`."""
     sources[begin : begin + len(piece)] = begin + piece
 
 
 def _turning(types: int) -> Turning:
-    """Boards, lines and tokens as they are from each side: the rules are the same from all four (rulebook, "Setup").
+    """Return the permutations of boards, lines and tokens for each side: the rules are symmetric (rulebook, "Setup").
 
-    Coats of arms and crosswalks lie where a quarter turn leaves them, tokens go round the same way from anywhere, and
-    the display is told from the own token on already.
+    Coats of arms and crosswalks follow the quarter turn, and tokens move in the same direction from any side. The
+    display is already relative to the own token.
     """
     at = places_of(INPUTS, types)
     names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
@@ -294,7 +294,7 @@ def _turning(types: int) -> Turning:
         _turned(seat[side], begin[0]["token"], spaces)
         for colour in range(_COLOURS):
             _turned(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
-        # The next side becomes the north: what was its line from the right is now a row from the north.
+        # The next side becomes the north, so its line from the right becomes a row from the north.
         cells, spaces = np.rot90(cells), np.roll(spaces, -2)
         lines = np.stack([lines[1, ::-1], lines[0]])
     return Turning(begin[0]["token"], np.arange(8) // 2, seat, table)

@@ -1,8 +1,8 @@
-"""What the next turn can bring a seat, told to a network in numbers: what it could draw, build and use, as things are.
+"""Look-ahead features for a network: what a seat could draw, build and use in its next turn.
 
-A position says little of what comes next, and working it out takes geometry and arithmetic that a network would have to
-learn. The heuristic knows: it values drawing beside every space, building from every side, and the actions that add
-something to the board, with the hand as it is. What others do meanwhile is left out.
+A position says little about the next turn, and computing it takes geometry and arithmetic that a network would have to
+learn. The heuristic values drawing next to every space, building from every side, and the board actions that add to the
+board, with the present hand. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from helsinki_env.games.helsinki.components import COLOURS
 __all__ = ["next_turn_parts", "write_next_turn"]
 
 _COLOURS = len(COLOURS)
-#: Gains are told in eighths of a point.
+#: Gains are encoded in eighths of a point.
 _UNIT = 8.0
-#: A token gets that far without a coat of arms: so many spaces, and from there to so many sides.
+#: Reach of a token without a coat of arms: number of spaces, and number of sides from there.
 _SPACES, _SIDES = 3, 2
 _DRAWING, _BUILDING, _CAN_BUILD, _PLANS, _ACTIONS, _GAIN, LEAD = range(7)
 
 
 def next_turn_parts(types: int) -> tuple[Part, ...]:
-    """Return the parts that say what the next turn can bring a seat, in order; they follow those of the seat."""
+    """Return the look-ahead features of a seat, in order; they follow the other features of the seat."""
     return (
         Part("gain of drawing, by space from the token on", 8, 2.0 * _UNIT),
         Part("gain of building, by side from the token on", 4, 2.0 * _UNIT),
@@ -50,7 +50,7 @@ def _eighths(points):
 
 @kernel
 def _write_actions(t, w, g, v, seat, begin, out):
-    """What the actions add that put something onto the board, were they free."""
+    """Write the gains of the board actions that put something onto the board, if they were free."""
     if (v.usable >> a.ONE_WILD_TILE) & 1 or (v.usable >> a.TWO_WILD_TILES) & 1:
         one, two = best_wilds(t, w, v)
         for place, action in enumerate((a.ONE_WILD_TILE, a.TWO_WILD_TILES)):
@@ -70,10 +70,10 @@ def _write_actions(t, w, g, v, seat, begin, out):
 
 @kernel
 def write_next_turn(t, p, w, g, v, seat, at, out):
-    """Write what `next_turn_parts` says but the lead; return the gain of the best next turn, in points.
+    """Write the `next_turn_parts` except the lead; return the gain of the best next turn, in points.
 
-    `v`: the view of the seat, as `agents.helsinki.worth.worth` leaves it. `at`: where the parts begin, one after the
-    other. `out`: the description of the seat.
+    `v`: view of the seat, as left by `agents.helsinki.worth.worth`. `at`: offsets of the features, in order. `out`:
+    features of the seat.
     """
     token = np.int64(g.token[seat])
     if token < 0 or g.done:

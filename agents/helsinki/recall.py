@@ -1,10 +1,10 @@
-"""Boards that have come up before in a search: each has a view of its own, which still knows what it was worth.
+"""Transposition table of a search: boards that recur, each with a view that caches its evaluation.
 
-A search sees the same boards again and again: every trial begins with the same ones. The views of a search stand in one
-array. First come those of the seats, and one for another use; then so many (`BOARDS`) for each seat, where those of its
-boards are found by what the analysis of a board depends on. Two boards may want the same place: the later one has it.
+A search sees the same boards repeatedly, because every simulation begins with the same ones. The views of a search are
+one array: those of the seats, one for other uses, then `BOARDS` for each seat. The latter are a hash table, keyed by
+the inputs of the board analysis. If two boards collide, the later one replaces the earlier.
 
-What is found is what would be worked out anew, to the last digit.
+A cached result is identical, to the last digit, to a new computation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from helsinki_env.engine.rng import GOLDEN, mix
 
 __all__ = ["BOARDS", "recall"]
 
-#: Boards of each seat that are remembered, a power of two.
+#: Number of cached boards for each seat, a power of two.
 BOARDS = 32
 _FACTOR = np.uint64(0xD1342543DE82EF95)
 _LAST = np.uint64(BOARDS - 1)
@@ -27,7 +27,7 @@ _LAST = np.uint64(BOARDS - 1)
 
 @kernel
 def _tiles_of(g, seat):
-    """Where which tiles of a seat lie, as one word, in which 64 bits are enough that no two boards share one."""
+    """Return a 64-bit hash of a seat's tiles and their cells; collisions are negligible."""
     word = GOLDEN
     for tile in range(g.tile_count[seat]):
         word = (word ^ np.uint64(64 * np.int64(g.tile_piece[seat, tile]) + g.tile_cell[seat, tile])) * _FACTOR
@@ -36,7 +36,7 @@ def _tiles_of(g, seat):
 
 @kernel
 def _place_of(g, seat, tiles):
-    """Where a board is looked for, from 0."""
+    """Return the index of a board in the hash table of its seat, from 0."""
     word = mix(tiles ^ np.uint64(g.built[seat])) ^ np.uint64(g.superstructures[seat])
     rest = np.int64(g.pile_size) | np.int64(g.coats[seat]) << 8 | np.int64(g.bonus_cards) << 16
     return np.int64(mix(word ^ (np.uint64(rest) << np.uint64(1) | np.uint64(g.last_round))) & _LAST)
@@ -44,7 +44,7 @@ def _place_of(g, seat, tiles):
 
 @kernel
 def recall(w, g, seat, views):
-    """Return the number of the view with which the board of a seat is to be thought of."""
+    """Return the index of the view with which to evaluate the board of a seat."""
     if len(views) <= SEATS + 1:
         return seat
     latest = views[seat].latest
@@ -54,7 +54,7 @@ def recall(w, g, seat, views):
     v = views[latest]
     if holds(w, g, seat, v):
         if v.of_tiles != tiles or v.of_road != road:
-            v.of_tiles = NOWHERE  # what it comes to know from now on holds for neither board
+            v.of_tiles = NOWHERE  # results from now on hold for neither board
         return latest
     found = SEATS + 1 + BOARDS * seat + _place_of(g, seat, tiles)
     views[seat].latest = found

@@ -1,4 +1,4 @@
-"""Where a superstructure is worth most, and where least."""
+"""Best and worst cells for a superstructure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["best_roof", "roofs_worth", "worst_roof"]
 
 @kernel
 def roofs_worth(t, v, cells, number, each):
-    """The worth of the best roofs for so many superstructures, and `each` besides."""
+    """Return the value of the best roofs for `number` superstructures, plus `each` for each of them."""
     total = 0.0
     for _ in range(number):
         value, cell = best_roof(t, v, cells)
@@ -26,7 +26,7 @@ def roofs_worth(t, v, cells, number, each):
 
 @kernel
 def best_roof(t, v, cells):
-    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) if there are none."""
+    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
     best, chosen = 0.0, np.int64(-1)
     while cells:
         cell = lowest(cells)
@@ -39,7 +39,7 @@ def best_roof(t, v, cells):
 
 @kernel
 def worst_roof(t, v, cells):
-    """Return (value, cell) of the superstructure that is worth least where it stands."""
+    """Return (value, cell) of the superstructure with the lowest value in its present position."""
     worst, chosen = 1e9, np.int64(-1)
     while cells:
         cell = lowest(cells)

@@ -1,4 +1,4 @@
-"""What the rest of a turn is worth that begins on a space, and what an action of the action board must bring."""
+"""Value of the rest of a turn that begins on a space, and the required gain of a board action."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["draw_and_build", "price", "second_build", "turn_value"]
 
 @kernel
 def price(t, v, action, spend):
-    """What an action of the action board must bring."""
+    """Return the required gain of a board action."""
     return t.costs[action] * v.coat + spend * v.later
 
 
 @kernel
 def turn_value(t, p, w, g, v, space, coats):
-    """What the rest of a turn is worth that begins by moving to a space: drawing, building, or one after the other."""
+    """Return the value of the rest of a turn that begins by moving to a space: drawing, building, or both."""
     first = near(space)
     side = space // 2
     value = draw_value(t, p, w, g, v, space)
@@ -37,7 +37,7 @@ def turn_value(t, p, w, g, v, space, coats):
 
 @kernel
 def draw_and_build(t, p, w, g, v, space, coats):
-    """What drawing and then building is worth, less its price."""
+    """Return the value of drawing and then building, less its price."""
     hold_pair(t, g, v, space)
     for slot in ((space + 7) % 8, space):
         card = np.int64(g.display[slot])
@@ -53,7 +53,7 @@ def draw_and_build(t, p, w, g, v, space, coats):
 
 @kernel
 def second_build(t, p, w, g, v, card, side):
-    """What a second build of the same turn adds after that of `card`, roughly: the two may want the same cells."""
+    """Return the approximate gain of a second build after that of `card`: both may need the same cells."""
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]
     number = np.int64(t.number[card]) - 1
@@ -74,7 +74,7 @@ def second_build(t, p, w, g, v, card, side):
 
 @kernel
 def _payable(t, v, card):
-    """Whether the hand can pay for a card without help."""
+    """Return whether the hand can pay for a card without coats."""
     held = np.int64(v.hand[t.types - 1])
     for i in range(v.held_count):
         if t.colour[v.held[i]] == t.colour[card]:

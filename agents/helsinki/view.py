@@ -1,12 +1,13 @@
-"""A seat's view of its own board, analysed once and remembered for as long as the board stays as it is.
+"""A seat's view of its own board, analyzed once and cached while the board is unchanged.
 
-The worth of a board: a line (row or column) with m empty cells is taken to be full at the end with chance q^(m^d);
-q shrinks as the game runs out and is 0 in the last turn, d is the weight `line_depth`. So the expected score is a sum
-over lines and superstructures, and what a few more cells in a line add to it can be looked up.
+Value of a board: a line (row or column) with m empty cells is assumed to be full at the end with probability q^(m^d). q
+shrinks as the game runs out and is 0 in the last turn; d is the weight `line_depth`. The expected score is therefore a
+sum over lines and superstructures, and the gain of a few more cells in a line is a table look-up.
 
-Here and in the other kernels of this folder `t` is the record of the component file's tables, `p` the table of pieces
-(`pieces`), `w` the weights (`agents.helsinki.weights`), `g` a game restored from the observation of the seat that
-thinks, or a deal of it that is being played out, `v` a view, a scratch record of `agents.helsinki.memory.VIEW`.
+Here and in the other kernels of this package `t` is the record of the component file's tables and `p` the table of
+pieces (`pieces`). `w` are the weights (`agents.helsinki.weights`). `g` is a game reconstructed from the observation of
+the acting seat, or a determinization of it in a playout. `v` is a view, a scratch record of
+`agents.helsinki.memory.VIEW`.
 """
 
 from __future__ import annotations
@@ -43,41 +44,41 @@ __all__ = [
 ]
 
 NOTHING = -1e9
-"""The worth of what cannot be done."""
-#: How a corner moves with the lane and with the depth of a slide, by side.
+"""Value of something impossible."""
+#: Change of a corner with the lane and with the depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
-#: Card types that are looked at in one go.
+#: Number of card types that are processed together.
 _BLOCK = 64
 _copy_block, _held_of, _ALL = copier(_BLOCK), gatherer(_BLOCK), np.uint64(2**64 - 1)
 _SIZE = np.uint64(7)
-#: A cell's share of what so many add to a line; a factor that makes more of a number than rounding can take from it.
+#: A cell's share of the gain that several cells add to a line; a factor above 1 that exceeds any rounding error.
 _SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0]), 1.0 + 1e-9
 
 
 @kernel
 def forget(v, word):
-    """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
+    """Clear the cached view of a game. The view holds nothing random, so `word` is unused."""
     v.of_turns = -1.0
     v.latest = 0
 
 
 @lru_cache(maxsize=32)
 def pieces(config: GameConfig) -> npt.NDArray[Any]:
-    """Return how every orientation of every tile lies on rows, columns and lanes, (1,), dtype `PIECES`."""
+    """Return the rows, columns and lanes of every orientation of every tile, (1,), dtype `PIECES`."""
     t, table = config.tables[0], np.zeros(1, PIECES)
     for piece in range(160):
         for offset in {int(cell) for cell in t.corner_cells[piece]} if t.roofs_mask[piece] else set():
             table["in_row"][0, piece, offset // 7] += 1
             table["in_column"][0, piece, offset % 7] += 1
     taken = np.arange(MOST_ROOFS) < t.width[:, :, None]
-    table["front"] = np.where(taken, t.low // 8, -PADDED)  # lanes that it does not take never stop it
+    table["front"] = np.where(taken, t.low // 8, -PADDED)  # lanes outside the tile never stop it
     table["corner"] = [[corner_at(t, piece, side, 0, 0) for side in range(4)] for piece in range(160)]
     return table
 
 
 @kernel
 def look(t, g, seat, v):
-    """Cards and coats of a seat, and its colours."""
+    """Read the cards, coats and colors of a seat."""
     v.meadow = g.meadow[seat]
     v.usable = ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered)) & 0x7FFF
     v.held_count = v.pairs = v.changed = v.most_known = 0
@@ -115,7 +116,7 @@ def look(t, g, seat, v):
 
 @kernel
 def turns_left(w, g, drawn):
-    """How many turns a seat has after this one, by the draw pile less the cards that it draws now."""
+    """Return the number of turns of a seat after this one, from the draw pile less the cards drawn now."""
     if g.last_round or g.pile_size <= drawn:
         return 0.0
     return w.last_turn + np.float64(g.pile_size - drawn) / (w.cards_a_turn * g.players)
@@ -123,7 +124,7 @@ def turns_left(w, g, drawn):
 
 @kernel
 def _onset(turns, patience, onset):
-    """A share that rises from 0 to 1 with the turns left and is a half at `patience` of them (Hill's curve)."""
+    """Return a weight that rises from 0 to 1 with the turns left and is 0.5 at `patience` turns (Hill function)."""
     if turns <= 0.0:
         return 0.0
     return 1.0 / (1.0 + (patience / turns) ** onset)
@@ -131,14 +132,14 @@ def _onset(turns, patience, onset):
 
 @kernel
 def holds(w, g, seat, v):
-    """Whether a view is of the board of a seat as it is: board, turns left and bonus cards are the same."""
+    """Return whether a view is up to date: board, turns left and bonus cards are unchanged."""
     same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == g.coats[seat]
     return same and v.of_turns == turns_left(w, g, 0) and v.of_bonus == g.bonus_cards
 
 
 @kernel
 def judge(t, w, g, seat, v):
-    """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth."""
+    """Analyze the board of a seat, unless cached: remaining turns and values of lines."""
     if holds(w, g, seat, v):
         return
     turns = turns_left(w, g, 0)
@@ -153,7 +154,7 @@ def judge(t, w, g, seat, v):
 
 @kernel
 def see(t, g, seat, v):
-    """Look at the board of a seat: what lies there, and which of its empty cells are reached from where."""
+    """Read the board of a seat: its pieces, and the empty cells that each side can reach."""
     coats = np.int64(g.coats[seat])
     v.of_bonus = g.bonus_cards
     v.of_built = v.built = g.built[seat]
@@ -178,9 +179,9 @@ def see(t, g, seat, v):
 
 @kernel
 def judge_turns(w, g, v, turns, keeper):
-    """What depends on the turns left alone: now, and once two cards are drawn, which brings the end nearer.
+    """Compute the values that depend only on the turns left: now, and after drawing two cards, which shortens the game.
 
-    `keeper`: the view of the seat that keeps what has been judged.
+    `keeper`: view of the seat that caches them.
     """
     v.of_turns = v.turns = turns
     kept = keeper.of_pile[g.pile_size & (PILES - 1)]
@@ -214,7 +215,7 @@ def _think_of_turns(w, g, v, turns):
 
 @kernel
 def _judge_draw(t, w, v):
-    """What drawing two cards takes from the board because it brings the end of the game nearer."""
+    """Compute the loss of the board from drawing two cards, which brings the end of the game nearer."""
     v.loss_drawn = 0.0
     for line in range(7):
         row, column = 7 - count(v.built & (ROW << (7 * line))), 7 - count(v.built & (COLUMN << line))
@@ -225,7 +226,7 @@ def _judge_draw(t, w, v):
 
 @kernel
 def _judge_chances(w, v):
-    """The chance of every line to be full in the end, with up to five more cells built."""
+    """Compute the probability of every line to be full at the end, with up to five more cells built."""
     closed = BOARD & ~v.built & ~v.reach
     for line in range(7):
         for way in range(2):
@@ -242,7 +243,7 @@ def _judge_chances(w, v):
 
 @kernel
 def judge_lines(t, w, v):
-    """What more cells in a line add: its own points and those of the superstructures that stand in it."""
+    """Compute the gain of more cells in a line: its own points and those of the superstructures in it."""
     crossing = t.points_crossing - 2 * t.points_line
     for line in range(7):
         worth_row, worth_column = np.float64(t.points_row), np.float64(t.points_column)
@@ -265,7 +266,7 @@ def judge_lines(t, w, v):
 
 @kernel
 def _orderly(w):
-    """Whether weights are such that nothing spoils what it should improve, as all that are tuned."""
+    """Return whether the weights are monotonic, so that nothing harms what it should improve; all tuned weights are."""
     least = min(min(min(w.room, w.cell), min(w.roof, w.hole)), min(min(w.bonus_card, w.crosswalk), w.line_depth))
     least = min(least, min(min(w.far, w.clash), w.short))
     return least >= 0.0 and max(max(max(w.closed, w.lonely), max(w.far, w.clash)), w.short) <= 1.0
@@ -273,7 +274,7 @@ def _orderly(w):
 
 @kernel
 def _judge_most(t, w, v):
-    """What no tile exceeds, however it lies, for each of its cells and each of its superstructures."""
+    """Compute an upper bound on the gain of any tile, for each of its cells and each of its superstructures."""
     v.most_cell = v.most_roof = np.inf
     if not _orderly(w):
         return
@@ -291,7 +292,7 @@ def _judge_most(t, w, v):
 
 @kernel
 def roof_value(t, v, cell, more_row, more_column):
-    """Expected points of a superstructure on a cell, once so many more cells of its lines are built."""
+    """Return the expected points of a superstructure on a cell, with some more cells of its lines built."""
     cell = np.uint64(cell)
     row = v.chance[0, cell // _SIZE, np.uint64(more_row)]
     column = v.chance[1, cell % _SIZE, np.uint64(more_column)]

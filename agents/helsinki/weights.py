@@ -1,4 +1,4 @@
-"""What the heuristic's evaluation is made of; tuned by `agents.heuristic.tune`."""
+"""Weights of the heuristic's evaluation, tuned by `agents.heuristic.tune`."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ __all__ = ["QUICK", "TRIALS", "Weights"]
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the evaluation; points if nothing else is said.
+    """Weights of the evaluation, in points unless noted.
 
-    What counts "later" is multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
+    "Later" values are multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
 
     Attributes:
-        cards_a_turn: cards that a turn takes from the draw pile: how the pile tells the turns that are left.
-        last_turn: turns that are left when the draw pile is as good as empty.
-        hurry: share that counts of what the board loses because a draw brings the end nearer.
-        cell_chance: chance that an empty cell is built in the end, early in the game.
-        line_patience: turns left at which that chance is halved.
-        line_onset: how suddenly it rises with the turns left.
-        line_depth: how much worse several missing cells are than one; 1: each lowers the chance by the same factor.
-        closed: what remains of a line's chance for each empty cell that no tile can reach.
-        lonely: the same for each empty cell without an empty neighbour: only a wild tile fits there.
-        room: worth of a full line besides its points, for superstructures to come.
-        cell: later worth of each cell that is built.
-        apart: 1; 0: as greedy judges: builds to come by where a tile is best together with its superstructures, all
-            plans of a hand as if they came as soon as the best one, and sums in the order in which greedy always made
-            them, for its choice between things of the same worth hangs on their last digit.
-        roof: later worth of a superstructure besides the points that it is expected to make.
-        hole: later loss for each cell that is closed off, besides the chances of its lines.
-        coat: worth of a coat of arms early in the game.
+        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
+        last_turn: turns left when the draw pile is nearly empty.
+        hurry: fraction that counts of the board's loss from a draw, which brings the end nearer.
+        cell_chance: probability that an empty cell is built by the end, early in the game.
+        line_patience: turns left at which that probability is halved.
+        line_onset: steepness of its rise with the turns left.
+        line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
+        closed: factor of a line's probability for each empty cell that no tile can reach.
+        lonely: the same for each empty cell without an empty neighbor: only a wild tile fits there.
+        room: value of a full line besides its points, for superstructures to come.
+        cell: later value of each cell that is built.
+        apart: 1, or 0 for the evaluation of greedy. Greedy values future builds where a tile is best together with its
+            superstructures. It values all plans of a hand as if they came as soon as the best one. It also keeps its
+            original order of summation, because its tie-breaks depend on the last digit.
+        roof: later value of a superstructure besides its expected points.
+        hole: later loss for each cell that is closed off, besides the probabilities of its lines.
+        coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
-        coat_onset: how suddenly it rises with the turns left.
-        spend: how much more a coat must bring than it is worth, later.
+        coat_onset: steepness of its rise with the turns left.
+        spend: required gain of a coat beyond its value, later.
         spend_wild: the same for wild tiles.
-        hand_patience: turns left at which the later worth of things is halved.
-        hand_onset: how suddenly it rises with the turns left.
-        card: later worth of a card in hand.
-        wild_card: later extra worth of a wild card.
-        best_plan: share of the best build in hand that counts before it is built.
-        other_plans: the same for the best build of each other colour.
+        hand_patience: turns left at which later values are halved.
+        hand_onset: steepness of their rise with the turns left.
+        card: later value of a card in hand.
+        wild_card: later extra value of a wild card.
+        best_plan: fraction of the best build in hand that counts before it is built.
+        other_plans: fraction for the best build of each other color.
         far: factor for a plan from a side that the token cannot reach in the next turn.
-        clash: factor for a plan that wants cells which the tile being built takes.
+        clash: factor for a plan that needs cells of the tile being built.
         short: factor for each card that is missing for a build.
-        missing: cards that may be missing for a build that is thought of at all.
-        bonus_card: later worth of the card for touching the own colour.
-        extra_card: later worth of the card that `extra_card` draws.
-        kept_card: later worth of each card that `no_hand_limit` keeps.
-        tempo: later worth of building without using up a turn.
-        second: share of a second build in the same turn that counts when the first is chosen.
-        ahead: share that counts of what the next turn changes in the worth of a turn; 0: no look at it.
-        ahead_place: share that counts of what the next turn can make of a placement.
-        unseen: later worth of a card that will lie in the display, but is not known yet, once it is drawn.
-        doubt: points by which a build may look worse than the best way to spend the turn and still be looked at again.
-        crosswalk: share of a bonus card that each cell beside a crosswalk counts, later (Dry roads).
+        missing: maximum number of missing cards for a build to be considered.
+        bonus_card: later value of the card for touching the own color.
+        extra_card: later value of the card that `extra_card` draws.
+        kept_card: later value of each card that `no_hand_limit` keeps.
+        tempo: later value of building without using up a turn.
+        second: fraction of a second build in the same turn that counts when the first is chosen.
+        ahead: fraction that counts of the next turn's change to the value of a turn; 0: no look-ahead.
+        ahead_place: fraction that counts of the next turn's gain from a placement.
+        unseen: later value of drawing a display card that is not yet revealed.
+        doubt: margin in points below the best use of the turn within which a build is still examined by look-ahead.
+        crosswalk: fraction of a bonus card for each cell next to a crosswalk, later (Dry roads).
     """
 
     cards_a_turn: float = 0.738
@@ -99,7 +99,7 @@ class Weights:
 
 
 QUICK = replace(Weights(), ahead=0.0, far=0.0)
-"""The weights of playouts: without a look at the next turn and at sides out of reach it is seven times as fast."""
+"""Weights for playouts: seven times as fast, without look-ahead and sides out of reach."""
 
 TRIALS = replace(QUICK, missing=1.0)
-"""The weights of what a search tries: builds for which two cards are missing count next to nothing."""
+"""Weights for search simulations: builds with two missing cards count almost nothing."""

@@ -1,8 +1,8 @@
-"""What a seat's whole position is worth in points, and what share of the win that makes: the end of a short playout.
+"""Evaluation of a seat's whole position in points, and win probabilities from it, for the end of a short playout.
 
-The worth is the sum that the decisions of `agents.helsinki.decide` add to: points made, expected lines and
-superstructures, and for later turns the hand, coats of arms and cells. Shares of the win follow from it by a logistic
-model (Bradley and Terry 1952; Luce 1959 for more than two): what a lead is worth grows as the turns run out.
+The value is the sum to which the actions of `agents.helsinki.decide` add: points made, expected lines and
+superstructures, and for later turns the hand, coats of arms and cells. Win probabilities follow from a logistic model
+(Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns run out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["win_shares", "worth"]
 
 @kernel
 def worth(t, p, w, g, seat, v):
-    """Expected points of a seat at the end of the game."""
+    """Return the expected points of a seat at the end of the game."""
     judge(t, w, g, seat, v)
     look(t, g, seat, v)
     total = np.float64(g.points[seat])
@@ -42,10 +42,10 @@ def worth(t, p, w, g, seat, v):
 
 @kernel
 def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
-    """Write every seat's share of the win, float64 (4,), which add up to 1.
+    """Write every seat's win probability, float64 (4,), with sum 1.
 
-    `lead`: points that make one unit of the logistic model in the last turn; `lead_growth`: how much that grows with
-    the square root of the turns left.
+    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: its growth with the square root of
+    the turns left.
     """
     players = np.int64(g.players)
     highest = -1e9

@@ -1,4 +1,4 @@
-"""Trained networks on disk: weights and a description in one safetensors file, nothing that could be executed.
+"""Save and load trained networks: weights and a description in one safetensors file, without executable content.
 
 The description says which environment the network was made for (version, action table, observation), how it was
 trained, and the digest of the weights; a file that does not fit is refused with the reason. Files are written under a
@@ -109,7 +109,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
 
 
 def _check_weights(content: Entry, weights: Weights, size: NetworkConfig) -> None:
-    """Check weights before a network is built for them: whoever says that it is larger than they are is refused."""
+    """Check the weights before the network is built; reject a configuration larger than the weights."""
     width = (size.width, size.width)
     shapes = {"seat_out.weight": (size.seat, size.seat_hidden), "from_seats.weight": (size.width, SEATS * size.seat)}
     shapes |= {f"blocks.{i}.{layer}.weight": width for i in range(size.blocks) for layer in ("inner", "outer")}

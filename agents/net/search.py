@@ -1,4 +1,4 @@
-"""The network with search: the decisions it prefers are tried in the same deals, and the worse half is dropped.
+"""Root search with a network: sequential halving over its preferred actions in shared determinizations.
 
 Method: root search after Danihelka and others (2022), "Policy improvement by planning with Gumbel": the policy chooses
 which decisions enter, sequential halving (Karnin, Koren and Somekh 2013) spends the budget on them, and what decides

@@ -1,1 +1,1 @@
-"""Programs as players, in any language, over standard input and output."""
+"""Players implemented as external programs in any language, over standard input and output."""

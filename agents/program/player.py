@@ -1,8 +1,8 @@
-"""A program as a player, by the protocol of docs/evaluate.md: one line of JSON there, one line of JSON back.
+"""A player that calls an external program by the protocol of docs/evaluate.md: one line of JSON each way.
 
-What is sent is made from the observation alone (`helsinki_env.engine.hidden`), and only what the seat may see of the
-position, so nothing hidden can reach the program. It gets every decision by itself: games are played side by side, and
-nothing says which of them a decision belongs to.
+Messages are built from the observation alone (`helsinki_env.engine.hidden`). They contain only what the seat may see,
+so no hidden information can reach the program. Each action is a separate request: games are played in batches, and
+requests do not identify their game.
 """
 
 from __future__ import annotations
@@ -32,32 +32,31 @@ from helsinki_env.files import is_file
 __all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
 PROTOCOL = 1
-"""Version of the messages."""
+"""Version of the protocol."""
 SECONDS = 2.0
-"""For one decision, if nothing else is said."""
+"""Default time limit for one action, seconds."""
 _MOST_SECONDS = 3600.0
-#: For a program to begin and to answer the first message.
+#: Seconds for a program to start and answer the first message.
 _BEGINNING = 30.0
-#: So many decisions one after the other that are late or find no program, and it is not asked again.
+#: Number of consecutive late or missing actions after which the program is not called again.
 _PATIENCE = 10
 
 
 class ProgramPlayer:
-    """Asks a program for every decision.
+    """A player that asks an external program for every action.
 
-    A decision that is not legal, not in time or not there at all is replaced by any legal one, all equally likely, and
-    counted. After one that is late or missing the program is begun anew; after ten such in a row it is given up, and
-    everything that it would have been asked is replaced and counted likewise. Threads that ask at once wait for each
-    other.
+    An illegal, late or missing action is replaced by a uniformly random legal one and counted. After a late or missing
+    action the program is restarted. After ten of these in a row the program is abandoned, and all its remaining actions
+    are replaced and counted, too. Concurrent threads wait for each other.
 
     Args:
-        command: the program and its arguments, as one would write them in a shell.
-        config: the games to be played.
-        seconds: in which a decision must be here.
+        command: the program and its arguments, in shell syntax.
+        config: configuration of the games to play.
+        seconds: time limit for one action.
 
     Raises:
-        PlayerError: if there is no such program, or positions of the game cannot be told; and from the first decision,
-            if the program does not answer the first message when it is begun for the first time.
+        PlayerError: for an unknown program, or a game whose positions cannot be serialized. The first action also
+            raises it if the program does not answer the first message on its first start.
     """
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
@@ -78,13 +77,13 @@ class ProgramPlayer:
 
     @property
     def mishaps(self) -> Mishaps:
-        """How many decisions were replaced so far."""
+        """Number of actions replaced so far."""
         return self._counts
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action for each row, int64 (B,); see `agents.base.Player`."""
         mask, words = asked_rows(self.config, observation, mask, words)
         actions = choose_uniformly(mask, words.copy())
         with self._asking:
@@ -97,13 +96,13 @@ class ProgramPlayer:
         return actions
 
     def close(self) -> None:
-        """End the program."""
+        """Terminate the program."""
         if self._process is not None:
             self._process.close()
             self._process = None
 
     def _decision(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], word: int) -> int | Mishaps:
-        """Return the program's decision, or what went wrong."""
+        """Return the program's action, or the reason why it must be replaced."""
         if self._in_a_row >= _PATIENCE:
             return Mishaps(failed=1)
         legal = np.flatnonzero(mask).tolist()
@@ -127,7 +126,7 @@ class ProgramPlayer:
         return action if action in legal else Mishaps(illegal=1)
 
     def _ready(self) -> Process:
-        """Return the program, which is begun if it does not run."""
+        """Return the running program; start it if necessary."""
         if self._process is None:
             self._process = Process(self._words)
             try:
@@ -139,7 +138,7 @@ class ProgramPlayer:
 
 
 def hello(config: Any, seconds: float) -> dict[str, Any]:
-    """Return the first message to a program: what will be played, and by which protocol."""
+    """Return the first message to a program: the game and the protocol."""
     spec = spec_of(config)
     return {
         "type": "hello",
@@ -154,19 +153,19 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
 
 
 def told(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
-    """Return who decides, and the position as that seat sees it, from its observation (F,)."""
+    """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
     spec = spec_of(config)
     record = deals(config, observation, 1, seed=0)[0]
     dealt = spec.game.from_state(spec.config_of(config, record), record)
     seat = int(record["seat"])
-    return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked when the player is made
+    return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked by the constructor
 
 
 def program_files(argument: str) -> tuple[Path, ...]:
-    """Return the files that a command names, given what follows ``program:``.
+    """Return the files that a command names, given the text after ``program:``.
 
-    An interpreter that is called by its whole path, ``/usr/bin/python3 bot.py``, is none of them: the same program runs
-    with another one elsewhere.
+    The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, does not count: elsewhere the same program
+    runs with another interpreter.
     """
     words = _words(_command(argument)[1])
     files = [Path(word) for word in words if is_file(Path(word))]
@@ -175,14 +174,14 @@ def program_files(argument: str) -> tuple[Path, ...]:
 
 
 def _command(argument: str) -> tuple[str | None, str]:
-    """Return seconds, if there are any, and command of ``COMMAND`` or ``SECONDS:COMMAND``."""
+    """Split ``COMMAND`` or ``SECONDS:COMMAND`` into optional seconds and command."""
     first, colon, rest = argument.partition(":")
     timed = colon and first.isascii() and first.replace(".", "", 1).isdigit()
     return (first, rest) if timed else (None, argument)
 
 
 def _words(command: str) -> list[str]:
-    """Return a command as a list of words; PlayerError if its quotes do not close."""
+    """Split a command into words; PlayerError for unbalanced quotes."""
     try:
         return shlex.split(command)
     except ValueError as problem:
@@ -190,10 +189,10 @@ def _words(command: str) -> list[str]:
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
-    """Return the player that ``program:COMMAND`` or ``program:SECONDS:COMMAND`` stands for.
+    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``.
 
     Raises:
-        PlayerError: if there is no such program, or the time is none.
+        PlayerError: for an unknown program or an invalid time.
     """
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)

@@ -1,4 +1,4 @@
-"""A program that answers one line with one line, within a time, or is ended."""
+"""An external program that answers each line with one line, within a time limit, or is terminated."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pathlib import Path
 
 __all__ = ["EndedError", "LateError", "Process"]
 
-#: Bytes of an answer; whoever writes more without an end of line is ended.
+#: Maximum bytes of an answer; a program that writes more without a newline is terminated.
 _MOST_ANSWER = 2**16
 _PIECE = 2**16
-#: `select` knows no file descriptor above 1,023, and the default selector takes one itself.
+#: `select` supports no file descriptor above 1,023, and the default selector uses a descriptor itself.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
-#: Seconds that a program has to end by itself once nothing more comes.
+#: Seconds for a program to exit after its input is closed.
 _LEAVING = 1.0
 
 
 class EndedError(Exception):
-    """The program has ended, or has written what is no line."""
+    """The program has exited, or has written an invalid line."""
 
 
 class LateError(Exception):
@@ -35,16 +35,16 @@ class LateError(Exception):
 
 
 class Process:
-    """A program that runs, with its standard input and output.
+    """A running program with its standard input and output.
 
-    It gets no signals of the terminal. However the process ends that began it, the program is killed then, with all
-    its descendants, see `agents.program.supervisor`. One thread at a time may ask it.
+    The program receives no signals from the terminal. It is killed with all its descendants when the parent process
+    exits for any reason, see `agents.program.supervisor`. Only one thread at a time may use it.
 
     Args:
         command: the program and its arguments.
 
     Raises:
-        OSError: if it cannot be started.
+        OSError: if the program cannot be started.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -68,18 +68,18 @@ class Process:
         self._end = Finalize(self, _end, [self._process, self._line], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
-        """Send a line and return the line that comes back, both without their ends; blank lines are no answers.
+        """Send a line and return the line of the answer, both without newline; blank lines are skipped.
 
-        Whoever writes a text and the end of its line one after the other, as programs do whose output is not buffered,
-        ends a line here that was begun and forgotten before anything was asked.
+        A program with unbuffered output writes a text and its newline separately. The newline then completes a line
+        whose text was discarded as unrequested, and the blank rest must not count as an answer.
 
         Args:
-            line: what is sent.
-            seconds: in which the answer must be here.
+            line: the line to send.
+            seconds: time limit for the answer.
 
         Raises:
-            LateError: if it is not.
-            EndedError: if the program has ended, or writes what is no line of text.
+            LateError: if the answer is late.
+            EndedError: if the program has exited, or writes an invalid line of text.
         """
         until = time.monotonic() + seconds
         self._skip()
@@ -96,7 +96,7 @@ class Process:
             self._read()
 
     def close(self) -> None:
-        """Let the program end, and end it if it does not."""
+        """Let the program exit, and kill it if it does not."""
         self._end()
 
     @property
@@ -104,7 +104,7 @@ class Process:
         return self._process.stdout.fileno()  # type: ignore[union-attr]  # a pipe
 
     def _skip(self) -> None:
-        """Forget what was written unasked."""
+        """Discard unrequested output."""
         for _ in range(16):
             if not _is_ready(self._out, selectors.EVENT_READ, 0):
                 break
@@ -137,7 +137,7 @@ class Process:
             raise LateError("nothing came")
 
     def _ended(self) -> EndedError:
-        """Say how a program ended that has closed its input or output."""
+        """Describe how a program ended that has closed its input or output."""
         ended, _, number = self._said(_LEAVING).partition(" ")
         if ended != "ended":
             return EndedError("it closed its standard input or output")
@@ -145,7 +145,7 @@ class Process:
         return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
 
     def _said(self, seconds: float | None) -> str:
-        """Return the next thing that the supervisor says, such as "ended 1"; empty if it does not in time."""
+        """Return the next message of the supervisor, such as "ended 1"; empty on timeout."""
         self._line.settimeout(seconds)
         said = b""
         with suppress(OSError):
@@ -155,23 +155,23 @@ class Process:
 
 
 def _is_ready(pipe: int, event: int, seconds: float) -> bool:
-    """Wait until a pipe can be read or written without waiting, and return whether it can."""
+    """Wait until a pipe can be read or written without blocking, and return whether it can."""
     with _Selector() as selector:
         selector.register(pipe, event)
         return bool(selector.select(seconds))
 
 
 def _end(process: subprocess.Popen[bytes], line: socket.socket) -> None:
-    """End a program and whatever it has begun.
+    """Terminate a program and its descendants.
 
     Args:
         process: its supervisor.
-        line: to that one.
+        line: socket to the supervisor.
     """
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
             pipe.close()  # type: ignore[union-attr]  # both are pipes
     with line, suppress(OSError):
         line.settimeout(_LEAVING)
-        line.recv(64)  # the program ends by itself
+        line.recv(64)  # let the program exit on its own
     process.wait()

@@ -1,15 +1,15 @@
-"""Starts a program, and kills it with all its descendants as soon as the process that asked for it is gone.
+"""Run a program, and kill it with all its descendants when the requesting process exits.
 
     python supervisor.py DESCRIPTOR COMMAND [ARGUMENT ...]
 
-DESCRIPTOR is an open socket to the process that asked. It gets ``began``, or ``failed ERRNO`` if there is no such
-program, and ``ended STATUS`` when the program ends. When its other end is closed, however that comes, every descendant
-is killed, in whatever process group or session it is.
+DESCRIPTOR is an open socket to the requesting process. The supervisor sends ``began``, or ``failed ERRNO`` if the
+program does not exist, and ``ended STATUS`` when the program exits. When the other end of the socket closes for any
+reason, every descendant is killed, regardless of its process group or session.
 
-On Linux a descendant whose parent has ended becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so none is
-lost. Elsewhere those are found that have a living parent or are in the program's process group.
+On Linux a descendant whose parent has exited becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so none is
+lost. Elsewhere, only descendants with a living parent or in the program's process group are found.
 
-It is run as a script by an interpreter without site packages, so it imports nothing but the standard library.
+An interpreter without site packages runs this script, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from contextlib import suppress
 __all__ = ["main"]
 
 _PR_SET_CHILD_SUBREAPER = 36
-#: Seconds after which processes that do not die are left: the system ends them when it can.
+#: Seconds to wait for killed processes; the system ends the rest later.
 _PATIENCE = 5.0
 
 
 def main(descriptor: int, command: Sequence[str]) -> None:
-    """Run a command until it is no longer wanted; see the module.
+    """Run a command until the requesting process exits or closes the socket; see the module.
 
     Args:
-        descriptor: of the socket to the process that asked.
-        command: the program and its arguments; it gets the standard input and output of this process.
+        descriptor: descriptor of the socket to the requesting process.
+        command: the program and its arguments; it inherits the standard input and output of this process.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -48,14 +48,14 @@ def main(descriptor: int, command: Sequence[str]) -> None:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)  # handlers do not pass to the program, ignored signals would
+        signal.signal(number, lambda *_: None)  # the program resets handlers but would inherit ignored signals
     try:
         program = subprocess.Popen(command, start_new_session=True)
     except OSError as problem:
         line.sendall(f"failed {problem.errno}\n".encode())
         return
     nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1):  # they are the program's now: they must close when it ends
+    for standard in (0, 1):  # only the program may hold them, so that they close when it exits
         os.dup2(nothing, standard)
     with suppress(OSError):
         line.sendall(b"began\n")
@@ -73,7 +73,7 @@ def main(descriptor: int, command: Sequence[str]) -> None:
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
-    """Yield the children that have ended, each with its status."""
+    """Yield the children that have exited, each with its status."""
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             yield found
@@ -98,18 +98,18 @@ def _kill_all(group: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Return the descendants of this process that have not ended."""
+    """Return the running descendants of this process."""
     children: dict[int, list[int]] = {}
     for pid, parent in _processes():
         children.setdefault(parent, []).append(pid)
     found = list(children.get(os.getpid(), ()))
-    for pid in found:  # it grows on the way
+    for pid in found:  # the list grows during iteration
         found += children.get(pid, ())
     return found
 
 
 def _processes() -> Iterator[tuple[int, int]]:
-    """Yield every process that has not ended, with its parent."""
+    """Yield every running process with its parent."""
     if sys.platform == "linux":
         for entry in os.listdir("/proc"):
             if entry.isdecimal():

@@ -1,5 +1,5 @@
-"""Ratings from results: a model of rankings, intervals that respect shared decks, sequential tests, a report.
+"""Ratings from results: a ranking model, intervals that account for shared deals, sequential tests, a report.
 
-Nothing here knows the rules of a game: results are who sat where, and in which order they finished. Ratings need SciPy,
-which the modules that use it ask for; sequential tests do not, for training decides by them.
+This package knows no game rules: a result is a seating and an order of finish. Ratings require SciPy, which the modules
+import on use. Sequential tests do not, because training depends on them.
 """

@@ -1,25 +1,24 @@
-"""The rating of one player among others whose ratings are fixed.
+"""The rating of one player relative to opponents with fixed ratings.
 
-The model is that of `agents.rating.plackett_luce`: who comes first is drawn among all with probability proportional to
-worth, then who comes second among the others, and so on. All worths but the player's own are known, so what remains is
-a logistic regression with one parameter: at each place that is given away while the player is still there, either it
-gets it or one of the others that are left, whose worths add up.
+The model is that of `agents.rating.plackett_luce`: the winner is drawn with probability proportional to worth, then the
+second among the others, and so on. All worths except the player's are known, so the model is a logistic regression
+with one parameter. Each rank up to the player's own is one trial: either the player takes it, or one of the
+remaining opponents does, whose worths add up.
 
-The rating is where the log-likelihood plus half the logarithm of the information is largest (Firth 1993, "Bias
-reduction of maximum likelihood estimates", Biometrika 80): who won or lost every game still gets a finite one, and the
-bias of order 1/n goes. Against a single opponent that is the log odds of (wins + 1/2) : (losses + 1/2), as for ratings
+The rating maximizes the log-likelihood plus half the logarithm of the information (Firth 1993, "Bias reduction of
+maximum likelihood estimates", Biometrika 80). It is finite even for a player that won or lost every game, and free of
+the bias of order 1/n. Against a single opponent it is the log odds of (wins + 1/2) : (losses + 1/2), as for ratings
 with virtual draws.
 
-The interval has all ratings at which the slope of the log-likelihood is no farther from zero than Student's quantile
-times its standard error there: Wilson's interval, for a logistic regression. Who won every game has no upper end, who
-lost every game no lower one. The error comes from how much decks differ, as
-games of one deck depend on each other: the information is worth less by the ratio of both variances of the slope, over
-decks (Huber 1967; White 1982) and by the model, where the penalty counts as half a game that was seen. The fixed
-ratings are the scale and have no error.
+The interval contains all ratings at which the slope of the log-likelihood is within Student's quantile times its
+standard error of zero: Wilson's interval, for a logistic regression. A player that won every game has no upper end; one
+that lost every game has no lower end. Games of one deal are correlated, so the error comes from the variation between
+deals. The information is divided by the ratio of two variances of the slope: over deals (Huber 1967; White 1982) and by
+the model, where the penalty counts as half an observed game. The fixed ratings define the scale and have no error.
 
-The rating over several tables is the mean of those of each, whoever has more games: tables differ in how far players
-are apart. The ends of its interval follow from those of the tables (Zou and Donner 2008, "Construction of confidence
-limits about effect measures", Statistics in Medicine 27), with the correlations that come from equal decks.
+The overall rating is the unweighted mean over the matchups, because matchups differ in their spread of ratings. The
+ends of its interval are combined from those of the matchups (Zou and Donner 2008, "Construction of confidence limits
+about effect measures", Statistics in Medicine 27), with the correlations due to shared deals.
 """
 
 from __future__ import annotations
@@ -43,21 +42,21 @@ with needs("arena"):
 
 __all__ = ["Anchored", "AnchoredGames", "anchored"]
 
-#: Nobody is so far from all others, in natural logarithms: 6,900 Elo points.
+#: Maximum distance from all opponents, in natural logarithms: 6,900 Elo points.
 _FARTHEST = 40.0
 _EXACT = 1e-9
 
 
 @dataclass(frozen=True)
 class AnchoredGames:
-    """Games of one table in which the player sat once, G of them with S seats.
+    """Games of one matchup in which the player sat once, G of them with S seats.
 
     Attributes:
-        known: the Elo points of every seat that are fixed: those of who sits there and of the seat; of the player's own
-            seat those of the seat alone, float64 (G, S).
+        known: fixed Elo points of every seat: opponent's rating plus seat effect; only the seat effect for the player's
+            own seat, float64 (G, S).
         own: the player's seat, bool (G, S).
-        places: by seat, 0 is first, int (G, S); for shared ones see `agents.rating.plackett_luce`.
-        deck: which deck was dealt, int (G,); equal numbers at different tables are equal decks.
+        places: rank by seat, 0 is first, int (G, S); for ties see `agents.rating.plackett_luce`.
+        deck: deal number, int (G,); equal numbers in different matchups are equal deals.
     """
 
     known: Array
@@ -71,11 +70,11 @@ class Anchored:
     """A rating in Elo points on a fixed scale.
 
     Attributes:
-        rating: the player's.
-        low: lower end of the 95 % interval; minus infinity if every place was lost.
-        high: upper end; infinity if every place was won.
-        games: games played.
-        decks: decks played, the independent units.
+        rating: the player's rating.
+        low: lower end of the 95% interval; minus infinity if every comparison was lost.
+        high: upper end; infinity if every comparison was won.
+        games: number of games.
+        decks: number of deals, the independent units.
     """
 
     rating: float
@@ -86,10 +85,10 @@ class Anchored:
 
 
 def anchored(tables: Sequence[AnchoredGames]) -> tuple[Anchored, list[Anchored]]:
-    """Return the player's rating over all tables, the mean of theirs, and that at each table.
+    """Return the player's overall rating, the mean over the matchups, and its rating in each matchup.
 
     Raises:
-        RatingError: if a table has games of fewer than two decks.
+        RatingError: if a matchup has games of fewer than two deals.
     """
     alone = [_table(games) for games in tables]
     decks = np.unique(np.concatenate([np.asarray(games.deck, np.int64) for games in tables]))
@@ -110,19 +109,19 @@ def anchored(tables: Sequence[AnchoredGames]) -> tuple[Anchored, list[Anchored]]
 
 
 def _length(parts: Array, alike: Array) -> float:
-    """Return how far a sum reaches whose parts reach so far, by their correlations."""
+    """Return the half-length of a sum's interval from those of its terms and their correlations."""
     return float(np.sqrt(max(0.0, float(parts @ alike @ parts)))) if np.isfinite(parts).all() else np.inf
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """The player's chances of N places, each taken or not; of games with ties, parts.
+    """The player's N binary trials: each rank that it could have taken; ties are split into weighted trials.
 
     Attributes:
-        ahead: by how much the known part of its worth exceeds that of all others left, natural logarithms, (N,).
-        taken: whether it got the place, 1 or 0, (N,).
-        part: how much of a game it is, (N,).
-        unit: the number of the deck, (N,).
+        ahead: known part of its log worth minus the log worth of all remaining opponents, natural logarithms, (N,).
+        taken: whether it took the rank, 1 or 0, (N,).
+        part: weight of the trial, in games, (N,).
+        unit: index of the deal, (N,).
     """
 
     ahead: Array
@@ -163,7 +162,7 @@ def _trials(games: AnchoredGames) -> _Trials:
 
 
 def _table(games: AnchoredGames) -> tuple[Anchored, Array]:
-    """Return the rating at one table, and how much each deck pulls at it, in ascending order of decks."""
+    """Return the rating in one matchup, and the influence of each deal on it, in ascending order of deals."""
     decks = len(np.unique(games.deck))
     if decks < 2:
         raise RatingError(
@@ -184,10 +183,10 @@ def _table(games: AnchoredGames) -> tuple[Anchored, Array]:
 
 
 def _beyond(trials: _Trials, reach: float, strength: float) -> float:
-    """Return the slope less so many of its standard errors: zero at an end of the interval."""
+    """Return the slope plus `reach` standard errors, a signed number: zero at an end of the interval."""
     return trials.slope(strength) + reach * float(np.sqrt(trials.information(strength)))
 
 
 def _root(function: Callable[[float], float], one: float, other: float) -> float:
-    """Return where a function is zero that has opposite signs at these two."""
+    """Return the root of a function with opposite signs at two points."""
     return float(brentq(function, one, other, xtol=_EXACT))

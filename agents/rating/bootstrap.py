@@ -1,13 +1,13 @@
-"""The block bootstrap of a Plackett-Luce fit: what the ratings would be with other decks.
+"""The block bootstrap of a Plackett-Luce fit, which resamples deals.
 
-Units (decks), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section 3.8), as games of
-one deck depend on each other, also across line-ups. The halves of virtual draws get exponential weights (Rubin 1981):
-they are no unit that could be missing.
+Units (deals), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section 3.8), because games
+of one deal are correlated, also across line-ups. The halves of virtual draws get exponential weights (Rubin 1981),
+because they are not units that a resample could omit.
 
 Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should know about the bootstrap", The
-American Statistician 69): the percentiles are those at which the normal distribution would give the ends of Student's
-interval with D - 1 degrees of freedom. Plain percentiles are too narrow by a factor sqrt((D - 1) / D) and take the
-normal for Student's distribution, which shows when units are few.
+American Statistician 69). Their percentiles are those at which the normal distribution gives the ends of Student's
+interval with D - 1 degrees of freedom. Plain percentiles are too narrow by a factor sqrt((D - 1) / D) and use the
+normal distribution in place of Student's, which matters for few units.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ with needs("arena"):
 
 __all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities"]
 
-#: Numbers that the arrays of one batch of resamples may hold, for the sake of the processor's cache (4 MB each).
+#: Maximum numbers in the arrays of one batch of resamples, so that they fit the CPU cache (4 MB each).
 _BATCH_NUMBERS = 500_000
 _MOST_STEPS = 12
-#: A step of this size in natural logarithms, 0.002 Elo, is far below what resampling varies.
+#: Convergence tolerance in natural logarithms, 0.002 Elo: far below the resampling variation.
 _ENOUGH = 1e-5
 
 
 def resample(model: Model, fitted: Fit, resamples: int, seed: int) -> Array:
-    """Return the parameters fitted to resampled units.
+    """Fit the parameters to resampled units.
 
-    Every resample starts at the fit to all games and goes on with steps of Newton's method whose Hessian, that of the
-    resampled units at the start, is kept while the gradient is computed anew: units' Hessians are computed once, and
-    all resamples of a batch make a step together. The few that do not arrive so are fitted one by one.
+    Every resample starts at the fit to all games. It takes Newton steps with a recomputed gradient and a fixed Hessian,
+    that of the resampled units at the start. Each unit's Hessian is therefore computed only once, and all resamples of
+    a batch step together. The few that do not converge are fitted individually.
 
     Args:
         model: the games.
-        fitted: the fit to all of them.
-        resamples: how many, R.
-        seed: the same seed gives the same resamples.
+        fitted: the fit to all games.
+        resamples: number of resamples R.
+        seed: random seed.
 
     Returns:
         float64 (R, K).
@@ -87,7 +87,7 @@ def _together(
         win = 1 / (1 + np.exp(-virtual.contrasts @ now))
         total = gradient + virtual.contrasts.T @ (wins - (wins + losses) * win)
         step = -np.einsum("rij,jr->ir", inverse[going], total)
-        # Where a resample weakens what holds a rating, the old Hessian oversteps: no step is longer than 1.
+        # If a resample has less information on a rating, the fixed Hessian overshoots: limit steps to length 1.
         length = np.abs(step).max(axis=0)
         theta[:, going] += step / np.maximum(length, 1)
         going = going[length > _ENOUGH]
@@ -105,8 +105,8 @@ def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array,
 
     Args:
         samples: resampled values, float64 (R, N).
-        units: how many units were resampled, D.
-        level: the coverage wanted.
+        units: number of resampled units D.
+        level: coverage.
 
     Returns:
         lower and upper ends, float64 (N,) each.
@@ -117,13 +117,13 @@ def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array,
 
 
 def rank_probabilities(samples: Array) -> Array:
-    """Return in which share of resamples each player has each rank.
+    """Return the fraction of resamples in which each player has each rank.
 
     Args:
         samples: resampled ratings, float64 (R, P).
 
     Returns:
-        float64 (P, P): row player, column rank, the strongest first; rows and columns add up to 1.
+        float64 (P, P): row player, column rank, strongest first; rows and columns sum to 1.
     """
     players = samples.shape[1]
     order = np.argsort(-samples, axis=1, kind="stable")
@@ -132,7 +132,7 @@ def rank_probabilities(samples: Array) -> Array:
 
 
 def stronger_probabilities(samples: Array) -> Array:
-    """Return in which share of resamples the row's player is rated above the column's, float64 (P, P)."""
+    """Return the fraction of resamples in which the row's player is rated above the column's, float64 (P, P)."""
     above = np.stack([(samples[:, i, None] > samples).mean(axis=0) for i in range(samples.shape[1])])
     np.fill_diagonal(above, 0.5)
     return above

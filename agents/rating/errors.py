@@ -6,4 +6,4 @@ __all__ = ["RatingError"]
 
 
 class RatingError(UserError):
-    """Results that cannot be rated. The message names what was found, what is expected, and the remedy."""
+    """Results that cannot be rated; the message gives the value found, the value expected and the remedy."""

@@ -1,4 +1,4 @@
-"""Figures of ratings, each drawn from the data of the report (`agents.rating.report`) and from nothing else."""
+"""Figures of ratings, drawn only from the data of the report (`agents.rating.report`)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Table = Mapping[str, Any]
 
 _LABEL = 30
 _TITLE = 100
-#: So many pairs must have met for a heat map of the cross-table: fewer numbers are read more easily than seen.
+#: Minimum number of pairs for a heat map of the cross-table: fewer are easier to read as numbers.
 _PAIRS = 3
 
 
 def short(player: str) -> str:
-    """Return a player's name for a label: without the middle if it is long, as paths are."""
+    """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
     return player if len(player) <= _LABEL else f"{player[: _LABEL // 2 - 1]}…{player[-_LABEL // 2 :]}"
 
 
 def budgets(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return the families of players that differ in a budget alone, such as mc:50 and mc:200.
+    """Return the families of players that differ only in a budget, such as mc:50 and mc:200.
 
     Args:
         players: names; a budget is the number that follows the first colon.
@@ -48,8 +48,8 @@ def budgets(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def draw_ratings(tables: Sequence[Table]) -> bytes:
-    """Return the ratings with their intervals as SVG, one panel for each table, all on one scale."""
-    # The scale is told once for all that are measured from the same player.
+    """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
+    # State the scale only once for matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
     heights = [0.24 * len(table["players"]) + (0.75 if told else 0.4) for table, told in zip(tables, last, strict=True)]
     everybody = [player for table in tables for player in table["players"]]
@@ -86,9 +86,9 @@ def _title(table: Table) -> str:
 
 
 def draw_pairs(table: Table) -> bytes | None:
-    """Return the cross-table of one table as a heat map with numbers, SVG; both axes from the strongest down.
+    """Return the cross-table of one matchup as an annotated heat map, SVG; both axes start with the strongest player.
 
-    None if fewer than three pairs of players met: that says no more than a line does.
+    None if fewer than three pairs of players met: a line of text shows as much.
     """
     players = [player["player"] for player in table["players"]]
     n = len(players)
@@ -100,7 +100,7 @@ def draw_pairs(table: Table) -> bytes | None:
         return None
     with drawing(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
         axis: Axes = axes[0, 0]
-        axis.set_facecolor("#dddddd")  # where two did not meet
+        axis.set_facecolor("#dddddd")  # pairs that did not meet
         image = axis.imshow(share, cmap="PuOr_r", vmin=0, vmax=100, aspect="auto")
         for i in range(n):
             for j in range(n):
@@ -121,17 +121,17 @@ def draw_pairs(table: Table) -> bytes | None:
 
 
 def _percent(share: float) -> str:
-    """Return a share in % without decimals, but never 0 or 100 for what is neither."""
+    """Format a fraction in % without decimals; 0 and 100 only for exact values."""
     if 0 < share < 0.5:
         return "<1"
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
 def draw_budgets(tables: Sequence[Table]) -> bytes | None:
-    """Return ratings against search budgets as SVG, one panel for each table; None if no family has two budgets.
+    """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
 
-    Drawn is the difference to the smallest budget of the first family, with its interval by the sandwich over decks:
-    how far all of them are above the reference is often known much less well than how they compare.
+    The figure shows the difference to the smallest budget of the first family, with its sandwich interval over deals.
+    The common distance of all budgets to the reference is often much less precise than their differences.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
@@ -146,7 +146,7 @@ def draw_budgets(tables: Sequence[Table]) -> bytes | None:
                 number = names.index(family)
                 middle = np.array([entry["difference"] for entry in own])
                 low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
-                # Families with equal budgets stand beside each other, or intervals would hide each other.
+                # Dodge families with equal budgets, so that their intervals do not overlap.
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
                     [entry["budget"] * shift for entry in own],

@@ -1,8 +1,8 @@
-"""Games between players in seats, as features for the Plackett-Luce model.
+"""Encode games between players in seats as features for the Plackett-Luce model.
 
-A player's worth in a game is ``exp(strength + seat effect + covariates @ coefficients)``. Only differences can be
-observed: strengths are measured from a reference player, and seat effects add up to zero. The first P - 1 parameters
-are strengths, the next S - 1 seat effects (that of the last seat is minus their sum), the others coefficients.
+A player's worth in a game is ``exp(strength + seat effect + covariates @ coefficients)``. Only differences are
+identified: strengths are relative to a reference player, and seat effects sum to zero. The first P - 1 parameters are
+strengths, the next S - 1 seat effects (that of the last seat is minus their sum), the others coefficients.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Integers = npt.NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Model:
-    """Games ready to be fitted.
+    """Games encoded for the fit.
 
     Attributes:
-        rankings: the games as the fit sees them.
+        rankings: the games.
         virtual: one virtual draw between players who met, and one between seats (`VirtualDraws`).
         player_map: ``player_map @ theta`` are the players' strengths, float64 (P, K).
         seat_map: ``seat_map @ theta`` are the seats' effects, float64 (S, K).
         covariate_map: ``covariate_map @ theta`` are the coefficients of the covariates, float64 (C, K).
-        units: names (numbers) of the independent units in ascending order, int64 (D,).
+        units: numbers of the independent units in ascending order, int64 (D,).
     """
 
     rankings: Rankings
@@ -57,22 +57,22 @@ def build_model(
     covariates: Array | None = None,
     virtual_games: float = 1.0,
 ) -> Model:
-    """Make features of games.
+    """Encode games as features.
 
     Args:
         players: names of the P players.
-        seating: who sat where, as indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: the place of each seat, 0 is first, (G, S): how many seats did better. Shared ones are taken as all the
-            orders that go with them, in equal parts; see `agents.rating.plackett_luce`.
-        units: which games may depend on each other (those with one deck), (G,).
-        reference: the player whose strength is zero.
-        covariates: what else is known of a seat in a game, float64 (G, S, C), of the order of 1. Only differences
-            within a game matter. No virtual draws hold their coefficients back.
-        virtual_games: virtual draws for each two players who met and each two seats.
+        seating: the player in each seat, indices into `players`, (G, S). A player may sit in several seats of a game.
+        places: rank of each seat, 0 is first, (G, S): the number of seats that did better. A tie counts as all
+            compatible orders in equal parts; see `agents.rating.plackett_luce`.
+        units: unit (deal) of each game, (G,); games of different units are independent.
+        reference: index of the player whose strength is zero.
+        covariates: further covariates of a seat in a game, float64 (G, S, C), of order 1. Only differences within a
+            game matter. Virtual draws do not shrink their coefficients.
+        virtual_games: number of virtual draws for each pair of players who met and each pair of seats.
 
     Raises:
-        RatingError: if the arrays do not fit together, if some players never met the others, directly or through
-            others, or if players, seats and covariates cannot be told apart.
+        RatingError: for arrays of incompatible shapes, players that are not connected by games, or effects of players,
+            seats and covariates that are not identifiable.
     """
     seating, places = np.asarray(seating, np.int64), np.asarray(places, np.int64)
     _check(players, seating, places, np.asarray(units))
@@ -88,8 +88,8 @@ def build_model(
     met = _meetings(count, seating)
     _check_connected(players, met)
 
-    # Equal (player, seat, covariates) are one kind, and a game is the order in which kinds finished; with ties,
-    # parts of several orders.
+    # Equal (player, seat, covariates) are one kind, and a game is the order in which kinds finished; ties are split
+    # into weighted orders.
     game, order, part = orders_of_finish(places)
     kinds = seating * seats + np.arange(seats)
     features_of = player_map[np.repeat(np.arange(count), seats)] + seat_map[np.tile(np.arange(seats), count)]
@@ -138,7 +138,7 @@ def _check(players: Sequence[str], seating: Integers, places: Integers, units: I
 
 
 def _meetings(count: int, seating: Integers) -> npt.NDArray[np.bool_]:
-    """Return which players sat at one table, bool (P, P)."""
+    """Return which players met, bool (P, P)."""
     met = np.zeros((count, count), np.bool_)
     for seat in range(seating.shape[1]):
         met[seating[:, seat, None], seating] = True
@@ -157,7 +157,7 @@ def _check_connected(players: Sequence[str], met: npt.NDArray[np.bool_]) -> None
 
 
 def _check_told_apart(rankings: Rankings, parameters: int) -> None:
-    """Check that every direction of theta would change some probability."""
+    """Check that every direction of theta changes some probability."""
     nothing = VirtualDraws.of(np.zeros((0, parameters)), 0.0)
     information = -derivatives(np.zeros(parameters), rankings, nothing).hessian
     scale = np.sqrt(np.diag(information))

@@ -1,31 +1,30 @@
 """The Plackett-Luce model of rankings: its exact likelihood with derivatives, and its fit by Newton's method.
 
-The one who comes first is drawn among all with probability proportional to a worth, the next among the others, and so
-on (Luce 1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics 24). A
-worth here is ``exp(features @ theta)``: who plays, where it sits, and what else is known of a seat in a game add up.
-That is a chain of multinomial logits, so the log-likelihood is concave and Newton's method finds its one maximum;
-Hunter 2004 ("MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32) has the conditions under
-which it is finite. `VirtualDraws` make it finite always.
+The winner is drawn among all with probability proportional to a worth, the second among the others, and so on (Luce
+1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics 24). Here a worth
+is ``exp(features @ theta)``: the effects of player, seat and covariates add up. The model is a chain of multinomial
+logits, so the log-likelihood is concave and Newton's method finds its unique maximum. Hunter 2004 ("MM algorithms for
+generalized Bradley-Terry models", Annals of Statistics 32) gives conditions for a finite maximum; with `VirtualDraws`
+it is always finite.
 
-Nothing here knows players or seats: `agents.rating.model` makes features of them. Games with equal features in equal
-order of finish are one *pattern* and counted, which makes large runs cheap. Each game belongs to a *unit*, a
-collection of games that may depend on each other, such as all games with one deck.
+This module does not know players or seats: `agents.rating.model` encodes them as features. Games with equal features in
+equal order of finish are counted as one *pattern*, which makes large runs cheap. Each game belongs to a *unit*, a set
+of games that may be correlated, such as all games of one deal.
 
-**Ties.** A game in which places are shared is taken as all orders of finish that go with them, in equal parts: k who
-share a place are put in each of their k! orders, and the log-likelihood is the mean over the orders
-(`orders_of_finish`). What is estimated is then the model of the game in which ties are broken by lot, without the noise
-of drawing one lot. For two players a tie is half a win and half a loss, as in Elo's ratings (Elo 1978) and in the
-cross-table (`agents.rating.shares`). The function stays concave and keeps its form, games with weights; the sandwich
-over units and the bootstrap hold as for any maximum of a sum over units.
+**Ties.** A game with tied ranks counts as all compatible orders of finish in equal parts. A tie of k expands to k!
+orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This estimates the model of the game
+with randomly broken ties, without the noise of drawing them. For two players a tie is half a win and half a loss, as in
+Elo's ratings (Elo 1978) and in the cross-table (`agents.rating.shares`). The function remains a concave log-likelihood
+of weighted games. The sandwich over units and the bootstrap remain valid, as for any maximum of a sum over units.
 
 The usual alternatives fit less well here. The marginal likelihood averages the likelihoods instead of their logarithms
 (Kalbfleisch and Prentice 1973, "Marginal likelihoods based on Cox's regression and life model", Biometrika 60; Allison
-and Christakis 1994, "Logit models for sets of ranked items", Sociological Methodology 24): it takes a tie for an order
-that was not seen, so that a hundred draws of two players would say nothing at all. Its approximations by Breslow 1974
+and Christakis 1994, "Logit models for sets of ranked items", Sociological Methodology 24). It treats a tie as an
+unobserved order, so that a hundred draws of two players would carry no information. Its approximations by Breslow 1974
 and Efron 1977 count such a draw twice. The model of Turner, van Etten, Firth and Kosmidis 2020 ("Modelling rankings in
 R: the PlackettLuce package", Computational Statistics 35; for two players Davidson 1970) has a parameter for each size
-of a tie; its strengths are the odds of those games that were no ties, whereas a rating here is to say how often one
-finishes ahead of another in all of them.
+of a tie. Its strengths are odds among games without ties, whereas a rating here describes how often one player finishes
+ahead of another in all games.
 
 Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
 """
@@ -59,22 +58,21 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 _MOST_STEPS = 100
-#: Half of the gain in log-likelihood that a Newton step still promises; below, the maximum is reached.
+#: Convergence tolerance: half of the log-likelihood gain that the next Newton step promises.
 _ENOUGH = 1e-12
-#: Patterns whose Hessians are held at a time: bounds the memory, some MB.
+#: Patterns whose Hessians are held at a time: limits the memory to some MB.
 _CHUNK = 4096
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games as orders of finish, equal ones counted together.
+    """Games as orders of finish, with equal ones counted together.
 
     Attributes:
-        features: of the seat that came in first, second, ... in each pattern, float64 (U, S, K).
-        counts: games of each unit with each pattern, a sparse matrix (D, U) of SciPy's; of those
-            with ties, parts.
-        depth: number of ranks that enter the likelihood, from the first one. 1 is the multinomial logit of the winner
-            (McFadden 1974), which assumes nothing about the lower ranks; None is the whole ranking.
+        features: features of the first, second, ... seat in each pattern, float64 (U, S, K).
+        counts: number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U).
+        depth: number of ranks in the likelihood, from the first one. 1 is the multinomial logit of the winner (McFadden
+            1974), which assumes nothing about the lower ranks; None is the whole ranking.
     """
 
     features: Array
@@ -83,13 +81,13 @@ class Rankings:
 
     @property
     def stages(self) -> int:
-        """Choices of each pattern that enter the likelihood, at most S - 1."""
+        """Number of choices per pattern in the likelihood, at most S - 1."""
         most: int = self.features.shape[1] - 1
         return most if self.depth is None else min(self.depth, most)
 
     @cached_property
     def weights(self) -> Array:
-        """Games with each pattern, float64 (U,)."""
+        """Number of games with each pattern, float64 (U,)."""
         return np.asarray(self.counts.sum(axis=0), np.float64).ravel()
 
     @cached_property
@@ -100,16 +98,16 @@ class Rankings:
 
 @dataclass(frozen=True)
 class VirtualDraws:
-    """Games that nobody played: two differ by a contrast, and each is half a winner.
+    """Virtual games: the two sides differ by a contrast, and each wins half.
 
-    They pull every contrast slightly to zero, so that somebody who wins always gets a finite rating. Two players with n
-    games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of order
-    1/n of the plain log odds (Haldane 1955; Anscombe 1956).
+    They shrink every contrast slightly to zero, so that a player that always wins gets a finite rating. Two players
+    with n games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of
+    order 1/n of the plain log odds (Haldane 1955; Anscombe 1956).
 
     Attributes:
-        contrasts: what the two differ by, float64 (M, K).
-        wins: weight of the outcome that the first wins, float64 (M,) or, for resamples, (M, R).
-        losses: weight of the other outcome, alike.
+        contrasts: difference of the features of the two sides, float64 (M, K).
+        wins: weight of a win of the first side, float64 (M,) or, for resamples, (M, R).
+        losses: weight of a loss, same shape.
     """
 
     contrasts: Array
@@ -134,12 +132,12 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Fit:
-    """Where the log-likelihood is largest.
+    """The maximum of the log-likelihood.
 
     Attributes:
         theta: the parameters, float64 (K,), natural logarithms of worth.
-        covariance: of theta, float64 (K, K), if units are independent of each other and their games are not: the
-            sandwich of Huber 1967 and White 1982 over units, with the factor D / (D - 1).
+        covariance: cluster-robust covariance of theta, float64 (K, K): the sandwich of Huber 1967 and White 1982 over
+            units, with the factor D / (D - 1).
     """
 
     theta: Array
@@ -149,16 +147,16 @@ class Fit:
 def orders_of_finish(
     places: npt.NDArray[np.integer],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-    """Return the orders of finish that go with the places of games, each with its part of its game.
+    """Return the orders of finish that are compatible with the ranks of games, with weights.
 
-    A game without ties is one order. Where k seats share a place, their k! orders are equally large parts of it.
+    A game without ties has one order. A tie of k seats has k! orders of equal weight.
 
     Args:
-        places: how many seats did better than each, int (G, S).
+        places: number of seats that did better than each seat, int (G, S).
 
     Returns:
-        the game of every order, int64 (N,), ascending; its seats, best first, int64 (N, S); the part of the game that
-        it is, float64 (N,), which adds up to 1 in every game.
+        game of each order, int64 (N,), ascending; its seats, best first, int64 (N, S); its weight, float64 (N,), which
+        sums to 1 in each game.
     """
     places, seats = np.asarray(places, np.int64), places.shape[1]
     _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
@@ -171,7 +169,7 @@ def orders_of_finish(
 
 
 def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return all orders that go with the places of one game, (S,): int64 (N, S)."""
+    """Return all orders compatible with the ranks of one game, (S,): int64 (N, S)."""
     groups = [np.flatnonzero(places == place).tolist() for place in np.unique(places)]
     return np.array([list(chain(*order)) for order in product(*map(permutations, groups))], np.int64)
 
@@ -180,22 +178,22 @@ def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     """Return the choices of every pattern, for one theta (K,) or many (K, R).
 
     Returns:
-        log-likelihood of each pattern, (U,) or (U, R); worth of each place divided by the pattern's largest, (U, S) or
-        (U, S, R); the sum of the worths that are left at each place, alike.
+        log-likelihood of each pattern, (U,) or (U, R); worth at each rank divided by the pattern's largest, (U, S) or
+        (U, S, R); sum of the remaining worths at each rank, same shape.
     """
     units, seats, _ = rankings.features.shape
     utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
     utility -= utility.max(axis=1, keepdims=True)
     worth = np.exp(utility)
     left = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
-    # The last seat is left over with certainty: no choice.
+    # The last seat is certain: no choice.
     stages = rankings.stages
     value = (utility[:, :stages] - np.log(left[:, :stages])).sum(axis=1)
     return value, worth, left
 
 
 def _residuals(worth: Array, left: Array, stages: int) -> Array:
-    """Return chosen minus expected to be chosen, summed over stages, for each rank: (U, S) or (U, S, R)."""
+    """Return chosen minus expected choices, summed over stages, for each rank: (U, S) or (U, S, R)."""
     inverse = np.cumsum(1 / left[:, :stages], axis=1)
     rest = np.repeat(inverse[:, -1:], worth.shape[1] - stages, axis=1)
     residual: Array = -worth * np.concatenate([inverse, rest], axis=1)
@@ -204,12 +202,12 @@ def _residuals(worth: Array, left: Array, stages: int) -> Array:
 
 
 def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
-    """Return the gradients of many weighted log-likelihoods, each at its own theta.
+    """Return the gradients of weighted log-likelihoods, each at its own theta.
 
     Args:
         rankings: the games.
-        weights: of each pattern, float64 (U, R).
-        theta: float64 (K, R).
+        weights: weights of the patterns, float64 (U, R).
+        theta: parameters, float64 (K, R).
 
     Returns:
         float64 (K, R).
@@ -222,7 +220,7 @@ def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
 
 
 def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tuple[Array, Array]:
-    """Return how often each rank was expected to be chosen (U, S), and mean features by stage (U, stages, K)."""
+    """Return the expected number of choices of each rank (U, S), and mean features by stage (U, stages, K)."""
     chosen = -_residuals(worth, left, stages)
     chosen[:, :stages] += 1
     tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
@@ -235,8 +233,8 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
     Args:
         theta: the parameters, float64 (K,).
         rankings: the games.
-        virtual: draws to be counted with them.
-        weights: of each pattern, float64 (U,); default: as often as it was played.
+        virtual: the virtual draws.
+        weights: weights of the patterns, float64 (U,); default: their numbers of games.
     """
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
@@ -283,16 +281,16 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
 def maximum(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
-    """Return theta (K,) at the maximum, and the derivatives there; arguments as for `derivatives`.
+    """Return theta (K,) at the maximum, and the derivatives there.
 
     Args:
         rankings: the games.
-        virtual: draws to be counted with them.
-        weights: of each pattern.
-        start: where to begin, float64 (K,); default: zero.
+        virtual: the virtual draws.
+        weights: weights of the patterns, as for `derivatives`.
+        start: initial theta, float64 (K,); default: zero.
 
     Raises:
-        RatingError: if there is no single maximum.
+        RatingError: if there is no unique maximum.
     """
     theta = np.zeros(rankings.features.shape[2]) if start is None else start
     here = derivatives(theta, rankings, virtual, weights)
@@ -317,11 +315,11 @@ def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
 
     Args:
         rankings: the games, of at least two units.
-        virtual: draws to be counted with them. In the covariance each counts as half a win and half a loss of its own,
-            which keeps the interval of somebody who won always from shrinking to a point.
+        virtual: the virtual draws. In the covariance each counts as a separate half win and half loss, so that the
+            interval of a player that always won does not shrink to a point.
 
     Raises:
-        RatingError: if units are too few to tell what varies between them, or there is no single maximum.
+        RatingError: if there are too few units to estimate their variance, or no unique maximum.
     """
     units = rankings.counts.shape[0]
     if units < 2:

@@ -1,4 +1,4 @@
-"""Ratings of the players of one table: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
+"""Ratings of the players of one matchup: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
 
 Elo's scale (Elo 1978): 400 points are odds of 10 : 1, so a strength in natural logarithms is multiplied by 400 / ln 10.
 """
@@ -28,24 +28,24 @@ __all__ = ["ELO", "Games", "Ratings", "rate"]
 
 Array = npt.NDArray[np.float64]
 
-#: So many decks there must be for each action that some are denied and others are not, to tell what it costs.
+#: Minimum number of deals, for each action that only some seats are denied, to estimate its effect.
 _DECKS_FOR_ACTION = 20
 ELO = 400 / math.log(10)
 """Elo points of one natural logarithm."""
 
 
 class Games(Protocol):
-    """What is needed of a table's games; `agents.arena.load.Table` has it.
+    """The required data of a matchup's games; `agents.arena.load.Table` provides it.
 
     Attributes:
-        name: of the table.
+        name: name of the matchup.
         players: names.
         seating: indices into players, (G, S).
-        deck: which deck was dealt, (G,).
-        places: places by seat, 0 is first, (G, S).
+        deck: deal number, (G,).
+        places: rank by seat, 0 is first, (G, S).
         scores: points by seat, (G, S).
-        covered: actions that nobody could use, (G,), bit i for action i.
-        denied: those that each seat could not use, (G, S), likewise.
+        covered: actions disabled for all, (G,), bit i for action i.
+        denied: actions disabled for each seat, (G, S), same encoding.
     """
 
     @property
@@ -68,29 +68,29 @@ class Games(Protocol):
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of the players of one table, in Elo points; arrays are in the order of `players`.
+    """Ratings of the players of one matchup, in Elo points; arrays are in the order of `players`.
 
     Attributes:
-        table: its name.
+        table: name of the matchup.
         players: names.
         reference: the player at zero.
-        games: games played.
-        decks: decks played, the independent units.
-        resamples: how many resamples intervals and probabilities are made of.
+        games: number of games.
+        decks: number of deals, the independent units.
+        resamples: number of resamples for intervals and probabilities.
         elo: ratings, float64 (P,).
-        low: lower ends of the 95 % intervals, which are those of the difference to the reference.
+        low: lower ends of the 95% intervals of the difference to the reference.
         high: upper ends.
-        error: standard errors of the sandwich over decks, float64 (P,).
-        covariance: its covariances, float64 (P, P).
-        seat: effects of the seats, which add up to zero, float64 (S,).
-        seat_low: lower ends of their 95 % intervals.
+        error: sandwich standard errors over deals, float64 (P,).
+        covariance: sandwich covariance, float64 (P, P).
+        seat: seat effects, which sum to zero, float64 (S,).
+        seat_low: lower ends of their 95% intervals.
         seat_high: upper ends.
-        handicaps: whether what seats were denied, and others in the same game were not, was taken out like the seats.
-        rank: share of resamples in which a player (row) has a rank (column), float64 (P, P).
-        stronger: share of resamples in which the row's player is rated above the column's, float64 (P, P).
+        handicaps: whether the model includes the effects of actions denied to only some seats of a game.
+        rank: fraction of resamples in which a player (row) has a rank (column), float64 (P, P).
+        stronger: fraction of resamples in which the row's player is rated above the column's, float64 (P, P).
         pairs: the cross-table.
-        expected: the cross-table's shares as the ratings would have them, float64 (P, P).
-        standings: win shares, points and places.
+        expected: the cross-table's scores expected from the ratings, float64 (P, P).
+        standings: win rates, points and ranks.
     """
 
     table: str
@@ -121,20 +121,20 @@ class Ratings:
 
 
 def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
-    """Rate the players of a table.
+    """Rate the players of a matchup.
 
-    The effects of seats are taken out, and where seats of a game are denied different actions, those of each action:
-    the rating is how players compare on equal terms. With few decks, or if it cannot be told apart from who plays,
-    what is denied is left alone.
+    The model includes seat effects and, where seats of a game are denied different actions, the effects of those
+    actions. Ratings thus compare the players on equal terms. The effects of denied actions are omitted if there are too
+    few deals, or if they cannot be separated from those of the players.
 
     Args:
-        games: what was played.
-        reference: the player at zero; default: ``random`` if it played, else who was ahead of others least often.
-        resamples: resamples for intervals and probabilities.
-        seed: of the resampling.
+        games: the games.
+        reference: the player at zero; default: ``random`` if it played, else the player that was ahead least often.
+        resamples: number of resamples for intervals and probabilities.
+        seed: seed of the resampling.
 
     Raises:
-        RatingError: if the games allow no ratings (`build_model`, `fit`), or the reference did not play.
+        RatingError: if the games cannot be rated (`build_model`, `fit`), or the reference did not play.
     """
     if resamples < 100:
         raise RatingError(f"resamples: found {resamples}, expected at least 100 for percentiles; usual are 1000")
@@ -185,19 +185,19 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
 
 
 def _model(games: Games, reference: int) -> tuple[Model, Array]:
-    """Return the model of games and its covariates, float64 (G, S, C): actions that some seats of a game are denied."""
-    denied = as_sets(games.denied & ~games.covered[:, None])  # what nobody could use is no handicap
+    """Return the model of games and its covariates, float64 (G, S, C): actions denied to only some seats of a game."""
+    denied = as_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
     apart = (denied != denied[:, :1]).any(axis=1)
     decks = np.array([len(np.unique(games.deck[apart[:, action]])) for action in range(apart.shape[1])])
-    # What few decks tell would be known by chance, and in some resamples not at all: it is not looked at.
+    # With few deals an effect is estimated only by chance, and in some resamples not at all: omit it.
     unequal = denied[..., decks >= _DECKS_FOR_ACTION].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
-        unequal = unequal[..., 1:]  # all are denied equally many: what each action costs is only known up to a constant
+        unequal = unequal[..., 1:]  # equal numbers of denied actions: effects are only identified up to a constant
     if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):
         try:
             return _built(games, reference, unequal), unequal
         except RatingError:
-            pass  # such as a handicap that only one player has: all that is wrong otherwise is told below
+            pass  # such as a handicap that only one player has; other errors are raised below
     return _built(games, reference, None), unequal[..., :0]
 
 

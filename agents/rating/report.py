@@ -1,6 +1,6 @@
-"""The report on ratings: every number as JSON, a page, and figures; the same bytes for the same games and seed.
+"""The report on ratings: all numbers as JSON, a page, and figures; reproducible byte for byte from games and seed.
 
-Page and figures are made from the numbers in the JSON file alone: `read_report` and `report_files` make them again.
+Page and figures depend only on the JSON file: `read_report` and `report_files` recreate them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from helsinki_env.markdown import all_printable, code, link, printable, row, tex
 
 __all__ = ["ratings_data", "read_report", "report_files", "table_data"]
 
-#: Decimals in the JSON: far below any interval, and coarse enough to hide how a processor rounds.
+#: Decimals in the JSON: far below any interval, and coarse enough to hide rounding differences between CPUs.
 _DECIMALS = 5
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, the effect of the seat removed, on the Elo scale (400",
@@ -33,22 +33,22 @@ _EXPLANATION = (
 
 
 def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Return every number of the ratings as plain data, with a digest of it all.
+    """Return all numbers of the ratings as plain data, with a digest.
 
     Args:
         tables: the ratings.
-        provenance: where the games come from; for each table by name under ``tables`` what belongs to that one.
-        command: what makes the report again.
+        provenance: source of the games; ``tables`` has additional entries for each matchup by name.
+        command: command that recreates the report.
     """
     told = {**provenance, "command": command}
     return sealed({"provenance": told, "tables": [table_data(ratings) for ratings in tables]})
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Return the data of a report that was written before.
+    """Load the data of an existing report.
 
     Raises:
-        RatingError: if the file is none, or was changed.
+        RatingError: if the file is invalid or was modified.
     """
     data = read_json(path, RatingError).intact("the data of a report on ratings")
     check_report(data)
@@ -61,7 +61,7 @@ def _number(value: float) -> float | None:
 
 
 def table_data(ratings: Ratings) -> dict[str, Any]:
-    """Return every number of the ratings of one table as plain data."""
+    """Return all numbers of the ratings of one matchup as plain data."""
     order, against, stands = ratings.order, ratings.pairs, ratings.standings
     return {
         "name": ratings.table,
@@ -116,7 +116,7 @@ def table_data(ratings: Ratings) -> dict[str, Any]:
 
 
 def _budgets(ratings: Ratings) -> dict[str, Any]:
-    """Return how players that differ in a budget compare with the smallest of the first family, if there are any."""
+    """Return comparisons of budgets with the smallest budget of the first family, if there are any."""
     families = budgets(ratings.players)
     if not families:
         return {}
@@ -141,12 +141,12 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
 
 
 def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
-    """Return the files of the report by their path in the folder that it goes to.
+    """Return the files of the report, keyed by their path relative to the output folder.
 
     Args:
-        data: everything that it says, from `ratings_data` or `read_report`.
-        name: what the files' names begin with.
-        images: where in that folder the figures go.
+        data: data from `ratings_data` or `read_report`.
+        name: prefix of the file names.
+        images: subfolder of the figures.
     """
     shown = all_printable(data)
     tables = shown["tables"]
@@ -162,7 +162,7 @@ def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str =
 
 
 def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
-    """Return the page; figures by what they show."""
+    """Return the page; `figures` maps their subject to their path."""
     provenance, tables = data["provenance"], data["tables"]
     missing = provenance.get("missing_games", 0)
     about = text(name.removeprefix("ladder").lstrip("-"))
@@ -195,7 +195,7 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
 
 
 def _meetings(entry: Mapping[str, Any]) -> str:
-    """Say who finished ahead of whom, where there are too few pairs for a figure."""
+    """Describe the cross-table in words, if it has too few pairs for a figure."""
     rank = {row["player"]: row["rank"] for row in entry["players"]}
     met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
     told = [
@@ -207,7 +207,7 @@ def _meetings(entry: Mapping[str, Any]) -> str:
 
 
 def _fact(key: str, value: Any) -> str:
-    """Return a fact about a table as text; a design has facts of its own."""
+    """Format a fact about a matchup; a design is a mapping of facts."""
     if isinstance(value, Mapping):
         return f"{text(key)} ({', '.join(_fact(*item) for item in value.items())})"
     numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
@@ -215,7 +215,7 @@ def _fact(key: str, value: Any) -> str:
 
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
-    """Return the lines of one table."""
+    """Return the lines of one matchup."""
     facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
     played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} decks{facts}."
     lines = [
@@ -248,7 +248,7 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:
-    """Return lines on how far the cross-table is from what the ratings expect: whether the model fits."""
+    """Return lines on the fit of the model: the deviation of the cross-table from the expected scores."""
     rank = {row["player"]: row["rank"] for row in entry["players"]}
     met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
     outside = [pair for pair in met if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]

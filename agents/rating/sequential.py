@@ -1,12 +1,12 @@
-"""A test that looks at every block and stops as soon as it knows: is one player better than another by so much?
+"""A sequential test whether one player is better than another by a given amount, evaluated after every block.
 
-The generalised sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential Probability
-Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as chess engines
-are tested (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block is a
-deck: its mean score is one observation, however many games were played with it and however they depend on each other.
+The generalized sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential Probability
+Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as for chess
+engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block is a deal.
+Its mean score is one observation, regardless of the number and correlation of its games.
 
-With n blocks, the ratio of the largest likelihoods under mean ``high`` and mean ``low``, for a normal distribution of
-unknown variance, is ``(Q(low) / Q(high)) ** (n / 2)``, where Q(s) is the sum of squared distances from s. The test
+Let Q(s) be the sum of squared distances of the n block scores from s. For a normal distribution of unknown variance,
+the ratio of the maximum likelihoods under mean ``high`` and mean ``low`` is ``(Q(low) / Q(high)) ** (n / 2)``. The test
 stops when its logarithm leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)).
 """
 
@@ -25,33 +25,33 @@ __all__ = ["Hypotheses", "SequentialTest", "State", "Verdict", "expected_blocks"
 
 Array = npt.NDArray[np.float64]
 Verdict = Literal["better", "not better", "running", "undecided"]
-"""Where a test stands."""
+"""The status of a test."""
 
-#: Blocks before which nothing is decided: the variance of very few is hardly known.
+#: Minimum number of blocks for a conclusion: the variance of very few blocks is too uncertain.
 _LEAST = 16
-#: Added to both sums of squares, the variance of one game that is as likely won as lost. It keeps blocks that happen to
-#: be alike from deciding, and the ratio finite.
+#: Added to both sums of squares: the variance of one game with equal chances. It prevents conclusions from blocks that
+#: happen to be alike, and keeps the ratio finite.
 _CUSHION = 0.25
 
 
 def share_of_elo(difference: float) -> float:
-    """Return the expected share of meetings in which one finishes ahead who is so many Elo points stronger."""
+    """Return the expected score, the probability to finish ahead, for an Elo difference."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What is tested.
+    """The hypotheses of a test.
 
     Attributes:
-        low: mean score, from 0 to 1, up to which the answer should be "not better".
-        high: mean score from which on it should be "better".
-        alpha: largest probability of "better" if the truth is `low`.
-        beta: largest probability of "not better" if it is `high`.
-        cap: blocks after which the test gives up ("undecided"); None: never.
+        low: mean score, from 0 to 1, up to which the conclusion should be "not better".
+        high: mean score from which on the conclusion should be "better".
+        alpha: maximum probability of "better" if the true mean is `low`.
+        beta: maximum probability of "not better" if the true mean is `high`.
+        cap: number of blocks after which the test stops as "undecided"; None: never.
 
     Raises:
-        RatingError: for values that make no test.
+        RatingError: for invalid values.
     """
 
     low: float
@@ -61,7 +61,7 @@ class Hypotheses:
     cap: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Validate the values."""
         if not 0 < self.low < self.high < 1:
             raise RatingError(
                 f"found hypotheses of mean scores {self.low:.4g} and {self.high:.4g}, expected 0 < low < high < 1: "
@@ -81,11 +81,11 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class State:
-    """Where a test stands.
+    """The state of a test.
 
     Attributes:
-        verdict: what it says.
-        blocks: how many it has looked at; later ones do not count.
+        verdict: conclusion or status.
+        blocks: number of evaluated blocks; later ones do not count.
         log_ratio: logarithm of the likelihood ratio.
         mean: mean score of those blocks; NaN without any.
     """
@@ -100,11 +100,11 @@ def log_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
     """Return the log ratio after each block.
 
     Args:
-        blocks: mean scores from 0 to 1 in the order in which they were played, float64 (..., N).
-        hypotheses: what is tested.
+        blocks: mean scores from 0 to 1 in the order of play, float64 (..., N).
+        hypotheses: the hypotheses.
 
     Returns:
-        float64 (..., N); 0 while there are too few blocks to decide.
+        float64 (..., N); 0 while there are too few blocks for a conclusion.
     """
     number = np.arange(1, blocks.shape[-1] + 1)
     far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _CUSHION
@@ -115,10 +115,10 @@ def log_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
 
 
 class SequentialTest:
-    """A test that is fed with blocks as they are played.
+    """An incremental test that receives blocks as they are played.
 
     Args:
-        hypotheses: what is tested.
+        hypotheses: the hypotheses.
 
     Example:
         >>> test = SequentialTest(Hypotheses(share_of_elo(0), share_of_elo(50)))
@@ -134,11 +134,11 @@ class SequentialTest:
 
     @property
     def state(self) -> State:
-        """Where the test stands."""
+        """The current state of the test."""
         return evaluate(self._blocks, self.hypotheses)
 
     def update(self, blocks: npt.ArrayLike) -> State:
-        """Add the mean scores of new blocks, in order, and return where the test stands.
+        """Add the mean scores of new blocks, in order, and return the state of the test.
 
         Raises:
             RatingError: if a score is outside 0 to 1.
@@ -151,7 +151,7 @@ class SequentialTest:
 
 
 def evaluate(blocks: Array, hypotheses: Hypotheses) -> State:
-    """Return what the test says of blocks (N,) that it looks at one after the other."""
+    """Return the state of the test after evaluating blocks (N,) in order."""
     seen = blocks[: hypotheses.cap]
     lower, upper = hypotheses.bounds
     ratios = log_ratios(seen, hypotheses)
@@ -166,12 +166,12 @@ def evaluate(blocks: Array, hypotheses: Hypotheses) -> State:
 
 
 def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:
-    """Return how many blocks the test takes on average if the truth is `low`, in the middle, or `high`.
+    """Return the expected number of blocks if the true mean is `low`, the midpoint, or `high`.
 
-    Wald's approximation, which leaves out by how much the last block oversteps the bound.
+    Wald's approximation, which neglects the overshoot of the last block.
 
     Args:
-        hypotheses: what is tested.
+        hypotheses: the hypotheses.
         deviation: standard deviation of a block's mean score.
     """
     lower, upper = hypotheses.bounds

@@ -1,8 +1,8 @@
-"""What happened, without a model: who finished ahead of whom, how often each player won, mean points and places.
+"""Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
 
-Every interval comes from how much units (decks) differ, as games with one deck depend on each other; see
-`agents.standing.share_interval`. Who shares a place is half ahead of the other: a meeting hands out one whole, so that
-both directions of the cross-table add up to 1, and what ratings expect of it (`expected_shares`) means the same.
+Games of one deal are correlated, so intervals come from the variation between units (deals), see
+`agents.standing.share_interval`. A tied rank counts as half ahead. Both directions of the cross-table therefore sum to
+1, and are comparable with the scores expected from the ratings (`expected_shares`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Integers = npt.NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The cross-table; row i, column j is about player i against player j.
+    """The cross-table; row i, column j is player i against player j.
 
     Attributes:
-        share: share of meetings in which i finished ahead of j, a shared place as half, float64 (P, P); NaN if they
+        share: score, the fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); NaN if they
             never met.
-        low: lower end of its 95 % interval.
+        low: lower end of its 95% interval.
         high: upper end.
-        games: games with both, int64 (P, P). A player in two seats meets each opponent twice in a game.
+        games: number of meetings, int64 (P, P). A player in two seats meets each opponent twice in a game.
     """
 
     share: Array
@@ -42,17 +42,16 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Standings:
-    """How every player did; each seat that it took counts. All float64 (P,) unless said otherwise.
+    """Statistics of every player; each seat that it took counts. All float64 (P,) unless stated otherwise.
 
     Attributes:
-        games: seats taken, int64 (P,).
-        win_share: share of them that won the game, a first place shared by k as 1/k; `fair` would be one in as many as
-            there are seats.
-        low: lower end of its 95 % interval.
+        games: number of seats taken, int64 (P,).
+        win_share: win rate of those seats, a tie of k for first as 1/k of a win.
+        low: lower end of its 95% interval.
         high: upper end.
-        fair: the win share of equal players.
+        fair: chance level, one in the number of seats.
         points: mean points.
-        place: mean place, 1 is first; see `agents.standing.midranks`.
+        place: mean rank, 1 is first; see `agents.standing.midranks`.
     """
 
     games: npt.NDArray[np.int64]
@@ -72,7 +71,7 @@ def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None
 
 
 def _ahead(one: Integers, two: Integers) -> Array:
-    """Return how far one place is ahead of another: 1, half for the same, or 0, float64 (N,)."""
+    """Return the score of one rank against another: 1 if ahead, 1/2 for a tie, else 0, float64 (N,)."""
     ahead: Array = (one < two) + (one == two) / 2
     return ahead
 
@@ -99,7 +98,7 @@ def pairs(players: int, seating: Integers, places: Integers, units: Integers) ->
 
 
 def standings(players: int, seating: Integers, places: Integers, scores: Integers, units: Integers) -> Standings:
-    """Return how each of P players did; `scores` are points by seat, (G, S), the rest as for `pairs`."""
+    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as for `pairs`."""
     _, unit = np.unique(units, return_inverse=True)
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
@@ -114,12 +113,12 @@ def standings(players: int, seating: Integers, places: Integers, scores: Integer
 
 
 def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table's shares that a Plackett-Luce model expects of the same meetings.
+    """Return the cross-table that a Plackett-Luce model expects for the same meetings.
 
     Args:
-        players: how many, P.
-        seating: who sat where, (G, S).
-        utility: the natural logarithm of the worth of every seat of every game, float64 (G, S).
+        players: number of players P.
+        seating: the player in each seat, (G, S).
+        utility: natural logarithm of the worth of every seat of every game, float64 (G, S).
 
     Returns:
         float64 (P, P); NaN for players who never met.
@@ -135,9 +134,9 @@ def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
 
 
 def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
-    """Return for each unit with both players the share of meetings in which `one` was ahead, in the order of units.
+    """Return the score of `one` against `two` in each unit with both players, in the order of units.
 
-    A shared place counts half, as a draw does where engines are tested (`agents.rating.sequential`).
+    A tied rank counts half, like a draw in tests of chess engines (`agents.rating.sequential`).
 
     Returns:
         float64 (N,), N at most the number of units.

@@ -1,4 +1,4 @@
-"""What the JSON of a report on ratings has to hold, so that its page and figures can be made of it."""
+"""Schema of a rating report's JSON, from which its page and figures are generated."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ __all__ = ["check_report"]
 
 
 def check_report(data: Entry) -> None:
-    """Check that everything is there that page and figures are made of, and of the right kind.
+    """Check that a report has all data for page and figures, with the right types.
 
     Args:
-        data: what `agents.rating.report.ratings_data` returned.
+        data: the result of `agents.rating.report.ratings_data`.
 
     Raises:
-        ValueError: of the kind that `data` raises; it names the key, what stands there and what is expected.
+        ValueError: of the kind that `data` raises; names the key, the value found and the value expected.
     """
     forms.check_form(data, _REPORT)
 
 
 def _table(entry: Entry) -> None:
-    """The ratings of a table."""
+    """Check the ratings of a matchup."""
     forms.check_form(entry, _TABLE)
     players = entry["players"].entries("players")
     for player in players:

@@ -1,1 +1,1 @@
-"""Players that search: they try decisions in games dealt from what they see, and play those on by the heuristic."""
+"""Search players: they evaluate actions in determinizations of the game, with playouts by the heuristic."""

@@ -1,4 +1,4 @@
-"""What a search works with, in one tuple that kernels pass along: tables, weights, settings and scratch arrays."""
+"""Search workspace: one tuple of tables, weights, settings and scratch arrays that kernels pass along."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def new_desk(config: Any, weights: Any = None, settings: Settings | None = None,
 
 
 class Desks:
-    """Desks for the games of one configuration, used again: whoever thinks takes one of them, or else a new one.
+    """Pool of desks for the games of one configuration; it makes a new desk if none is free.
 
     Args:
         config: as for `new_desk`, like the others.

@@ -14,7 +14,7 @@ __all__ = ["deal_anew", "play_and_judge"]
 
 @kernel
 def deal_anew(desk, g, word):
-    """Copy a game onto the desk with everything dealt anew that the seat to move cannot see.
+    """Copy a game onto the desk and determinize what the acting seat cannot see.
 
     Raises RedealError if there is no such deal: the observation that the game is restored from is of no game.
     """

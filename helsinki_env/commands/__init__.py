@@ -1,1 +1,1 @@
-"""What the command ``helsinki`` can do; see `helsinki_env.cli`. Commands use players, which stand above it."""
+"""Subcommands of ``helsinki``; see `helsinki_env.cli`. They may import players, which are in a higher layer."""

@@ -1,12 +1,12 @@
-"""Kernels made ahead: what a command will call is compiled before it begins, side by side, and one sees how far it is.
+"""Precompile kernels: compile what a command will call before it starts, in parallel and with progress output.
 
-What belongs together is a part, such as the rules or a player. A process of its own makes a part by using it once, with
-the smallest batch. The machine code goes where every process finds it (`helsinki_env.engine.kept`), so whoever asked
-loads it from there; whatever is missing all the same is compiled when it is called.
+Related kernels form a part, such as the rules or a player. A separate process compiles a part by running it once with
+the smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.kept`), from which all processes
+load it. Kernels that are still missing are compiled when they are called.
 
     python -m helsinki_env.commands.ahead PART
 
-makes one part and prints the name of each kernel as it is compiled.
+compiles one part and prints the name of each kernel as it is compiled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from helsinki_env.terminal import plain_console
 
 __all__ = ["PARTS", "Part", "in_words", "make_ahead", "of_game", "parts_of"]
 
-#: The exit status of a process whose part needs an extra that is not installed.
+#: Exit status of a process whose part needs an extra that is not installed.
 _LACKING = 3
 
 
@@ -71,7 +71,7 @@ def _seats(config: Any) -> None:
 
 
 def _first(config: Any) -> tuple[Any, Any, Any]:
-    """Return what the player of the first decision of a game gets."""
+    """Return the inputs of a player for the first action of a game."""
     from agents.base import first_words
     from helsinki_env.envs.vector import GameVectorEnv
 
@@ -113,12 +113,12 @@ def _training(config: Any) -> None:
 
 
 class Part(NamedTuple):
-    """Kernels that are made together, for any game.
+    """Kernels that are compiled together, for any game.
 
     Attributes:
-        what: they are, for people.
-        use: calls each of them, for the game of a configuration.
-        kernels: those that Python calls, as MODULE:NAME; what these call is found from there.
+        what: description for users.
+        use: calls each kernel for the game of a configuration.
+        kernels: kernels that Python calls, as MODULE:NAME; those that they call are found automatically.
     """
 
     what: str
@@ -156,16 +156,17 @@ PARTS = {
     "net+search": Part("net+search", partial(_player, "net+search:1"), ("agents.net.search:_try",)),
     "training": Part("lessons", _training, ("training.warm:_play",)),
 }
-"""Everything that can be made ahead. Parts named like players are these players'. The part of a game that is not the
-usual one is asked for as GAME:PART."""
+"""All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
+the default are named GAME:PART.
+"""
 
 
 def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts that games between players need.
 
     Args:
-        players: their names as on a command line.
-        config: what they play; default: the usual game.
+        players: names as on a command line.
+        config: game configuration; by default, that of the default game.
     """
     from agents.registry import inner
 
@@ -176,13 +177,13 @@ def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
 
 
 def of_game(part: str, config: Any = None) -> str:
-    """Return what a part is asked for as, for the game of a configuration."""
+    """Return the name of a part for the game of a configuration."""
     spec = spec_of(config or GameConfig())
     return part if spec.unnamed else f"{spec.name}:{part}"
 
 
 def _read(part: str) -> tuple[Part, GameSpec]:
-    """Return a part and its game, by what it is asked for as; KeyError if there is none."""
+    """Return a part and its game by the part's full name; KeyError if it does not exist."""
     *game, name = part.split(":")
     if name not in PARTS or len(game) > 1:
         raise KeyError(f"{part}: the parts are {', '.join(PARTS)}")
@@ -190,7 +191,7 @@ def _read(part: str) -> tuple[Part, GameSpec]:
 
 
 def in_words(part: str) -> str:
-    """Return what a part is, for people."""
+    """Return the description of a part for users."""
     made, spec = _read(part)
     return made.what if spec.unnamed else f"{made.what} of {spec.name.capitalize()}"
 
@@ -199,18 +200,18 @@ def in_words(part: str) -> str:
 
 
 def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
-    """Make parts as far as that has not been done; show how far it is.
+    """Compile the parts that are not cached yet, with progress output.
 
     Args:
-        parts: as `parts_of` names them.
-        processes: how many work side by side; None: one for each processor and one more, as now and then one waits
-            for a kernel that another one is compiling (`kept.Claims`).
+        parts: names as returned by `parts_of`.
+        processes: number of parallel processes; None: one more than there are CPU cores, because a process sometimes
+            waits for a kernel that another one is compiling (`kept.Claims`).
 
     Returns:
-        The parts that could not be made for want of an extra.
+        The parts that could not be compiled because an extra is missing.
 
     Raises:
-        KeyError: if there is no such part.
+        KeyError: if a part does not exist.
     """
     if not kernel.JIT:
         return []
@@ -258,7 +259,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
 
 
 def _marker(part: str) -> Path:
-    """Return the file that says that a part has been made; its folder's name changes with every kernel."""
+    """Return the file that marks a part as compiled; its folder's name changes with every kernel."""
     package = Path(__file__).resolve().parent.parent.parent / "training" / "warm.py"
     return Path(kept.folder_for(str(package), kernel.CACHE_FOLDER)) / f"{part.replace(':', '-')}.made"
 
@@ -267,14 +268,14 @@ def _mark(part: str) -> None:
     try:
         with replacing(_marker(part)):
             pass
-    except OSError:  # nothing can be kept: it is made again next time
+    except OSError:  # the cache is not writable: compile again next time
         pass
 
 
 def _reached(parts: Iterable[str]) -> set[str]:
     """Return the names of the kernels of some parts: those that Python calls, and all that these call.
 
-    A kernel that is compiled for several games counts for each of them, as NAME for the usual one or GAME:NAME.
+    A kernel that is compiled for several games counts for each of them, as NAME for the default game or GAME:NAME.
     """
     return {name for part in parts for name in _reached_by(part)}
 
@@ -289,7 +290,7 @@ def _reached_by(part: str) -> set[str]:
         module, _, attribute = name.format(game=spec.name).partition(":")
         try:
             new.append(getattr(import_module(module), attribute))
-        except (ImportError, AttributeError):  # whoever makes the part says so
+        except (ImportError, AttributeError):  # the process that compiles the part reports it
             continue
     while new:
         function = new.pop().py_func
@@ -307,7 +308,7 @@ def _told(name: str, spec: GameSpec) -> str:
 
 
 def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
-    """Start the process that makes a part; its lines come into the queue, at its end an empty one."""
+    """Start the process that compiles a part; its lines go to the queue, followed by an empty one at its end."""
     command = [sys.executable, "-m", "helsinki_env.commands.ahead", part]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -324,11 +325,11 @@ def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[s
     return process
 
 
-# In the process that makes a part
+# In the process that compiles a part
 
 
-class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not followed
-    """Prints the name of each kernel that has been compiled, as `_reached` counts them."""
+class _Teller(event.Listener):  # type: ignore[misc]  # Numba is not typed
+    """Prints the name of each compiled kernel, in the form of `_reached`."""
 
     def __init__(self, spec: GameSpec) -> None:
         self.spec = spec
@@ -343,9 +344,9 @@ class _Teller(event.Listener):  # type: ignore[misc]  # Numba's classes are not 
 
 
 def _make(part: str) -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.be_silent()
-    gc.disable()  # Numba makes millions of objects: looking through them takes a tenth of the time, and the end is near
+    gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
     made, spec = _read(part)
     event.register("numba:compile", _Teller(spec))
     try:

@@ -148,7 +148,7 @@ def _one_table(
 
 
 def _tables(out: Path) -> Iterator[Table]:
-    """Yield a table for each table of a finished run."""
+    """Yield an output table for each matchup of a finished run."""
     from agents.arena.load import load_run
     from agents.standing import standing
 

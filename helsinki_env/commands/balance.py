@@ -1,4 +1,4 @@
-"""The command ``helsinki balance``: the study of which actions are too strong, and its report."""
+"""The command ``helsinki balance``: the study of overpowered board actions, and its report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["denied", "main", "report", "run"]
 
 
 def _study(name: str) -> Any:
-    """Return a module of the study that the usual game has; what any game's things are worth, `denied` tells."""
+    """Return a module of the default game's study; `denied` estimates marginal effects in any game."""
     return import_module(f"agents.{usual_spec().name}.balance.{name}")
 
 

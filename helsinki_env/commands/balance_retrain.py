@@ -1,4 +1,4 @@
-"""The command ``helsinki balance retrain``: do verdicts stand for players that learnt without the action?"""
+"""The command ``helsinki balance retrain``: test conclusions with players trained without the action."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def retrain(
             f"which the preset {asked.preset} teaches"
         )
     for action in asked.claims:
-        replace(preset, covered=(action,)).check()  # known now, not after the first network
+        replace(preset, covered=(action,)).check()  # fail now, not after the first network
     out_folder(out)
     running.open_retrained(asked, out)
     make_ahead([of_game("training"), *parts_of(["net", *preset.opponents, *preset.evaluation.opponents])])
@@ -90,7 +90,7 @@ def retrain(
         )
         summary = folder / "summary.json"
         if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
-            return  # and by the same preset, or it could not have been resumed
+            return  # with the same preset, or it could not have been resumed
         console.print(f"training {learner.name}", highlight=False)
         if not learn(training, console, again)["finished"]:
             raise UserError(
@@ -112,5 +112,5 @@ def retrain(
 
 
 def _retrained(name: str) -> Any:
-    """Return a module of what asks verdicts anew, which the usual game has."""
+    """Return a module of the default game's retraining study."""
     return import_module(f"agents.{usual_spec().name}.balance.retrained.{name}")

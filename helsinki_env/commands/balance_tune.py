@@ -1,4 +1,4 @@
-"""The command ``helsinki balance tune``: which numbers of the action board to change so that no action stands out."""
+"""The command ``helsinki balance tune``: search changes of the action board after which no action stands out."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def tune(
 
 
 def _tuning(name: str) -> Any:
-    """Return a module of the search that the usual game has."""
+    """Return a module of the default game's search."""
     return import_module(f"agents.{usual_spec().name}.balance.tune.{name}")
 
 

@@ -1,4 +1,4 @@
-"""`helsinki bench`: how fast the environment is on this machine, alone (`speed`) or against a revision (`paired`)."""
+"""`helsinki bench`: measure the environment's speed, alone (`speed`) or compared with another revision (`paired`)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from helsinki_env.terminal import plain_console
 
 __all__ = ["Page", "main"]
 
-#: The part of a page that holds the comparison; those with the figures of a game have its name.
+#: The section of a page that holds the comparison; sections with the results of a game have its name.
 _AGAINST = "against"
 _BATCHES = (1, 64, 1024, 4096)
 
 
 def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: float, json: Path | None) -> None:
-    """Measure games in tensors."""
+    """Measure tensor environments."""
     from rich.table import Table
 
     from helsinki_env.commands.tensor_speed import BATCHES, TensorRow, measure_tensors
@@ -66,7 +66,7 @@ def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: floa
 
 
 def main(
-    json: Path | None = None,  # the name of the option
+    json: Path | None = None,  # shadows the module to name the option
     seconds: float = 1.0,
     batches: tuple[int, ...] = _BATCHES,
     threads: tuple[int, ...] = (1, 2),
@@ -150,7 +150,7 @@ def main(
 
 
 def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> list[str]:
-    """Return which rows are compared; ValueError for one that there is not."""
+    """Return the rows to compare; ValueError for an unknown one."""
     known = [*ROWS, *players]
     if only and against is None:
         raise UserError("--only: found no --against, expected the revision to compare with")
@@ -161,7 +161,7 @@ def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> l
 
 
 def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | None) -> dict[str, Any]:
-    """Measure pairs, show what came of them, and return it; who presses Ctrl-C gets those that there are."""
+    """Measure pairs, show the results and return them; Ctrl-C ends the measurement early with the pairs so far."""
 
     def show() -> dict[str, Any]:
         data = comparison.data()
@@ -204,7 +204,7 @@ def _measure(
     seconds: float,
     players: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Measure a game, show its table and return what was found."""
+    """Measure a game, show its table and return the results."""
 
     def report(row: Measurement) -> None:
         if not console.is_terminal:
@@ -219,14 +219,14 @@ def _measure(
 
 
 class Page:
-    """A page with parts that are measured.
+    """A page with sections for measured results.
 
     Args:
-        path: of it.
-        parts: that it must have.
+        path: path of the page.
+        parts: sections that it must have.
 
     Raises:
-        ValueError: if it cannot be read, or lacks one of them.
+        ValueError: if the page cannot be read, or lacks a section.
     """
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
@@ -235,13 +235,13 @@ class Page:
         self._with(dict.fromkeys(parts))
 
     def write(self, contents: dict[str, str]) -> None:
-        """Put what was measured into its parts of the page as it is now; it may have been edited meanwhile."""
+        """Write results into their sections of the current page, which may have been edited in the meantime."""
         text = self._with(contents)
         with replacing(self.path, follow=True) as file:
             file.write(text.encode())
 
     def _with(self, contents: Mapping[str, str | None]) -> str:
-        """Return the page with other contents of some parts; None: as they are."""
+        """Return the page with new contents of some sections; None leaves a section unchanged."""
         try:
             with self.path.open(encoding="utf-8", newline="") as file:
                 text = file.read()

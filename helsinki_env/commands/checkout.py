@@ -1,4 +1,4 @@
-"""Another revision of the project beside the one that runs: a git worktree in a temporary folder."""
+"""Check out another revision of the project: a git worktree in a temporary folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from helsinki_env.stopping import undisturbed
 
 __all__ = ["ROOT", "Checkout", "described"]
 
-#: The folder of the project that runs.
+#: The folder of the running project.
 ROOT = Path(helsinki_env.__file__).resolve().parent.parent
 
 
 def _git(*words: str) -> str | None:
-    """Return what git prints about the project, or None if it fails.
+    """Return git's output for the project, or None if it fails.
 
-    Whoever presses Ctrl-C means this program and not git, and hooks are for those who work in a checkout.
+    Ctrl-C must stop this program and not git, and hooks are for developers in a checkout only.
     """
     command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *words]
     try:
@@ -33,26 +33,26 @@ def _git(*words: str) -> str | None:
 
 
 def described() -> str:
-    """Return which revision runs here, in words."""
+    """Return a description of the running revision."""
     commit = _git("rev-parse", "--short=7", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no")
     return f"{commit} with changes" if changed else f"{commit}"
 
 
 class Checkout:
-    """A revision in a folder of its own, which is there while the block runs.
+    """Context manager for a revision in a temporary folder.
 
     Args:
-        revision: as git understands it.
+        revision: any revision that git accepts.
 
     Attributes:
-        commit: its short name.
-        date: the day of it.
-        scratch: a folder for whatever belongs to it, removed with it.
-        folder: where its files are.
+        commit: its short hash.
+        date: its commit date.
+        scratch: temporary folder for related files, removed with the checkout.
+        folder: the folder of its files.
 
     Raises:
-        ValueError: if the project that runs is no git checkout, there is no such revision, or it has no project.
+        ValueError: if the project is not a git checkout, or the revision does not exist or lacks the project.
     """
 
     def __init__(self, revision: str) -> None:
@@ -62,7 +62,7 @@ class Checkout:
                 f"--against: found {brief(ROOT)}, which is no git checkout of the project; expected one: clone it, "
                 "install that with pip install -e, and start the command there"
             )
-        # Without this, git would read a name that begins with a dash as an option.
+        # Without this, git would parse a name that begins with a dash as an option.
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit is None:
             raise UserError(f"--against: found {brief(revision)}, expected a revision that git knows, such as HEAD~1")
@@ -74,11 +74,11 @@ class Checkout:
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self.scratch / self.commit
 
     def __enter__(self) -> Checkout:
-        """Check it out."""
+        """Check out the revision."""
         with undisturbed():
             self.scratch = Path(tempfile.mkdtemp(prefix="helsinki-env-bench-")).resolve()
             if _git("worktree", "add", "--quiet", "--detach", str(self.folder), self._full) is None:
@@ -87,11 +87,11 @@ class Checkout:
         return self
 
     def remove(self) -> None:
-        """Remove it, if that has not been done."""
+        """Remove the checkout unless it is already removed."""
         if self.scratch.exists():
             _git("worktree", "remove", "--force", str(self.folder))
             shutil.rmtree(self.scratch, ignore_errors=True)
 
     def __exit__(self, *_: object) -> None:
-        """Remove it."""
+        """Remove the checkout."""
         self.remove()

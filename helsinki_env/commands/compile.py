@@ -1,4 +1,4 @@
-"""The command ``helsinki compile``: what is compiled at first use, made at once, for images and machines in a hurry."""
+"""The command ``helsinki compile``: precompile all kernels, for images and fast first starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki evaluate``: any player against fixed opponents, to one number that others can check."""
+"""The command ``helsinki evaluate``: rate any player against fixed opponents, with a verifiable result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Games that are played again to verify a certificate, if nothing else is said.
+#: Default number of games replayed to verify a certificate.
 _AGAIN = 100
 
 
@@ -129,7 +129,7 @@ def main(
 
 
 def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
-    """Play what is missing of a tournament."""
+    """Play the missing games of a tournament."""
     from agents.arena.run import run_arena
 
     out_folder(out)
@@ -155,7 +155,7 @@ def _rate(
     from agents.registry import files_digest
 
     plan = gauntlet.plan(COUNTED + player, stage)
-    if page is not None:  # known now, not after hours
+    if page is not None:  # fail now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
             raise UserError(
                 f"--out: found {out}, where the certificates of {page.path} are kept; expected another folder"
@@ -185,14 +185,14 @@ def _rate(
         console.print(line, highlight=False, soft_wrap=True)
 
 
-#: With fewer deals, intervals say nothing: two deals give "0.0% to 99.1%".
+#: Intervals from fewer deals are uninformative: two deals give "0.0% to 99.1%".
 _DEALS_FOR_INTERVAL = 8
 
 
 def _tables(
     certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str], expected: Mapping[str, float]
 ) -> list[Table]:
-    """Return what is printed of the results: each table of the gauntlet, and each opponent."""
+    """Return the result tables to print: each matchup of the gauntlet, and each opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: choose a longer --stage"
@@ -211,7 +211,7 @@ def _tables(
 
 
 def _share(found: Mapping[str, float], enough: bool) -> str:
-    """Return a share as text, with its interval if there are deals enough."""
+    """Return a win rate as text, with its interval if there are enough deals."""
     share = f"{found['share']:.1%}"
     return f"{share} ({found['low']:.1%} to {found['high']:.1%})" if enough else share
 
@@ -223,10 +223,10 @@ def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: M
 
     target = pins_path(gauntlet)
     out_file(target, "--gauntlet")
-    if page is not None:  # known now, not after hours
+    if page is not None:  # fail now, not after hours
         with _about("--write"):
             page.check_pinned()
-    for stage in gauntlet.stages:  # a file that no player can be rated by shall not be measured first
+    for stage in gauntlet.stages:  # reject a file that cannot rate players before measuring it
         gauntlet.plan(COUNTED + gauntlet.zero, stage)
     _play(gauntlet.reference, out, playing)
     write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
@@ -242,7 +242,7 @@ def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: M
 
 @contextmanager
 def _about(option: str) -> Iterator[None]:
-    """Name the option in whatever is said of what it asks for."""
+    """Add the option's name to error messages about its value."""
     try:
         yield
     except UserError as problem:
@@ -250,7 +250,7 @@ def _about(option: str) -> Iterator[None]:
 
 
 def _command(gauntlet: Gauntlet) -> str:
-    """Return the call that measures the opponents, without where its run was."""
+    """Return the command that measures the opponents, without the folder of its run."""
     shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
     usual = shipped and gauntlet.name == usual_spec().name
     named = gauntlet.name if shipped else gauntlet.path.name
@@ -274,7 +274,7 @@ def _verify(claim: Claim, games: int, seed: int | None, processes: int | None) -
         f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the places",
         f"{count:,} of {every:,} games played again with --seed {drawn}: the same",
     ]
-    if seed is None and count < every:  # who knows the seed ahead knows what is not looked at
+    if seed is None and count < every:  # a seed known in advance would reveal the games that are not checked
         most = f"{claim.misses(len(chunks)):.1%}"
         said.append(f"at most {most} of them were changed (95 % certain); --games {every} plays all again")
     for line in said:

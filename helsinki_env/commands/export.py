@@ -1,4 +1,4 @@
-"""The command ``helsinki export``: a trained network as an ONNX model, without PyTorch, or in half the size."""
+"""The command ``helsinki export``: write a trained network as an ONNX model, without PyTorch, or in half the size."""
 
 from __future__ import annotations
 

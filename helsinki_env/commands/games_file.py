@@ -1,4 +1,4 @@
-"""The file that the games of a match go to as they end, and from which a match that was stopped goes on."""
+"""The output file for the games of a match, from which an interrupted match resumes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["GamesFile"]
 
 
 class GamesFile:
-    """Takes the games of a match as they end, and writes them in the order of their numbers.
+    """Collects the games of a match as they end, and writes them in the order of their numbers.
 
-    The file appears when the block ends or `keep` is called; until then, or if something goes wrong, what was there
-    before stays. Nobody else writes to it meanwhile.
+    The file appears when the block ends or `keep` is called; until then, or after an error, the previous file remains.
+    No other process writes to it in the meantime.
 
     Args:
-        path: the file; None: the games are only counted.
-        match: what is played.
-        games: how many games it has.
-        append: keep what the file holds and write after it.
-        resume: the same, but the games at its end are those of the match that have been played already.
+        path: the file; None only counts the games.
+        match: the match.
+        games: number of games in the match.
+        append: retain the contents of the file and write after them.
+        resume: as `append`, but the games at the end of the file are finished games of the match.
 
     Attributes:
-        before: the results of those games; None if there are none.
+        before: the results of those games, or None.
 
     Raises:
-        RecordError: if the file cannot be written, or does not end with games of the match where it should.
+        RecordError: if the file cannot be written, or does not end with games of the match as required.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class GamesFile:
         self.path, self.match, self.games, self.resume = path, match, games, resume
         self.before: Results | None = None
         self._writer = None if path is None else RecordWriter(path, append=append)
-        #: Games that are to be written when all before them are there.
+        #: Finished games that wait for all games before them.
         self._waiting: dict[int, Record] = {}
         self._next = 0
         self._count = 0
@@ -52,11 +52,11 @@ class GamesFile:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """Return how many games of the match there are."""
+        """Return the number of finished games of the match."""
         return self._count
 
     def __enter__(self) -> GamesFile:
-        """Open the file, and read what is there already."""
+        """Open the file and read its contents."""
         if self._writer is None:
             return self
         self._writer.__enter__()
@@ -69,7 +69,7 @@ class GamesFile:
         return self
 
     def _read(self, writer: RecordWriter) -> None:
-        """Take the games of the match from the end of the file, and copy what stands before them."""
+        """Read the games of the match from the end of the file, and copy the lines before them."""
         assert self.path is not None
         if not self.path.exists():
             raise RecordError(f"--resume: {self.path} is not there; leave out --resume to begin")
@@ -109,10 +109,10 @@ class GamesFile:
             raise RecordError(f"{self.path}, line {number}: {problem}") from None
 
     def add(self, results: Results) -> None:
-        """Take games that have ended; called from several threads."""
+        """Add finished games; called from several threads."""
         with undisturbed(), self._lock:
             if self._closed:
-                return  # too late: the command is being stopped
+                return  # too late: the command is stopping
             self._count += len(results)
             if self._writer is not None:
                 self._waiting |= dict(zip(results.numbers.tolist(), results.records(), strict=True))
@@ -121,7 +121,7 @@ class GamesFile:
                     self._next += 1
 
     def keep(self) -> str:
-        """Put the file in its place with the games that there are, and return what is kept and how to go on."""
+        """Save the file with the games so far, and return a message with the number saved and how to resume."""
         with undisturbed(), self._lock:
             total = f"{self.match.whole(self.games):,} games"
             if self._writer is None:
@@ -145,7 +145,7 @@ class GamesFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put the file in its place, or leave what was there if something went wrong or a game is missing."""
+        """Save the file, or leave the previous one after an error or if a game is missing."""
         if self._writer is None:
             return
         with undisturbed(), self._lock:

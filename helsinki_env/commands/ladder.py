@@ -1,4 +1,4 @@
-"""The command ``helsinki ladder``: a tournament from its file to the page with ratings and figures."""
+"""The command ``helsinki ladder``: play a tournament and write the page with ratings and figures."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What is timed, said so that any version of the project can be timed by it; and the process that times one.
+"""Speed measurements that work with any version of the project, and the process that runs them.
 
-Everything is uniformly random legal play, but for the players that think. A measurement is prepared once, which also
-compiles, and then made as often as one likes: it takes seconds and returns decisions per second.
+All games are uniformly random legal play, except for the search players. A measurement is prepared once, which includes
+compilation, and can then be repeated: it takes a time in seconds and returns actions per second.
 
     PYTHONPATH=CHECKOUT python -P measures.py
 
-times the project of a checkout: a line of JSON with what is asked, see `Asked` and `ROWS`, is answered by a line with
-the rate, or with the reason why there is none. Of the project only public names that have been there for long are used,
-and nothing of it is imported before it is needed: what one version lacks costs that version that row alone.
+measures the project of a checkout. For each JSON request line (see `Asked` and `ROWS`) it writes a line with the rate,
+or with the reason why there is none. It uses only long-standing public names of the project and imports them on demand.
+A version that lacks a name loses only the rows that need it.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ import numpy as np
 __all__ = ["ROWS", "Asked", "Row", "choosing", "guided", "median_rate", "playing", "playouts"]
 __all__ += ["row_of", "split_rates", "stepping", "thinking"]
 
-#: Steps before anything is timed, so that the games of a batch have come to different phases.
+#: Steps before timing starts, so that the games of a batch are in different phases.
 _MIXED = 128
-#: Games that the heuristic plays to the end before somebody looks at the clock again.
+#: Games that the heuristic plays to the end between two clock checks.
 _GUIDED = 256
-#: One in so many decisions of a game is asked of a player that thinks; the next time it is the one after.
+#: A search player is queried for one in this many actions of a game, with an offset that grows with each repetition.
 _EVERY = 5
 
-#: Takes seconds, returns decisions per second.
+#: Takes seconds, returns actions per second.
 Rate = Callable[[float], float]
-#: The same, of the environment alone and with choosing the decisions.
+#: As `Rate`, for the environment alone and including action selection.
 Rates = Callable[[float], tuple[float, float]]
 
 
 def median_rate(run: Callable[[], int], seconds: float) -> float:
-    """Return the median of counts per second over pieces of at least a tenth of `seconds`."""
+    """Return the median of counts per second over periods of at least a tenth of `seconds`."""
     run()
     rates: list[float] = []
     end = time.perf_counter() + seconds
@@ -55,7 +55,7 @@ def median_rate(run: Callable[[], int], seconds: float) -> float:
 
 
 def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
-    """Return medians of decisions per second, (step alone, with choosing), from one run that times both."""
+    """Return median actions per second, (step alone, with action selection), from one run that times both."""
     alone: list[float] = []
     both: list[float] = []
     choose()
@@ -77,7 +77,7 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
 
 
 def stepping(env: Any) -> Rates:
-    """Prepare steps of a batch, of all seats or of one that learns."""
+    """Prepare steps of a batch, of all seats or of one learning seat."""
     from helsinki_env.playout import choose_uniformly, player_words
 
     words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
@@ -97,13 +97,13 @@ def stepping(env: Any) -> Rates:
 
 
 def playing(env: Any) -> Rates:
-    """Prepare games of a PettingZoo environment, played as a user would; any that has masks will do."""
+    """Prepare games of any PettingZoo environment with action masks, in a typical user loop."""
     env.reset(seed=0)
     uniform = np.random.default_rng(0).random(4096).tolist()
     count = 0
 
     def play() -> tuple[int, float]:
-        """Play a piece of a game; return decisions and the time for choosing them."""
+        """Play up to 200 steps; return the number of steps and the time for action selection."""
         nonlocal count
         choosing, steps = 0.0, 0
         clock = time.perf_counter
@@ -140,7 +140,7 @@ def playing(env: Any) -> Rates:
 
 
 def playouts(env: Any) -> Rate:
-    """Prepare random games of a batch to their end, in compiled code."""
+    """Prepare random playouts of a batch to the end, in compiled code."""
     from helsinki_env.playout import play_out, player_words
 
     ids = env.reset(seed=0)[0]["action_mask"].shape[1]
@@ -153,7 +153,7 @@ def playouts(env: Any) -> Rate:
 
 
 def guided(env: Any) -> Rate:
-    """Prepare games that the heuristic plays to the end in compiled code, as the search players do."""
+    """Prepare games that the heuristic plays to the end in compiled code, as in the search players."""
     from agents.heuristic.playouts import play_out_guided
 
     env.reset(seed=0)
@@ -169,7 +169,7 @@ def guided(env: Any) -> Rate:
 
 
 def choosing(env: Any) -> Rate:
-    """Prepare the choice of random legal decisions for a batch whose games are at different phases."""
+    """Prepare the sampling of random legal actions for a batch whose games are in different phases."""
     from helsinki_env.playout import choose_uniformly, player_words
 
     words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
@@ -185,7 +185,7 @@ def choosing(env: Any) -> Rate:
 
 
 def _random_lines(first: Any, games: int) -> list[list[int]]:
-    """Return random legal decisions from the beginning of a game to its end, for each of some games."""
+    """Return random legal actions from the start of a game to its end, for each of some games."""
     rng, lines = random.Random(0), []
     for _ in range(games):
         game, line = first.clone(), []
@@ -211,7 +211,7 @@ def stepping_one(first: Any) -> Rate:
 
 
 def masking_one(first: Any) -> Rate:
-    """Prepare `Game.legal_mask` after a decision."""
+    """Prepare `Game.legal_mask` after an action."""
     games = [first.clone()]
     for action in _random_lines(first, 1)[0]:
         games.append(games[-1].clone())
@@ -226,17 +226,17 @@ def masking_one(first: Any) -> Rate:
 
 
 def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0) -> Callable[[], float]:
-    """Prepare decisions of a player that thinks.
+    """Prepare actions of a search player.
 
     Args:
-        player: who is asked.
-        first: the game as it begins.
-        line: how the game goes; default: as the player decides.
-        every: of those decisions that are a choice, one in so many is asked.
-        turn: which of them.
+        player: the player.
+        first: the game in its initial state.
+        line: actions of the game; by default, the player's own.
+        every: query the player for one in this many actions with a choice.
+        turn: offset of these actions.
 
     Returns:
-        A function that plays the game and returns decisions with a choice per second.
+        A function that plays the game and returns actions with a choice per second.
     """
     from agents.base import decide
 
@@ -263,16 +263,16 @@ def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, 
 
 
 class Asked(NamedTuple):
-    """What is measured.
+    """A measurement request.
 
     Attributes:
         row: a key of `ROWS`, or the name of a player.
         game: the name of the game.
-        games: how many are played side by side, where they are.
-        threads: of the row with several.
-        line: decisions of a game to its end, with seed 0, along which players are asked.
-        turn: how often that has been done before.
-        seconds: how long it may take; players that think take as long as they do.
+        games: batch size of the rows with batches.
+        threads: number of threads of the multithreaded row.
+        line: actions of a game with seed 0 to its end, along which players are queried.
+        turn: number of previous repetitions.
+        seconds: measurement time; search players may exceed it.
     """
 
     row: str
@@ -285,13 +285,13 @@ class Asked(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Something to measure.
+    """A kind of measurement.
 
     Attributes:
-        name: for people.
-        prepare: for it.
-        single: whether it is of one game at a time.
-        threaded: whether it has several threads.
+        name: description for users.
+        prepare: prepares the measurement.
+        single: whether it measures one game at a time.
+        threaded: whether it uses several threads.
     """
 
     name: str
@@ -301,7 +301,7 @@ class Row(NamedTuple):
 
 
 def _named(asked: Asked, name: str) -> Any:
-    """Return a public name of the package that says of which game it is; AttributeError if there is none."""
+    """Return a public, game-specific name of the package; AttributeError if it does not exist."""
     return getattr(import_module("helsinki_env"), asked.game.capitalize() + name)
 
 
@@ -353,16 +353,16 @@ ROWS = {
     "step": Row("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
     "mask": Row("Game.legal_mask after a step", lambda asked: masking_one(_first(asked)), single=True),
 }
-"""Rows of a comparison, by what they are asked for as. Two players, unless the name says otherwise."""
+"""Rows of a comparison by key, with two players unless the name says otherwise."""
 
 
 def row_of(key: str) -> Row:
-    """Return a row by what it is asked for as: one of `ROWS`, or a player."""
+    """Return a row by its key: one of `ROWS`, or a player."""
     return ROWS.get(key) or Row(f"{key}, decisions with a choice", _player, single=True)
 
 
 def _answer(asked: Asked, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
-    """Measure; what was prepared for the same row is used again, and that for another one let go."""
+    """Run a measurement; reuse a preparation for the same row and discard one for another row."""
     key = asked.row, asked.game
     try:
         if key not in prepared:
@@ -378,7 +378,7 @@ def _reason(problem: Exception) -> dict[str, Any]:
 
 
 def _serve(questions: TextIO, answers: TextIO) -> None:
-    """Answer questions to their end; the first answer says which package is measured."""
+    """Answer requests until the input ends; the first answer names the package that is measured."""
 
     def say(answer: dict[str, Any]) -> None:
         print(json.dumps(answer), file=answers, flush=True)
@@ -394,5 +394,5 @@ def _serve(questions: TextIO, answers: TextIO) -> None:
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(1), "w") as channel:
-        os.dup2(2, 1)  # whatever else is printed is no answer
+        os.dup2(2, 1)  # other output must not mix with the answers
         _serve(sys.stdin, channel)

@@ -1,4 +1,4 @@
-"""The options that commands share: which numbers they may be, what is played, and the text that says it again."""
+"""Shared command options: their ranges, the game configuration, and its description as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from helsinki_env.files import check_folder, check_writable
 
 __all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
 
-#: What whole numbers may be, by the name of the option: the least, and the most, None for what 64 bits hold.
+#: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
 _WHOLE: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "games": (1, 1_000_000_000),
@@ -31,7 +31,7 @@ _WHOLE: dict[str, tuple[int, int | None]] = {
     "processes": (1, 1024),
     "threads": (1, 1024),
 }
-#: What other numbers lie between.
+#: Ranges of other numeric options.
 _NUMBERS: dict[str, tuple[float, float | None]] = {
     "minutes": (0, None),
     "seconds": (0, None),
@@ -41,10 +41,9 @@ _NUMBERS: dict[str, tuple[float, float | None]] = {
 
 
 def checked(main: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a command as tyro shall read it.
+    """Return the function of a command in the form that tyro parses.
 
-    It refuses numbers that are none or that no command can work with, and its help shows what an option that may be
-    left out takes, not that None stands for nothing.
+    It rejects invalid or out-of-range numbers, and its help shows the type of an optional value instead of None.
     """
 
     @wraps(main)
@@ -62,14 +61,14 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     parameters = [
         one.replace(annotation=_shown(kinds[name], one.default)) for name, one in signature.parameters.items()
     ]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # functions may have one
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
     run.__annotations__ = {one.name: one.annotation for one in parameters}
-    del run.__wrapped__  # or its annotations would be read
+    del run.__wrapped__  # otherwise tyro would read its annotations
     return run
 
 
 def _shown(kind: Any, default: object) -> Any:
-    """Return the annotation of an option, with what the help says of one that may be left out."""
+    """Return the annotation of an option, with the help text for an optional one."""
     if default is not None:
         return kind
     inner = [
@@ -89,21 +88,21 @@ def game_config(
     game: str | None = None,
     counted_by: str = "--num-players",
 ) -> Any:
-    """Return what is played.
+    """Return the game configuration.
 
     Args:
-        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
-        num_players: 2, 3 or 4; None: the file's.
-        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
-        dry_roads: whether the expansion is played; False: as the file says.
+        config: a name in configs/game or the path of a YAML file; the other options change individual values of it.
+        num_players: 2, 3 or 4; None uses the value of the file.
+        covered: board actions disabled for all, separated by commas, or first_game for the bottom row.
+        dry_roads: whether to play with the expansion; False uses the value of the file.
         components: a name in configs/components or the path of a YAML file.
-        default_players: how many play if neither a number nor a file is given.
-        game: its name; None: as the file says, or the usual one.
-        counted_by: what says how many play, for messages.
+        default_players: number of players if neither a number nor a file is given.
+        game: its name; None uses the game of the file, or the default one.
+        counted_by: the option that determines the number of players, for messages.
 
     Raises:
-        ConfigError, ComponentError: for values that cannot be played.
-        ValueError: for an unknown `game`, or one that is not the file's.
+        ConfigError, ComponentError: if a value is invalid.
+        ValueError: if `game` is unknown or differs from that of the file.
     """
     players = default_players if num_players is None else num_players
     if config is None or num_players is not None:
@@ -125,12 +124,12 @@ def game_config(
 
 
 def out_file(path: Path, option: str = "--out") -> None:
-    """See to it, before any work, that the file of an option can be written; ValueError if not."""
+    """Check, before any work, that the output file of an option can be written; ValueError if not."""
     _out(check_writable, path, option, "a file that can be written")
 
 
 def out_folder(path: Path, option: str = "--out") -> None:
-    """See to it, before any work, that files can be written to the folder of an option; ValueError if not."""
+    """Check, before any work, that files can be written to the folder of an option; ValueError if not."""
     _out(check_folder, path, option, "a folder that can be written to")
 
 
@@ -143,7 +142,7 @@ def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) 
 
 
 def game_text(config: Any) -> str:
-    """Return what is played in a few words, for titles."""
+    """Return a short description of the configuration, for titles."""
     spec = spec_of(config)
     usual = spec.config(num_players=config.num_players)
     extras = [] if spec.unnamed else [spec.name.capitalize()]

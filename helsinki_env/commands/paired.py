@@ -1,10 +1,10 @@
-"""The project against an earlier revision of it: both are measured in turn, and what counts is how often as fast.
+"""Compare the project's speed with an earlier revision by paired measurements.
 
-A machine is never equally fast twice. So two processes stand side by side, one with the code of either revision, and
-each row is measured by one, by the other, by the other and by the one again, within seconds: whatever changes slowly
-meets both alike. That is a pair. The next one has new processes, for where their memory lies is chance, too, and
-begins with the other side. A row is the median of the ratios of its pairs, with the lowest and highest, and an interval
-for the median by order statistics, which takes nothing for granted but that pairs do not depend on each other.
+The speed of a machine varies over time. Two processes therefore run in parallel, one for each revision. Each row is
+measured in the order A, B, B, A within seconds, so slow changes affect both alike. These measurements form a pair. The
+next pair uses new processes, because memory layout is random too, and starts with the other revision. A row reports the
+median, minimum and maximum of the ratios of its pairs. The interval for the median comes from order statistics and
+assumes only that pairs are independent.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from helsinki_env.engine.spec import spec_of
 
 __all__ = ["Compared", "Comparison", "interval"]
 
-#: Seconds for each row as long as only compiling counts.
+#: Seconds for each row during warm-up, when only compilation matters.
 _GLANCE = 0.01
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return an interval for the median of what the values are drawn from, None if they are too few: 6 are enough.
+    """Return a confidence interval for the population median, None if there are too few values (6 suffice for 95%).
 
-    It reaches from the kth value from below to the kth from above, where k is the largest number for which fewer than k
-    heads in as many throws of a coin as there are values are rare enough (the sign test turned round).
+    It extends from the kth smallest to the kth largest value. k is the largest number for which fewer than k heads in n
+    coin flips, for n values, are sufficiently rare (an inverted sign test).
     """
     ordered, throws, fewer, k = sorted(values), len(values), 0, 0
     while 2 * (fewer + math.comb(throws, k)) <= (1 - confidence) * 2**throws:
@@ -45,7 +45,7 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, 
 
 
 def _summary(ratios: Sequence[float]) -> dict[str, Any]:
-    """Return what is told of ratios, empty if there are none."""
+    """Return summary statistics of ratios, or an empty dict without ratios."""
     if not ratios:
         return {}
     found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
@@ -58,12 +58,12 @@ class Compared:
 
     Attributes:
         game: the name of the game.
-        row: what is measured, as `measures.row_of` knows it.
-        name: for people.
-        games: side by side.
-        threads: that share a step.
-        rates: decisions per second in each pair, of the project that runs (now) and the other revision (then).
-        lacks: why one of them cannot be measured.
+        row: key of the measurement, as for `measures.row_of`.
+        name: description for users.
+        games: batch size.
+        threads: number of threads for a step.
+        rates: actions per second in each pair, of the running project (now) and the other revision (then).
+        lacks: reason why a revision cannot be measured.
     """
 
     game: str
@@ -75,30 +75,30 @@ class Compared:
     lacks: dict[str, str] = field(default_factory=dict)
 
     def against(self, other: list[float]) -> list[float]:
-        """Return how often as fast the project that runs is, pair by pair."""
+        """Return the speed ratio of the running project to other rates, pair by pair."""
         return [one / two for one, two in zip(self.rates["now"], other, strict=False)]
 
     def data(self) -> dict[str, Any]:
-        """Return it as plain data for JSON, with what follows from the rates."""
+        """Return the row as plain data for JSON, with statistics of the rates."""
         medians = {f"{side}_median": statistics.median(rates) for side, rates in self.rates.items() if rates}
         ratios = self.against(self.rates["then"])
         return {**self.__dict__, **medians, "ratios": ratios, **_summary(ratios)}
 
 
 class Comparison:
-    """What is compared, and what has come of it so far.
+    """A comparison and its results so far.
 
     Args:
         checkout: the other revision.
-        configs: the usual configuration of each game.
-        rows: what is measured, keys of `measures.ROWS` or names of players.
-        games: side by side.
-        threads: of the row with several.
-        seconds: for each row, pair and side.
+        configs: the default configuration of each game.
+        rows: measurements: keys of `measures.ROWS` or names of players.
+        games: batch size.
+        threads: number of threads of the multithreaded row.
+        seconds: for each row, pair and revision.
 
     Attributes:
         rows: one for each game and key.
-        pairs: how many are complete.
+        pairs: number of complete pairs.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Comparison:
                 self.rows.append(Compared(game, key, row.name, *shape))
 
     def warm(self, advance: Callable[[int], None]) -> None:
-        """Compile what is measured, and find out what there is not; `advance` is called after each row."""
+        """Compile the measured code and detect missing rows; `advance` is called after each row."""
         with self._workers() as workers:
             for row in self.rows:
                 self._measure(row, workers, ("then", "now"), _GLANCE)
@@ -140,7 +140,7 @@ class Comparison:
             yield {"now": now, "then": then}
 
     def _measure(self, row: Compared, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
-        """Measure a row by the process of each side in an order; the mean of a side counts."""
+        """Measure a row in both processes in the given order, and average each revision's rates."""
         asked = self._asked._replace(
             row=row.row, game=row.game, line=self._lines[row.game], turn=self.pairs, seconds=seconds
         )
@@ -157,7 +157,7 @@ class Comparison:
                 row.rates[side].append(statistics.mean(rates))
 
     def within(self) -> list[dict[str, Any]]:
-        """Return what follows for the project that runs: what threads bring, and how fast other games are."""
+        """Return ratios within the running project: several threads to one, and other games to the first."""
         rows = {(row.game, row.row): row for row in self.rows}
         pairs = []
         first = self.rows[0].game
@@ -170,7 +170,7 @@ class Comparison:
         return [{"name": name, **_summary(row.against(other.rates["now"]))} for name, row, other in pairs]
 
     def data(self) -> dict[str, Any]:
-        """Return everything as plain data for JSON."""
+        """Return all results as plain data for JSON."""
         return {
             "helsinki_env": helsinki_env.__version__,
             "machine": machine(),
@@ -184,7 +184,7 @@ class Comparison:
 
 
 def _line(config: Any) -> list[int]:
-    """Return the decisions of a game that the heuristic plays against itself, with seed 0."""
+    """Return the actions of a game of the heuristic against itself, with seed 0."""
     game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
     line: list[int] = []
     while not game.done:

@@ -1,4 +1,4 @@
-"""How commands play the parts of what they study: each a tournament in a folder of its own, in sight of who waits."""
+"""Run the tournaments of a study, one folder each, with progress output."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["address_of", "check_players", "playing_parts"]
 
 
 def address_of(ray: tuple[str, ...] | None) -> str | None:
-    """Return the address that follows the option --ray, None without one.
+    """Return the address given to the option --ray, None without one.
 
     Raises:
-        ValueError: if there are more.
+        ValueError: if there are several.
     """
     if ray is not None and len(ray) > 1:
         raise UserError(f"--ray: found {' '.join(ray)}, expected one address or none")
@@ -30,14 +30,14 @@ def address_of(ray: tuple[str, ...] | None) -> str | None:
 
 
 def check_players(names: Iterable[str], config: Any = None) -> None:
-    """Make every player once: a mistake in a name shall not come to light after hours of games.
+    """Create every player once, so that an invalid name fails before hours of games.
 
     Args:
-        names: of the players.
-        config: what they play; default: the usual game.
+        names: names of the players.
+        config: game configuration; by default, that of the default game.
 
     Raises:
-        PlayerError: if there is no such player.
+        PlayerError: if a player does not exist.
     """
     from agents.registry import make_player
 
@@ -46,12 +46,12 @@ def check_players(names: Iterable[str], config: Any = None) -> None:
 
 
 def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
-    """Return what plays a part, given its name and what is played, or goes on with it.
+    """Return a function that plays or resumes a tournament, given its name and plan.
 
     Args:
-        out: folder of all parts.
-        processes: how many play side by side; None: one for each processor.
-        ray: what follows the option --ray; None: it was not given.
+        out: folder of all tournaments.
+        processes: number of parallel processes; None: one per CPU core.
+        ray: value of the option --ray; None if it was not given.
     """
     from agents.arena.run import run_arena
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki play``: a page on this machine where people play, against players and each other."""
+"""The command ``helsinki play``: a local web page for games against players and between people."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Addresses that stand for all of this machine, each with one that a browser can open."""
+"""Wildcard addresses, each with one that a browser can open."""
 _MOST_UNSENT_BYTES = 2**18
-"""Bytes that the system keeps for a browser that takes nothing."""
+"""Size of the socket send buffer for each connection, in bytes."""
 
 
 def main(
@@ -40,7 +40,7 @@ def main(
     host: str = "127.0.0.1",
     port: int = 8000,
     data: Path | None = None,
-    open: bool = True,  # noqa: A002  # the option is to be called --no-open
+    open: bool = True,  # noqa: A002  # the name gives the option --no-open
     trust: bool = False,
 ) -> None:
     """Play in a browser: against players, against each other, or watch players meet.
@@ -103,7 +103,7 @@ def main(
             log_level="warning",
             access_log=False,
             ws_max_size=MOST_BYTES,
-            ws_per_message_deflate=bool(token),  # within one machine it takes longer than it saves
+            ws_per_message_deflate=bool(token),  # within one machine, compression takes longer than it saves
             timeout_graceful_shutdown=1,
             server_header=False,
         )
@@ -120,14 +120,14 @@ def main(
     console.print("Ctrl-C stops; all tables are kept.")
     if open:
         webbrowser.open(address)
-    # Ctrl-C before the server runs leaves its coroutine behind, which is no fault.
+    # Ctrl-C before the server runs leaves its coroutine behind, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     with kept(lambda: f"tables are kept in {folder}"):
         server.run(sockets=[listening])
 
 
 def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
-    """Raise PlayerError if tables of a folder name code that is neither typed in the command nor trusted."""
+    """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
     from agents.registry import check_code
     from helsinki_env.web.store import Store
 
@@ -140,7 +140,7 @@ def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> Table:
-    """Return the table that the command line asks for; its players are tried, so that what is wrong is said at once."""
+    """Return the table that the command line describes; its players are created once to detect errors early."""
     from agents.registry import make_player
     from helsinki_env.web.tables import HUMAN, Chair, Table
 
@@ -156,18 +156,18 @@ def _in_address(host: str) -> str:
 
 
 def _own_address(family: int) -> str:
-    """Return the address under which other machines know this one, or its name if there is none."""
+    """Return the address of this machine on the network, or its name if there is none."""
     with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
-        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # nothing is sent
+        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # sends nothing
         return str(asking.getsockname()[0])
     return socket.gethostname()
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening socket.
 
     Raises:
-        ValueError: if the address cannot be listened on.
+        ValueError: if the address cannot be bound.
     """
     if not 0 <= port <= 65535:
         raise UserError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")

@@ -1,4 +1,4 @@
-"""The command ``helsinki rate``: ratings of the players of a run, sequential tests, and the report as files."""
+"""The command ``helsinki rate``: ratings of the players of a run, sequential tests, and the report files."""
 
 from __future__ import annotations
 
@@ -92,16 +92,16 @@ def main(
 def rate_run(
     run: Path, *, reference: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> tuple[list[Ratings], dict[str, Any]]:
-    """Return the ratings of every table of a run that has games, and where they come from.
+    """Return the ratings of every matchup of a run with games, and their source.
 
     Args:
-        run: its folder.
-        reference: the player at zero.
-        resamples: resamples for intervals.
-        seed: of the resampling.
+        run: folder of the run.
+        reference: the player with rating zero.
+        resamples: number of resamples for intervals.
+        seed: seed of the resampling.
 
     Raises:
-        ArenaError: if there is no run that can be read.
+        ArenaError: if the run cannot be read.
         RatingError: if its games allow no ratings.
     """
     from agents.arena.load import load_run
@@ -131,7 +131,7 @@ def rate_run(
 
 
 def _played(path: Path) -> Sequence[Games]:
-    """Return the tables of a run or of a file of records."""
+    """Return the games of a run or of a file of records, by matchup."""
     from agents.arena.load import load_run
     from agents.arena.recorded import recorded_tables
 
@@ -144,19 +144,19 @@ def _played(path: Path) -> Sequence[Games]:
 
 
 def show(console: Console, tables: list[Ratings]) -> None:
-    """Print the ratings of each table."""
+    """Print the ratings of each matchup."""
     for ratings in tables:
         console.print(_table(ratings))
         console.print(_seats(ratings), highlight=False, soft_wrap=True)
 
 
 def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
-    """Write the report, each file whole or not at all.
+    """Write the report; each file is written atomically.
 
     Args:
-        page: where the page goes, NAME.md; NAME.json stands beside it.
-        data: everything that it says, see `agents.rating.report.report_files`.
-        images: folder of the figures, seen from the page.
+        page: path of the page, NAME.md; NAME.json is written to the same folder.
+        data: contents of the report, see `agents.rating.report.report_files`.
+        images: folder of the figures, relative to the page.
     """
     from agents.rating.report import report_files
     from helsinki_env.files import replacing
@@ -205,7 +205,7 @@ def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: 
 
 
 def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> None:
-    """Print what the sequential test says of each table in which both players sat."""
+    """Print the sequential test's result for each matchup with both players."""
     names = [name.strip() for name in better.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise UserError(f"--better: found {better!r}, expected two players, A,B")

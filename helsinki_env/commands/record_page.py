@@ -1,4 +1,4 @@
-"""The page of a recorded game that ``helsinki replay --html`` writes."""
+"""The page of a recorded game, written by ``helsinki replay --html``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from helsinki_env.play.record import Record, replay
 
 __all__ = ["check_page", "write_page"]
 
-#: Stands for no judgement where judges have their names.
+#: The evaluator name that disables evaluation.
 _NONE = "none"
 
 
 def check_page(path: Path | None, judge: str | None, seat: int | None) -> None:
-    """See to it, before any work, that the options make sense and the page can be written.
+    """Check, before any work, that the options are consistent and the page can be written.
 
     Raises:
         ValueError: if not.
@@ -43,15 +43,15 @@ def write_page(record: Record, path: Path, judge: str | None, seat: int | None) 
 
     Args:
         record: the game.
-        path: the file, which is replaced if it is there.
-        judge: the name of a player, or none; None: the usual one, if it can judge here.
-        seat: the seat that looks, which sees no judgement; None sees all.
+        path: the file, replaced if it exists.
+        judge: name of the evaluator, or none; None uses the default one if it is available.
+        seat: the viewing seat, without evaluation; None shows everything.
 
     Raises:
         RecordError: if the record cannot be replayed.
-        ValueError: if the judge cannot judge, or the game has no drawings.
+        ValueError: if the evaluator cannot evaluate the game, or the game has no drawings.
     """
-    replay(record)  # what is wrong with it is said before anybody waits
+    replay(record)  # report an invalid record before the evaluation starts
     judgement = None if judge == _NONE or seat is not None else _judgement(record, judge)
     with Waiting(len(record.decisions) + 1, "pictures") as waiting:
         text = page(record, judgement, seat=seat, progress=_counted(waiting))
@@ -76,5 +76,5 @@ def _judgement(record: Record, judge: str | None) -> Judgement | None:
 
 
 def _counted(waiting: Waiting) -> Callable[[int, int], None]:
-    """Return what tells somebody who waits how many are done."""
+    """Return a progress callback that updates the display."""
     return lambda done, _: waiting.advance(done - waiting.done)

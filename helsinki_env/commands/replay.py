@@ -1,4 +1,4 @@
-"""The command ``helsinki replay``: a recorded game in the terminal, as pictures or as a page, checked meanwhile."""
+"""The command ``helsinki replay``: show a recorded game in the terminal, as pictures or as a page, and check it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ View = tuple[BoardGame, list[str]]
 
 
 def _views(record: Record, each: str) -> Iterator[View]:
-    """Yield the table at the beginning and after each turn or decision, with the decisions that led to it."""
+    """Yield the table at the start and after each turn or action, with the actions that led to it."""
     so_far: list[str] = []
     mover: tuple[int, int] | None = None
     describe = spec_of(record.config).describe
@@ -128,7 +128,7 @@ def _print(record: Record, views: list[View], seat: int | None, step: bool, colo
 
 
 def _result(record: Record) -> str:
-    """Return who scored what, best first; between those who share a place stands an equals sign."""
+    """Return the players with their points, best first; an equals sign separates ties."""
     places, scores = record.places or (), record.scores or ()
     text, before = "", None
     for seat in sorted(range(len(places)), key=places.__getitem__):
@@ -139,7 +139,7 @@ def _result(record: Record) -> str:
 
 
 def _check(path: Path, suffix: str) -> None:
-    """See to it that pictures can be written there."""
+    """Check that pictures can be written to a path."""
     option = f"--{suffix[1:]}"
     if path.suffix.lower() == suffix:
         out_file(path, option)
@@ -150,7 +150,7 @@ def _check(path: Path, suffix: str) -> None:
 
 
 def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffix: str) -> None:
-    """Write one picture of the last view, or all of them into a folder."""
+    """Write a picture of the last view, or all views into a folder."""
     single = path.suffix.lower() == suffix
     folder = path.parent if single else path
     folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
 
 
 def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
-    """Return what makes plain data of a game, and what draws that."""
+    """Return the functions that convert a game to plain data and draw it."""
     spec = spec_of(record.config)
     if spec.to_dict is None or spec.render is None:
         raise UserError(f"helsinki replay: found a game of {spec.name}, which has no drawings")

@@ -1,4 +1,4 @@
-"""The command ``helsinki simulate``: games between players, a table of who wins, and the games as a file."""
+"""The command ``helsinki simulate``: play games between players, show win rates, and save the games to a file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How fast the environment is on this machine: decisions per second, and as a ratio to a yardstick of the same run.
+"""Measure the environment's speed on this machine: actions per second, and the ratio to a baseline of the same run.
 
-Machines are shared, throttled and noisy, so a bare figure says little about the code. The yardstick is a compiled loop
-that writes 1 KB of observation and a mask for each step and does nothing else: about as much as any environment of this
-size must write, the same for every game. Every figure is the median of repeated measurements, and play is uniformly
-random and legal; but for the players that think, whose figures come last: they play their own games.
+Machines are shared, throttled and noisy, so an absolute figure says little about the code. The baseline is a compiled
+loop that only writes 1 KB of observation and a mask for each step. Any environment of this size must write about as
+much, and the baseline is the same for every game. Every figure is the median of repeated measurements of uniformly
+random legal play. The exceptions are the search players at the end, which play their own games.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _YARD_BYTES, _YARD_MASK = 1024, 554
 
 @dataclass(frozen=True)
 class Measurement:
-    """One row of the benchmark.
+    """A row of the benchmark.
 
     Attributes:
-        name: what was measured.
-        batch: games side by side.
-        threads: threads that share a step.
-        per_second: decisions per second of the environment alone (clone: games copied per second; players that think:
-            their own decisions).
-        with_choosing: the same with the time for choosing random legal decisions, None where it is not apart.
-        ratio: `per_second` divided by the yardstick's steps per second on one thread.
+        name: description of the measurement.
+        batch: number of games in the batch.
+        threads: number of threads for a step.
+        per_second: actions per second of the environment alone (clone: games copied per second; search players: their
+            own actions).
+        with_choosing: the same including the sampling of random legal actions, None if it is not measured separately.
+        ratio: `per_second` divided by the baseline's steps per second on one thread.
     """
 
     name: str
@@ -67,7 +67,7 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
 
 
 def yardstick(batch: int, seconds: float) -> float:
-    """Return steps per second of the yardstick on one thread; it is the same for every game."""
+    """Return steps per second of the baseline on one thread; it is the same for every game."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
     masks = np.zeros((batch, _YARD_MASK), np.int8)
 
@@ -79,7 +79,7 @@ def yardstick(batch: int, seconds: float) -> float:
 
 
 def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
-    """Step and mask only, on bare records; games that end are dealt anew in the same pass."""
+    """Measure step and mask only, on raw records; finished games are reset in the same pass."""
     spec, slices = spec_of(config), Slices(threads)
     tables, states = config.tables[0], spec.new_states(config, batch)
     spec.apply_setup(states, config)
@@ -127,7 +127,7 @@ def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
-    """Return games cloned per second, and the bytes per second of that as a share of a plain copy of as many bytes."""
+    """Return games cloned per second, and the ratio of that throughput to a plain copy of as many bytes."""
     env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     target = copy_states(env.states)
@@ -146,7 +146,7 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
 
 
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
-    """Decisions per second of the heuristic alone, in games that it plays against itself on the vector environment."""
+    """Return actions per second of the heuristic alone, in games against itself on the vector environment."""
     env = GameVectorEnv(batch, config)
     player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -173,15 +173,15 @@ def run_benchmark(
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Measure everything; return machine, versions, yardstick and rows as plain data for JSON.
+    """Measure everything; return machine, versions, baseline and rows as plain data for JSON.
 
     Args:
-        batches: numbers of games side by side.
+        batches: batch sizes.
         threads: numbers of threads.
         seconds: time for each row.
-        players: who plays a whole game each, however long it takes.
-        report: called with each row as soon as it is there.
-        config: what is played; default: the usual game.
+        players: players that play a whole game each, regardless of the time.
+        report: called with each row as soon as it is available.
+        config: game configuration; by default, that of the default game.
     """
     config = usual_spec().config() if config is None else config
     yard = yardstick(4096, seconds)
@@ -224,7 +224,7 @@ def run_benchmark(
 
 
 def machine() -> dict[str, Any]:
-    """Return what the figures depend on besides the code: processor, system and versions."""
+    """Return the conditions of the measurement: CPU, system and versions."""
     import numba
 
     name = platform.processor() or platform.machine()

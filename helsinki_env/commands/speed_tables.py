@@ -1,4 +1,4 @@
-"""Measurements of speed as tables, for terminals and for pages alike."""
+"""Tables of speed measurements, for terminals and pages."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Table(NamedTuple):
     """A table.
 
     Attributes:
-        title: over it.
-        head: the names of its columns.
-        rows: of cells, plain text.
+        title: title above the table.
+        head: column names.
+        rows: rows of cells, plain text.
     """
 
     title: str
@@ -41,7 +41,7 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
     def show(self, console: Console) -> None:
-        """Print it. On narrow terminals cells are folded between words, on very narrow ones wherever they must be."""
+        """Print the table. Narrow terminals wrap cells between words, very narrow ones anywhere."""
         table = Shown(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         columns = list(zip(self.head, *self.rows, strict=True))
         least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
@@ -55,12 +55,12 @@ class Table(NamedTuple):
         console.print(table)
 
     def markdown(self) -> str:
-        """Return it for a page."""
+        """Return the table as Markdown."""
         return f"{markdown.table(self.head, [[markdown.text(cell) for cell in row] for row in self.rows])}\n"
 
 
 def rounded(rate: float) -> str:
-    """A rate as a table shows it: whole numbers with commas, or three digits of what is below a thousand."""
+    """Format a rate: an integer with commas, or three digits below a thousand."""
     return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
 
 
@@ -69,7 +69,7 @@ def _share(ratio: float) -> str:
 
 
 def machine_text(machine: dict[str, Any]) -> str:
-    """Return what was measured on, in one sentence."""
+    """Return the conditions of the measurement in one sentence."""
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}."
@@ -80,38 +80,38 @@ def machine_text(machine: dict[str, Any]) -> str:
 
 
 def cells(row: Measurement) -> list[str]:
-    """Return a row as it stands in the table."""
+    """Return the table cells of a row."""
     chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
     rates = [rounded(row.per_second), chosen, _share(row.ratio)]
     return [row.name, f"{row.batch:,}", f"{row.threads}", *rates]
 
 
 def measured(result: dict[str, Any], what: str) -> Table:
-    """Return what `run_benchmark` found as a table."""
+    """Return the results of `run_benchmark` as a table."""
     head = ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick")
     title = f"{what}: uniformly random legal play but for the last rows; medians"
     return Table(title, head, [cells(Measurement(**row)) for row in result["rows"]])
 
 
 def yardstick_text(result: dict[str, Any]) -> str:
-    """Return what the figures are compared with, in two sentences."""
+    """Return a description of the baseline in two sentences."""
     yard = result["yardstick"]
     rate = f"Yardstick: {yard['steps_per_second']:,.0f} steps/s of {yard['bytes']:,} bytes on one thread."
     return f"{rate} State: {result['state_bytes']:,} bytes a game."
 
 
 def measured_part(result: dict[str, Any], command: str) -> str:
-    """Return what `run_benchmark` found as a part of a page."""
+    """Return the results of `run_benchmark` as a section of a page."""
     table = measured(result, result["game"].capitalize())
     intro = f"By `{command}`: {machine_text(result['machine'])} {yardstick_text(result)}"
     return _part([intro, f"{table.title}:", table.markdown()])
 
 
-# Two of them
+# Two revisions
 
 
 def compared(result: dict[str, Any], game: str) -> Table:
-    """Return what a `Comparison` found about a game as a table."""
+    """Return the results of a `Comparison` for a game as a table."""
     commit, rows = result["against"]["revision"], []
     for row in (row for row in result["rows"] if row["game"] == game):
         rates = [rounded(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
@@ -121,13 +121,13 @@ def compared(result: dict[str, Any], game: str) -> Table:
 
 
 def within(result: dict[str, Any]) -> Table:
-    """Return what a `Comparison` found within this code alone as a table."""
+    """Return the results of a `Comparison` within the running project as a table."""
     rows = [[row["name"], *_ratios(row)] for row in result["within"]]
     return Table("Within this code, in the same pairs", ("measured", *_RATIOS), rows)
 
 
 def lacking(result: dict[str, Any]) -> list[str]:
-    """Return what a `Comparison` could not measure and why, a sentence for each reason."""
+    """Return the missing measurements of a `Comparison`, one sentence for each reason."""
     sides = {"now": "here", "then": f"at {result['against']['revision']}"}
     found: dict[str, list[str]] = {}
     for row in result["rows"]:
@@ -137,7 +137,7 @@ def lacking(result: dict[str, Any]) -> list[str]:
 
 
 def compared_part(result: dict[str, Any], command: str) -> str:
-    """Return what a `Comparison` found as a part of a page."""
+    """Return the results of a `Comparison` as a section of a page."""
     old, games = result["against"], dict.fromkeys(row["game"] for row in result["rows"])
     intro = (
         f"By `{command}`: this code (commit {result['revision']}) against commit {old['revision']} of {old['date']}, "
@@ -152,7 +152,7 @@ _RATIOS = ("times as fast", "lowest to highest", "95 % interval")
 
 
 def _ratios(row: dict[str, Any]) -> list[str]:
-    """Return cells for a median and how sure it is."""
+    """Return the cells for a median and its interval."""
     if "median" not in row:
         return ["-", "", ""]
     ranges = [row[name] for name in ("interval_95",) if row[name]]

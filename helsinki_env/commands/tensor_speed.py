@@ -1,4 +1,4 @@
-"""How fast games in tensors are, on a graphics card or a processor: decisions a second for several sizes of a batch."""
+"""Measure the speed of tensor environments on a GPU or CPU: actions per second for several batch sizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEPS = 20
 
 
 class TensorRow(NamedTuple):
-    """One row: games side by side, decisions a second of the environment alone and with choosing (medians)."""
+    """A row: batch size, and median actions per second of the environment alone and with action selection."""
 
     batch: int
     per_second: float
@@ -58,7 +58,7 @@ def _measure(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
     both: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(alone) < 3:
-        # Choosing again and again costs what it costs once; stepping needs new decisions, and is what is left.
+        # Repeated selection costs the same each time. Stepping needs new actions, so its time is the difference.
         begin = now()
         for _ in range(_STEPS):
             choose()
@@ -74,17 +74,17 @@ def _measure(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
 def measure_tensors(
     config: Any, batches: tuple[int, ...], device: str, seconds: float, report: Callable[[TensorRow], None]
 ) -> dict[str, Any]:
-    """Measure every size of a batch; uniformly random legal play.
+    """Measure every batch size in uniformly random legal play.
 
     Args:
-        config: what is played.
-        batches: numbers of games side by side.
-        device: where.
-        seconds: time for each.
+        config: game configuration.
+        batches: batch sizes.
+        device: PyTorch device.
+        seconds: time for each batch size.
         report: called with each row.
 
     Returns:
-        All figures and what they were measured on, for JSON.
+        All results and the measurement conditions, for JSON.
     """
     rows = []
     for batch in batches:

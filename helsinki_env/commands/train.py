@@ -1,4 +1,4 @@
-"""The command ``helsinki train``: progress while it learns, and a table of what it reached."""
+"""The command ``helsinki train``: train a player with progress output and a table of the results."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def main(
             unbeatable that player is.
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    # Threads that wait shall sleep: spinning ones stop each other whenever something else runs on the machine too, and
-    # training was seen to take four times as long. Read when PyTorch is loaded.
+    # Idle threads must sleep: spinning ones block each other when other programs run, and training was seen to take
+    # four times as long. PyTorch reads this setting when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from helsinki_env.commands.ahead import make_ahead, of_game, parts_of
     from helsinki_env.commands.options import out_folder
@@ -108,7 +108,7 @@ def main(
     parts = parts_of(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
     if group.first:
         make_ahead([of_game("training", chosen.game), *parts] if judges else parts)
-    group.told(None)  # the others wait
+    group.told(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
     summary = learn(training, console, lambda: again("--resume"))
@@ -134,12 +134,12 @@ def main(
 
 
 def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, Any]:
-    """Let a run (`training.run.Training`) learn, tell how far it is, keep it when it is stopped; return its summary.
+    """Run a training (`training.run.Training`) with progress output, save it if stopped, and return its summary.
 
     Args:
         training: the run.
-        console: where to tell.
-        go_on: the command that goes on with it.
+        console: console for the output.
+        go_on: returns the command that resumes the run.
     """
 
     def keep() -> str:
@@ -167,7 +167,7 @@ def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, An
 
 
 class _Lines:
-    """Where the output is no terminal a line now and then takes the place of the moving bar."""
+    """Prints an occasional line instead of the progress bar if the output is not a terminal."""
 
     def __init__(self, console: Any, every: float = 15.0) -> None:
         self.console, self.every, self.last = console, every, -every
@@ -184,7 +184,7 @@ def _describe(now: Any) -> str:
         return "race of all that were measured"
     noun = "positions" if p.part == "warm start" else "decisions"
     text = f"{p.part}: {p.decisions:,} {noun}"
-    if p.points == p.points:  # some game has ended
+    if p.points == p.points:  # false for NaN, when no game has ended
         text += f", {p.points:.1f} points a seat"
     for s in now.measured["standings"] if now.measured else ():
         text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"

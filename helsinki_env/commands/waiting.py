@@ -1,4 +1,4 @@
-"""What somebody who waits, mostly for games, is shown on the error stream: a bar, or a line now and then."""
+"""Progress display on the error stream: a bar, or an occasional line."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from helsinki_env.terminal import plain_console
 
 __all__ = ["Pace", "Waiting"]
 
-#: Seconds after which somebody who waits wants to know for how long.
+#: Seconds before the progress display appears.
 _PATIENCE = 2.0
-#: Seconds between two lines where nothing can be drawn: in files, and on terminals whose cursor does not move.
+#: Seconds between two lines if no bar can be drawn: in files, and on terminals without cursor movement.
 _LINES = 30.0
-#: Seconds and reports that a pace is taken from: both, so that it follows players that think longer than those before,
-#: and does not jump with every report where they think for minutes.
+#: Minimum seconds and reports over which the rate is averaged: it adapts to slower players but does not jump with every
+#: report of a very slow one.
 _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """How fast something goes of late: what comes first is often much faster than what comes last.
+    """The recent rate of progress, because the first items are often much faster than the last.
 
     Args:
-        started: when, in seconds of any clock.
+        started: start time in seconds of any clock.
     """
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])
 
     def add(self, now: float, count: int) -> None:
-        """Count what is done at a moment."""
+        """Add the number of items finished at a time."""
         self._done += count
         self._seen.append((now, self._done))
         while len(self._seen) > _FEW + 1 and self._seen[1][0] <= now - _RECENT:
             self._seen.popleft()
 
     def rate(self, now: float) -> float:
-        """Return how much is done in a second, 0 as long as nobody can know."""
+        """Return the items finished per second, 0 while it is unknown."""
         then, before = self._seen[0]
         return (self._done - before) / (now - then) if now > then else 0.0
 
 
 class Waiting:
-    """Shows how many games have been played, once it takes longer than a moment.
+    """Shows the number of finished games after a short delay.
 
     Args:
-        games: how many there will be at the end.
-        what: is counted, if it is not games.
+        games: total number of games.
+        what: name of the counted items.
     """
 
     def __init__(self, games: int, what: str = "games") -> None:
@@ -66,18 +66,18 @@ class Waiting:
         self.patience.daemon = True
 
     def __enter__(self) -> Waiting:
-        """Begin to wait."""
+        """Start the progress display."""
         self.patience.start()
         return self
 
     def resume(self, games: int) -> None:
-        """Count games that were there before, of which nobody learns how fast it goes."""
+        """Add games of an earlier run, which do not count for the rate."""
         with self.lock:
             self.done += games
             self.before += games
 
     def advance(self, games: int) -> None:
-        """Count games that have ended; called from several threads."""
+        """Add finished games; called from several threads."""
         with self.lock:
             self.done += games
             now = time.monotonic()
@@ -101,7 +101,7 @@ class Waiting:
         return self.progress
 
     def _rate(self) -> str:
-        """Return how fast it goes and how long it will take, empty as long as nobody can know."""
+        """Return the rate and the remaining time as text, empty while they are unknown."""
         rate = self.pace.rate(time.monotonic())
         if not rate:
             return ""
@@ -109,7 +109,7 @@ class Waiting:
         return f", {rate:,.1f} {self.what}/s, {left} left"
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the progress display."""
         self.patience.cancel()
         with self.lock:
             self.over = True

@@ -1,4 +1,4 @@
-"""A process that measures a checkout of the project (`helsinki_env.commands.measures`), seen from outside."""
+"""Client for a process that measures a checkout of the project (`helsinki_env.commands.measures`)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Worker"]
 
 
 class Worker:
-    """A process that measures; another one if that has ended by itself.
+    """A measuring process, restarted if it has ended.
 
     Args:
         folder: the checkout.
-        cache: where its machine code is kept; default: where that of this process is.
+        cache: folder for its machine code; by default, that of this process.
     """
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
@@ -33,15 +33,15 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, asked: Asked) -> float | str:
-        """Return a rate, or why there is none."""
+        """Return a rate, or the reason why there is none."""
         if self._process is None and (why := self._start()):
             return why
         answer = self._answer(json.dumps(asked._asdict()))
         return answer["rate"] if "rate" in answer else str(answer["why"])
 
     def _start(self) -> str:
-        """Start the process; return why it cannot measure anything, or nothing."""
-        # -P: what stands beside the program is none of its modules. A session of its own: Ctrl-C is not for it.
+        """Start the process; return the reason why it cannot measure, or an empty string."""
+        # -P: modules in the program's folder must not be imported. A new session isolates it from Ctrl-C.
         self._process = subprocess.Popen(
             [sys.executable, "-P", measures.__file__],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -60,7 +60,7 @@ class Worker:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         if question:
-            with suppress(BrokenPipeError):  # there is no answer, then
+            with suppress(BrokenPipeError):  # then there is no answer
                 print(question, file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if line:
@@ -79,7 +79,7 @@ class Worker:
                 process.communicate()
 
     def __enter__(self) -> Worker:
-        """Return it; the process starts when it is needed."""
+        """Return the worker; the process starts on demand."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,1 +1,1 @@
-"""The rules once more for a graphics card: the same functions, compiled a second time."""
+"""GPU backend: compiles the same rule kernels for CUDA."""

@@ -1,4 +1,4 @@
-"""A graphics card as the place where the games of a batch of tensors are played."""
+"""GPU backend for batches of games in tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from helsinki_env.envs.processor import Memory
 from helsinki_env.extras import needs
 
 with needs("cuda"):
-    import numba_cuda  # noqa: F401  # takes the place of numba.cuda
+    import numba_cuda  # noqa: F401  # replaces numba.cuda
     import torch
     from numba import cuda
     from torch import Tensor
@@ -25,11 +25,11 @@ _THREADS = 128
 
 
 class Card:
-    """Plays games in the memory of a card. Nothing waits for it, and all is done in PyTorch's stream of that moment.
+    """Plays games in GPU memory. Calls are asynchronous and run in the current PyTorch stream.
 
     Args:
-        memory: all tensors, on the card.
-        dtypes: of the records, by the name of the tensor.
+        memory: all tensors, on the GPU.
+        dtypes: record dtypes by tensor name.
     """
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
@@ -40,7 +40,7 @@ class Card:
             arrays[name] = arrays[name].view(dtype).reshape(len(arrays[name]))
         arrays["words"] = arrays["words"].view(np.uint64)
         self._arrays = arrays
-        self._streams: dict[int, Any] = {}  # a kernel knows a launch again by its stream
+        self._streams: dict[int, Any] = {}  # numba identifies a cached launch by its stream object
         self._first = torch.zeros(1, dtype=torch.int64, device=memory.states.device)
 
     @staticmethod
@@ -48,7 +48,7 @@ class Card:
         return cuda.as_cuda_array(tensor)
 
     def _run(self, kernel: Any, threads: int, *arguments: Any) -> None:
-        """Start a kernel with so many threads for each game; arguments that are names stand for arrays."""
+        """Start a kernel with `threads` threads per game; string arguments name arrays."""
         arrays = [self._arrays[value] if isinstance(value, str) else value for value in arguments]
         self._launch(kernel, self._count * threads, arrays)
 
@@ -58,7 +58,7 @@ class Card:
             pointer = torch.cuda.current_stream(device).cuda_stream
             stream = self._streams.get(pointer) or self._streams.setdefault(pointer, cuda.external_stream(pointer))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that few games leave most of a card idle
+                warnings.simplefilter("ignore")  # small batches leave most of the GPU idle, which is expected
                 kernel[-(-threads // _THREADS), _THREADS, stream](*arguments)
 
     def begin(self) -> None:
@@ -66,13 +66,13 @@ class Card:
         self._run(kernels.begin_all, 1, "tables", "states", "runs", "setup", "drawn", "reports")
 
     def look(self) -> None:
-        """Write masks, observations and seats."""
+        """Write masks, observations and acting seats."""
         self._memory.masks.zero_()
         self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
         self._run(kernels.observe_all, kernels.WARP, "tables", "states", "observations")
 
     def step(self, reward: int) -> None:
-        """Carry out `actions` and look."""
+        """Apply `actions`, then write masks, observations and acting seats."""
         self._run(
             kernels.step_all, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
             "rewards", "ended", "illegal",
@@ -80,12 +80,12 @@ class Card:
         self.look()
 
     def first_illegal(self) -> int:
-        """Return the index of the first game whose decision in `actions` is not legal, or -1. Waits for the card."""
+        """Return the index of the first game whose action in `actions` is illegal, or -1. Synchronizes with the GPU."""
         self._first.fill_(self._count)
         self._run(kernels.refuse_all, 1, "states", "actions", "masks", self._array(self._first))
         found = int(self._first)
         return found if found < self._count else -1
 
     def choose(self) -> None:
-        """Write a uniformly random legal decision of each game into `chosen`."""
+        """Sample a uniformly random legal action for each game into `chosen`."""
         self._run(kernels.choose_all, kernels.WARP, "masks", "words", "chosen")

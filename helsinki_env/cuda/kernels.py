@@ -1,7 +1,7 @@
-"""The loops over a batch on a graphics card: a thread for each game, a warp for each where bytes are written or read.
+"""CUDA kernels over a batch: one thread per game, or one warp per game to read and write byte arrays.
 
-What happens to one game is what `helsinki_env.envs.tensor_kernels` and the rules say. Bytes are another matter: threads
-that write rows of their own keep each other waiting, while the 32 threads of a warp write 32 entries side by side.
+The logic for one game is in `helsinki_env.envs.tensor_kernels` and the rules. Byte arrays use a warp because the 32
+threads of a warp can access 32 adjacent entries in one coalesced transaction; one thread per row cannot.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _S32 = np.uint64(32)
 
 @cuda.jit
 def begin_all(tables, states, runs, setup, drawn, reports):
-    """Deal all games, a thread each."""
+    """Deal all games, one thread per game."""
     b = cuda.grid(1)
     if b < len(states):
         begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
@@ -33,7 +33,7 @@ def begin_all(tables, states, runs, setup, drawn, reports):
 
 @cuda.jit
 def step_all(tables, states, runs, setup, drawn, actions, reward, masks, reports, rewards, ended, illegal):
-    """Take one decision in every game, a thread each; count illegal ones in `illegal`, int64 (1,)."""
+    """Apply one action in every game, one thread per game; count illegal actions in `illegal`, int64 (1,)."""
     b = cuda.grid(1)
     if b < len(states):
         report = reports[b]
@@ -56,7 +56,7 @@ def step_all(tables, states, runs, setup, drawn, actions, reward, masks, reports
 
 @cuda.jit
 def mark_all(tables, states, masks, seats):
-    """Mark what is legal in every game on masks that are zero, a thread each: these are few entries."""
+    """Write legal actions into zeroed masks, one thread per game, since only few entries are set."""
     b = cuda.grid(1)
     if b < len(states):
         g = states[b]
@@ -66,7 +66,7 @@ def mark_all(tables, states, masks, seats):
 
 @cuda.jit
 def observe_all(tables, states, observations):
-    """Write what the seats to move see, a warp each."""
+    """Write the observations of the acting seats, one warp per game."""
     thread = cuda.grid(1)
     b = thread // WARP
     if b < len(states):
@@ -76,7 +76,7 @@ def observe_all(tables, states, observations):
 
 @cuda.jit
 def refuse_all(states, actions, masks, first):
-    """Write the lowest index of a game whose decision is not legal into `first`, int64 (1,), if there is any."""
+    """Write the lowest index of a game with an illegal action into `first`, int64 (1,), if there is one."""
     b = cuda.grid(1)
     if b < len(states) and is_illegal(states[b], actions[b], masks[b]):
         cuda.atomic.min(first, 0, b)
@@ -84,7 +84,7 @@ def refuse_all(states, actions, masks, first):
 
 @cuda.jit
 def choose_all(masks, words, chosen):
-    """Choose as `helsinki_env.engine.playout.pick` does, a warp for each game: 32 ids are asked at once."""
+    """Sample as `helsinki_env.engine.playout.pick` does, one warp per game and 32 ids at a time."""
     thread = cuda.grid(1)
     b, lane = thread // WARP, thread % WARP
     if b >= len(masks):

@@ -1,8 +1,8 @@
-"""How the kernels become functions of a graphics card.
+"""Make the rule kernels available as CUDA device functions.
 
-A kernel of `helsinki_env.engine.kernel` that a CUDA kernel calls is compiled once more by numba-cuda, from the same
-Python function. Two things that kernels call are no functions of Python: a rule is that of the record's game
-(`helsinki_env.engine.rule`), and a word of vector instructions is its plain loop (`helsinki_env.engine.vectors`).
+numba-cuda compiles each `helsinki_env.engine.kernel` that a CUDA kernel calls from the same Python function. Two kinds
+of callee are not Python functions: rules (`helsinki_env.engine.rule`) resolve to the kernel of the record's game, and
+vector intrinsics (`helsinki_env.engine.vectors`) resolve to their plain loops.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["prepare"]
 
 
 class _RuleOnCard:
-    """A rule as kernels of a card see it: that of the record among the arguments."""
+    """A rule in CUDA kernels; resolves to the kernel for the record among the arguments."""
 
     is_compiling = False
 
@@ -32,35 +32,35 @@ class _RuleOnCard:
         return function_of(self.rule.kernel_for(arguments).py_func)
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Tell a kernel that calls the rule what comes back."""
+        """Return the call template for kernels that call the rule."""
         return self._function_for(arguments).get_call_template(arguments, keywords)
 
     def get_overload(self, arguments: tuple[Any, ...]) -> Any:
-        """Tell a kernel that calls the rule what to call."""
+        """Return the overload for kernels that call the rule."""
         return self._function_for(arguments).get_overload(arguments)
 
 
-# Types refer to what they are of, and do not keep it.
+# Numba types hold only weak references to these objects.
 _rules: dict[Rule, _RuleOnCard] = {}
 _functions: dict[Callable[..., Any], Any] = {}
 
 
 def function_of(function: Callable[..., Any]) -> Any:
-    """Return a function of Python as one of the card."""
+    """Return a Python function as a CUDA device function."""
     if function not in _functions:
         _functions[function] = cuda.jit(device=True)(function)
     return _functions[function]
 
 
 def prepare() -> None:
-    """Have rules and words resolved as said above; what has been made since the last call is, too."""
-    if not JIT or config.ENABLE_CUDASIM:  # kernels are plain functions then, and call each other as such
+    """Register rules and intrinsics with numba-cuda, including those defined since the last call."""
+    if not JIT or config.ENABLE_CUDASIM:  # then kernels are plain functions and call each other directly
         return
     from numba.cuda import types
     from numba.cuda.descriptor import cuda_target
     from numba.cuda.extending import typeof_impl
 
-    @typeof_impl.register(Rule)  # type: ignore[untyped-decorator]  # Numba's
+    @typeof_impl.register(Rule)  # type: ignore[untyped-decorator]  # Numba is untyped
     def type_of_rule(rule: Rule, context: Any) -> Any:
         return types.Dispatcher(_rules.setdefault(rule, _RuleOnCard(rule)))
 
@@ -68,5 +68,5 @@ def prepare() -> None:
     typing.refresh()
     for word, loop in LOOPS.items():
         if typing._lookup_global(word) is not None:
-            typing._remove_global(word)  # what it is for a processor
+            typing._remove_global(word)  # remove the CPU version
         typing.insert_global(word, types.Dispatcher(function_of(loop)))

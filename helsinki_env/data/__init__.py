@@ -1,8 +1,8 @@
-"""Data from outside: how text becomes plain values, and how these are checked.
+"""Parse and validate external data.
 
-Everything that is read from a file or from a line goes this way, in two steps. First text becomes plain data: nothing
-is executed, and whatever somebody wrote into the text, it takes neither long nor much memory to find out. Then values
-are taken out of it by `Entry`, which knows where each of them stands and complains in one form:
+Data from files and command lines is processed in two steps. First, text becomes plain data: nothing is executed, and
+time and memory are bounded for any input. Then `Entry` extracts the values; it knows the location of each value and
+reports all errors in one form:
 
     >>> game = parse_json('{"seats": [2, 2.5]}', ValueError, "game.json")
     >>> game["seats"].entries("numbers of players")[1].integer(2, 4)
@@ -10,7 +10,7 @@ are taken out of it by `Entry`, which knows where each of them stands and compla
     ...
     ValueError: game.json: seats[1]: found 2.5, expected a whole number from 2 to 4
 
-Configurations that are made in Python check their values with the same words: ``Entry(value, ConfigError, "games")``.
+Configurations built in Python use the same checks: ``Entry(value, ConfigError, "games")``.
 """
 
 from helsinki_env.data.entry import Entry

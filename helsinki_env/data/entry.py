@@ -1,4 +1,4 @@
-"""From plain data to checked values: each knows where it stands, and all complain in one form."""
+"""Validate plain data: each value knows its location, and all errors have one form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from helsinki_env.data.seal import digest_of
 T = TypeVar("T")
 
 _MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
-#: Texts longer than that are no names.
+#: Longer texts are not valid names.
 _MOST_TEXT = 1000
 
 
@@ -31,17 +31,17 @@ _NOTHING = _Nothing()
 
 
 class Entry:
-    """A value from outside, and where it stands. What is wrong with it is said in the form ``WHERE: found, expected``.
+    """An external value and its location. Error messages have the form ``WHERE: found, expected``.
 
-    A key that is not there gives an entry too: whatever is asked of it, it says that nothing was found.
+    A missing key gives an entry too; any access to its value reports that nothing was found.
 
     Args:
         value: plain data.
-        error: the class to raise.
-        key: how the value is called; empty: it is a whole file or the like.
-        file: where it comes from.
-        what: what the whole is, for messages about it where there is no file.
-        above: the list or mapping that it stands in.
+        error: exception class to raise.
+        key: key or index of the value; empty for a whole file or document.
+        file: name of the source file.
+        what: description of the whole data, for messages without a file.
+        above: the list or mapping that contains the value.
     """
 
     __slots__ = ("_above", "_file", "_key", "_what", "error", "value")
@@ -61,14 +61,14 @@ class Entry:
 
     @classmethod
     def of(cls, data: Any, error: type[ValueError], what: str) -> Entry:
-        """Return data as an entry: itself if it is one already, so that it keeps its place."""
+        """Return data as an entry; return an existing entry unchanged, so that it keeps its location."""
         return data if isinstance(data, Entry) else cls(data, error, what=what)
 
-    # where it stands
+    # location
 
     @property
     def path(self) -> str:
-        """The keys on the way to the value, such as ``tables[3].name``."""
+        """The keys that lead to the value, such as ``tables[3].name``."""
         above = "" if self._above is None else self._above.path
         if isinstance(self._key, int) and isinstance(self._above and self._above.value, list | tuple):
             return f"{above}[{self._key}]"
@@ -78,11 +78,11 @@ class Entry:
 
     @property
     def file(self) -> str:
-        """Where the value comes from; empty if that is not known."""
+        """Source of the value; empty if unknown."""
         return self._file if self._above is None else self._above.file
 
     def _place(self, inside: str = "") -> str:
-        """Return the place for a message; `inside` goes on with the path."""
+        """Return the location for a message; `inside` extends the path."""
         path = ".".join(part for part in (self.path, inside) if part)
         file = brief(self.file)
         if not path and not file:
@@ -93,36 +93,36 @@ class Entry:
         """Raise the error.
 
         Args:
-            expected: what should stand there.
-            remedy: what to do about it.
-            found: what stands there; default: the value.
+            expected: the expected value.
+            remedy: how to fix the problem.
+            found: the value found; default: the value.
         """
         found = shown(self.value) if found is None else found
         raise self.error(f"{self._place()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
 
-    # what is in it
+    # contents
 
     @property
     def given(self) -> bool:
-        """Whether anything stands there."""
+        """Whether the value is present."""
         return self.value is not _NOTHING
 
     def _below(self, key: str | int, value: Any) -> Entry:
         return Entry(value, self.error, key, above=self)
 
     def __getitem__(self, key: str) -> Entry:
-        """Return what stands under a key of a mapping."""
+        """Return the entry for a key of a mapping."""
         return self.get(key, _NOTHING)
 
     def get(self, key: str, default: Any) -> Entry:
-        """Return what stands under a key of a mapping, or an entry with the default."""
+        """Return the entry for a key of a mapping, or an entry with the default."""
         return self._below(key, self.mapping().value.get(key, default))
 
     def mapping(self, keys: Sequence[str] | None = None) -> Entry:
-        """Return the entry itself if it is a mapping with no other keys than these.
+        """Return the entry itself if it is a mapping without unknown keys.
 
         Args:
-            keys: that there are, in the order in which messages name them; None: any text.
+            keys: known keys, in the order in which messages list them; None: any keys.
         """
         if not isinstance(self.value, Mapping):
             self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
@@ -133,17 +133,17 @@ class Entry:
         return self
 
     def items(self) -> list[tuple[Any, Entry]]:
-        """Return the keys of a mapping, each with what stands under it."""
+        """Return the keys of a mapping, each with its entry."""
         return [(key, self._below(key, value)) for key, value in self.mapping().value.items()]
 
     def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Entry]:
         """Return the elements of a list.
 
         Args:
-            what: they are, for the message.
-            least: how many there have to be, 0 or 1.
-            length: how many there have to be exactly.
-            most: how many there may be.
+            what: noun for the elements, for the message.
+            least: minimum length, 0 or 1.
+            length: exact length.
+            most: maximum length.
         """
         count = len(self.value) if isinstance(self.value, list | tuple) else -1
         if count < least or length not in (None, count):
@@ -153,7 +153,7 @@ class Entry:
         return [self._below(i, value) for i, value in enumerate(self.value)]
 
     def intact(self, what: str) -> Entry:
-        """Return the entry itself if it is a mapping that `sealed` made, as it was made; `what` says what it is."""
+        """Return the entry itself if it is an unchanged mapping from `sealed`; `what` names it in the message."""
         if not self.mapping()["digest"].given:
             self.fail(f"{what}, with its digest")
         digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
@@ -162,10 +162,10 @@ class Entry:
             self["digest"].fail(f"{digest!r} for what is written there", remedy)
         return self
 
-    # what it is
+    # types
 
     def integer(self, low: int, high: int | None = None, expected: str = "") -> int:
-        """Return a whole number, from `low` to `high` (default: what 64 bits hold); booleans are none."""
+        """Return an integer from `low` to `high` (default: the int64 maximum); booleans are rejected."""
         number = whole_number(self.value)
         most = _MOST_WHOLE if high is None else high
         if number is None or not low <= number <= most:
@@ -178,14 +178,14 @@ class Entry:
         """Return a finite number.
 
         Args:
-            low: the least that it may be.
-            high: the most that it may be.
-            inside: whether these two are already too little and too much.
-            expected: the message, if it shall not say just that.
+            low: lower bound.
+            high: upper bound.
+            inside: whether the bounds are exclusive.
+            expected: custom message.
         """
         number, most = self.value, _MOST_NUMBER if high is None else high
         if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
-            fits = low < number < most if inside else low <= number <= most  # nothing that is not finite does
+            fits = low < number < most if inside else low <= number <= most  # false for NaN and infinity
             if fits:
                 return number if type(number) is int else float(number)
         if high is None:
@@ -201,23 +201,23 @@ class Entry:
         return self.value
 
     def text(self, expected: str = "text") -> str:
-        """Return text that is not empty and no longer than a name or a path may be."""
+        """Return non-empty text of at most 1,000 characters."""
         if not isinstance(self.value, str) or not self.value.strip() or len(self.value) > _MOST_TEXT:
             long = isinstance(self.value, str) and len(self.value) > _MOST_TEXT
             self.fail(f"{expected} of at most {_MOST_TEXT:,} characters" if long else expected)
         return self.value
 
     def choice(self, known: Sequence[str], what: str = "") -> str:
-        """Return one of some words; `what` says what they are."""
+        """Return one of the known words; `what` describes them in the message."""
         if not isinstance(self.value, str) or self.value not in known:
             self.fail(what + one_of(known, self.value))
         return self.value
 
     def build(self, kind: type[T]) -> T:
-        """Return a dataclass whose fields stand in a mapping.
+        """Return a dataclass instance built from a mapping of its fields.
 
-        It checks its values itself, by ValueErrors whose messages begin with the field; what has no default must be
-        there. Fields that begin with an underscore are its own affair.
+        The dataclass checks its own values and raises ValueErrors that begin with the field name. Fields without a
+        default are required. Fields that begin with an underscore are private and cannot be set.
         """
         known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
         self.mapping([item.name for item in known])
@@ -236,7 +236,7 @@ class Entry:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Say of what goes wrong in the block that it is about this entry."""
+        """Prefix ValueErrors from the block with the location of this entry."""
         try:
             yield
         except ValueError as problem:

@@ -1,10 +1,10 @@
-"""The base class of the errors that users cause."""
+"""The base class of user errors."""
 
 __all__ = ["UserError"]
 
 
 class UserError(ValueError):
-    """Something that a user gave cannot be used; the message names it, what is expected, and the remedy.
+    """An invalid user input; the message names it, the expected value and the remedy.
 
-    Commands show these errors as one line. Any other error is a fault of the program.
+    Commands show these errors as one line. Any other error is a bug in the program.
     """

@@ -1,7 +1,7 @@
-"""Forms of plain data: what a JSON file has to hold, so that reports can be made of it without looking again.
+"""Schemas of plain data: validate a JSON file once, so that reports can use it without further checks.
 
-A form is written down as plain data itself: a mapping of the keys that are needed, a list with the form of each of its
-elements, or a function that takes the value and complains about a wrong one. Keys beyond those are let through.
+A schema is plain data itself: a mapping of the required keys, a list with the schema of its elements, or a function
+that takes the entry and raises an error for a bad value. Additional keys are allowed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ __all__ = ["Form", "check_form", "count", "each", "error", "if_given", "number",
 
 Form = Mapping[str, "Form"] | list["Form"] | Callable[[Entry], object]
 
-#: Far beyond what anything is measured to be: pictures stay finite.
+#: Far above any measured value; keeps plots finite.
 _MOST = 1e9
 
 
 def check_form(entry: Entry, form: Form) -> None:
-    """Make sure that data have a form.
+    """Check that data match a schema.
 
     Raises:
-        ValueError: of the kind that `entry` raises; it names the key, what stands there and what is expected.
+        ValueError: of the entry's error class; names the key, the value found and the expected value.
     """
     if isinstance(form, Mapping):
         for key, inner in form.items():
@@ -39,17 +39,17 @@ def check_form(entry: Entry, form: Form) -> None:
 
 
 def number(entry: Entry) -> object:
-    """A number."""
+    """Check for a finite number."""
     return entry.number(-_MOST, _MOST)
 
 
 def error(entry: Entry) -> object:
-    """A standard error, or a distance."""
+    """Check for a standard error or a distance (not negative)."""
     return entry.number(0.0, _MOST)
 
 
 def or_none(form: Form) -> Form:
-    """Return a form that lets nothing stand for what could not be measured."""
+    """Return a schema that also accepts None, for values that could not be measured."""
 
     def check(entry: Entry) -> None:
         if entry.value is not None:
@@ -59,34 +59,34 @@ def or_none(form: Form) -> Form:
 
 
 def share(entry: Entry) -> object:
-    """A part of one."""
+    """Check for a fraction from 0 to 1."""
     return entry.number(0.0, 1.0)
 
 
 def count(entry: Entry) -> object:
-    """A whole number from 0 on."""
+    """Check for an integer of at least 0."""
     return entry.integer(0)
 
 
 def players(entry: Entry) -> object:
-    """A number of players."""
+    """Check for a number of players."""
     return entry.integer(2, 4, "2, 3 or 4")
 
 
 def text(entry: Entry) -> object:
-    """Any text but none."""
+    """Check for non-empty text."""
     return entry.text()
 
 
 def words(entry: Entry) -> object:
-    """Any text, of any length."""
+    """Check for text of any length, including empty text."""
     if not isinstance(entry.value, str):
         entry.fail("text")
     return entry.value
 
 
 def if_given(form: Form) -> Form:
-    """Return the form of a value that may be missing."""
+    """Return the schema of an optional value."""
 
     def check(entry: Entry) -> None:
         if entry.given:
@@ -96,12 +96,12 @@ def if_given(form: Form) -> Form:
 
 
 def one_of(*words: str) -> Form:
-    """Return the form of one of these words."""
+    """Return the schema of a choice among these words."""
     return lambda entry: entry.choice(words)
 
 
 def each(form: Form) -> Form:
-    """Return the form of a mapping of any keys."""
+    """Return the schema of a mapping with arbitrary keys."""
 
     def check(entry: Entry) -> None:
         for _, inner in entry.items():
@@ -114,7 +114,7 @@ def each(form: Form) -> Form:
 
 
 def some(form: Form) -> Form:
-    """Return the form of a list that is not empty."""
+    """Return the schema of a non-empty list."""
 
     def check(entry: Entry) -> None:
         for item in entry.entries("at least one of what was found", least=1):
@@ -124,7 +124,7 @@ def some(form: Form) -> Form:
 
 
 def two(form: Form) -> Form:
-    """Return the form of a pair."""
+    """Return the schema of a pair."""
 
     def check(entry: Entry) -> None:
         for item in entry.entries("values", length=2):

@@ -1,4 +1,4 @@
-"""JSON as plain data: what Python's parser takes, less what could mean two things or break the parser."""
+"""Parse JSON with Python's parser, but reject ambiguous input and input that could exhaust the parser."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from helsinki_env.data.entry import Entry
 from helsinki_env.data.messages import brief, shown
 from helsinki_env.data.text import MOST_DEPTH, text_of
 
-#: Bytes of a file. Runs have files as large as their plans.
+#: Maximum file size in bytes. Run files grow with their plans.
 _MOST_JSON = 2**26
-#: Values of a text: Python takes some eighty bytes for each.
+#: Maximum number of values in a text: each takes about 80 bytes in Python.
 _MOST_VALUES = 2**21
 
 
 def read_json(path: Path, error: type[ValueError]) -> Entry:
-    """Return what a JSON file holds; see `parse_json`. Raises `error` if it cannot be read."""
+    """Return the content of a JSON file; see `parse_json`. Raises `error` if it cannot be read."""
     return parse_json(text_of(path, _MOST_JSON, error), error, str(path))
 
 
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
-    """Return what a text in JSON holds.
+    """Parse a JSON text.
 
     Args:
-        text: the text. Keys that are written twice, NaN, infinite numbers, halves of characters, deep nesting and
-            millions of values are refused.
-        error: the class to raise, now and for what is taken out later.
-        file: where the text comes from, for messages.
-        what: what the text is, where there is no file.
+        text: the text. Duplicate keys, NaN, infinities, lone surrogates, deep nesting and millions of values are
+            rejected.
+        error: exception class to raise, here and when values are extracted later.
+        file: name of the source file, for messages.
+        what: description of the text, if there is no file.
 
     Raises:
-        error: if the text is no such JSON.
+        error: if the text is invalid.
     """
     text = text.removeprefix("\ufeff")  # a byte-order mark
     try:
@@ -54,19 +54,19 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     return Entry(data, error, file=file, what=what)
 
 
-#: What may be half of a character that is written in two.
+#: Possible lone surrogates.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _check_values(text: str) -> None:
-    """Refuse a text with many values before the parser makes them; commas within texts count as well."""
+    """Reject a text with many values before parsing; commas within strings count as well."""
     if text.count(",") + text.count("[") + text.count("{") > _MOST_VALUES:
         raise ValueError(f"found more than {_MOST_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:
-    """Refuse deep nesting before the parser sees it: how deep that gets depends on who has called it."""
+    """Reject deep nesting before parsing: the parser's own limit depends on the depth of the call stack."""
     if text.count("[") + text.count("{") <= MOST_DEPTH:
         return
     depth = 0

@@ -1,4 +1,4 @@
-"""YAML as plain data: text, numbers, truth values, null, lists and mappings, and no more of them than one can write."""
+"""Parse YAML into plain data: text, numbers, booleans, null, lists and mappings, of bounded size."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from helsinki_env.data.entry import Entry
 from helsinki_env.data.messages import brief, shown
 from helsinki_env.data.text import MOST_DEPTH, text_of
 
-#: Bytes of a file. Configurations are written by hand.
+#: Maximum file size in bytes. Configurations are written by hand.
 _MOST_YAML = 2**20
-#: Values of a file, those behind an alias counted again wherever it stands.
+#: Maximum number of values in a file; aliased values count once per use.
 _MOST_VALUES = 1_000_000
 
 
 def read_yaml(path: Path, error: type[ValueError]) -> Entry:
-    """Return what a YAML file holds; see `parse_yaml`. Raises `error` if it cannot be read."""
+    """Return the content of a YAML file; see `parse_yaml`. Raises `error` if it cannot be read."""
     return parse_yaml(text_of(path, _MOST_YAML, error), error, str(path))
 
 
 def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
-    """Return what a text in YAML holds; an empty one holds an empty mapping.
+    """Parse a YAML text; an empty text gives an empty mapping.
 
     Args:
-        text: the text. Keys that are written twice, values beyond text, numbers, truth values, null, lists and
-            mappings, deep nesting and aliases that stand for too much are refused.
-        error: the class to raise, now and for what is taken out later.
-        file: where the text comes from, for messages.
-        what: what the text is, where there is no file.
+        text: the text. Duplicate keys, deep nesting, aliases that expand too far, and types other than text, numbers,
+            booleans, null, lists and mappings are rejected.
+        error: exception class to raise, here and when values are extracted later.
+        file: name of the source file, for messages.
+        what: description of the text, if there is no file.
 
     Raises:
-        error: if the text is no such YAML.
+        error: if the text is invalid.
     """
     try:
         data = _Yaml(text).document()
@@ -44,14 +44,14 @@ def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "
 
 
 class _Yaml:
-    """Plain data from the events of PyYAML's parser: its own constructor knows no bounds, and more types than these."""
+    """Builds plain data from PyYAML's parser events; PyYAML's constructor has no size limits and more types."""
 
     _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     def __init__(self, text: str) -> None:
         self.loader = self._LOADER(text)
         self.values = 0
-        self.anchors: dict[str, tuple[Any, int]] = {}  # what an alias stands for, and how many values that are
+        self.anchors: dict[str, tuple[Any, int]] = {}  # value of each anchor, and the number of values in it
         self.scalars = {
             f"tag:yaml.org,2002:{name}": (getattr(self.loader, f"construct_yaml_{name}"), what)
             for name, what in (
@@ -64,7 +64,7 @@ class _Yaml:
         }
 
     def document(self) -> Any:
-        """Return the only document of the text, None if there is none."""
+        """Return the single document of the text, None if there is none."""
         events, data = self.loader, None
         events.get_event()
         if events.check_event(yaml.DocumentStartEvent):

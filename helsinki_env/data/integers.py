@@ -1,4 +1,4 @@
-"""Which values from outside are integers: booleans of no library are, although most of them pass for 0 or 1."""
+"""Integer checks for external values. They reject booleans of any library, most of which convert to 0 or 1."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 __all__ = ["has_boolean", "is_boolean", "whole_number"]
 
-#: Types whose values need no further look, which takes longer than a step of a game.
+#: Types that need no further check; the full check takes longer than a game step.
 _INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
 
 
 def is_boolean(value: object) -> bool:
-    """Return whether a value is a boolean: Python's, or a scalar, array or tensor of a boolean dtype of any library."""
+    """Return whether a value is a boolean: a Python bool, or a boolean scalar, array or tensor of any library."""
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a whole number of any integer type as an int; None for everything else, booleans included."""
+    """Return a value of any integer type as an int; None for everything else, including booleans."""
     if type(value) not in _INTEGERS and is_boolean(value):
         return None
     try:
@@ -30,5 +30,5 @@ def whole_number(value: Any) -> int | None:
 
 
 def has_boolean(values: Collection[object]) -> bool:
-    """Return whether there is a boolean among values; an array of them would hold it as 0 or 1."""
+    """Return whether any value is a boolean; an integer array would silently store it as 0 or 1."""
     return not _INTEGERS.issuperset(map(type, values)) and any(map(is_boolean, values))

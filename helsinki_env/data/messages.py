@@ -1,4 +1,4 @@
-"""Words of messages: whatever was found, they stay short and cost nothing."""
+"""Format values for error messages: short and cheap for any input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _Shown(Repr):
         self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = 8
 
     def repr_int(self, x: int, level: int) -> str:
-        # Python refuses to write out numbers of thousands of digits.
+        # Python raises ValueError when it converts integers of thousands of digits to text.
         return f"a number of {x.bit_length():,} bits" if x.bit_length() > 1000 else super().repr_int(x, level)
 
 
@@ -22,18 +22,18 @@ _REPR = _Shown()
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: what `repr` gives, cut to a readable length."""
+    """Return the `repr` of a value, shortened to a readable length."""
     return brief(_REPR.repr(value))
 
 
 def brief(text: object, most: int = 160) -> str:
-    """Return a text, without its middle if it is longer than `most`."""
+    """Return a text, with its middle removed if it is longer than `most` characters."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
 
 
 def one_of(known: Iterable[object], word: object) -> str:
-    """Return the end of a message, ``"one of a, b, c"``, and which of them the word may stand for."""
+    """Return the end of a message, ``"one of a, b, c"``, with suggestions if the word resembles a known one."""
     names = [str(name) for name in known]
     near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"

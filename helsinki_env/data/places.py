@@ -1,4 +1,4 @@
-"""Where a value stands in a text in JSON, so that what is wrong with it can be shown there."""
+"""Locate a value in a JSON text, to highlight it in error messages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["Place", "place_in_json", "place_of"]
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DECODER = json.JSONDecoder()
-#: A value longer than that is not marked as a whole: its key is enough.
+#: For a longer value, only the key is highlighted.
 _MOST_MARKED = 120
 
 
 class Place(NamedTuple):
-    """A piece of a text.
+    """A span of a text.
 
     Attributes:
-        start: its first letter, from 0.
-        end: the first letter after it.
-        line: the line in which it begins, from 1.
-        column: the letter of that line with which it begins, from 1.
+        start: index of its first character, from 0.
+        end: index after its last character.
+        line: line of its first character, from 1.
+        column: column of its first character, from 1.
     """
 
     start: int
@@ -32,21 +32,21 @@ class Place(NamedTuple):
 
 
 def place_of(text: str, start: int, end: int) -> Place:
-    """Return a piece of a text as a place."""
+    """Return the span from `start` to `end` with its line and column."""
     return Place(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
 def place_in_json(text: str, path: str) -> Place | None:
-    """Return where the value at a path stands, together with its key if it has one.
+    """Return the span of the value at a path, together with its key if it has one.
 
-    What is missing is shown where it is missing: by the list or mapping that it should stand in.
+    For a missing value, return the span of the nearest existing parent.
 
     Args:
-        text: the text, which can be read as JSON.
-        path: keys as `Entry.path` writes them, such as ``tables[3].name``.
+        text: valid JSON.
+        path: keys as in `Entry.path`, such as ``tables[3].name``.
 
     Returns:
-        the place; None if the path is empty.
+        the span; None if the path is empty.
     """
     at, found = _after_space(text, 0), None
     for index, key in _STEP.findall(path):
@@ -75,7 +75,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
-    """Return where a key of the mapping that begins at `at` stands, and its value."""
+    """Return the offsets of a key and of its value in the mapping that begins at `at`."""
     if text[at] != "{":
         return None
     while text[at] in "{,":
@@ -91,7 +91,7 @@ def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
 
 
 def _element(text: str, at: int, number: int) -> tuple[int, int] | None:
-    """Return where an element of the list that begins at `at` stands, twice."""
+    """Return the offset of an element of the list that begins at `at`, twice."""
     if text[at] != "[":
         return None
     while text[at] in "[,":

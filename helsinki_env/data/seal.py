@@ -1,4 +1,4 @@
-"""Data that the project wrote and nobody should have changed."""
+"""Digests that detect changes to files that the project wrote."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def digest_of(data: object) -> str:
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with its digest; `Entry.intact` finds out whether it was changed."""
+    """Return plain data with its digest; `Entry.intact` checks it."""
     return {**data, "digest": digest_of(dict(data))}

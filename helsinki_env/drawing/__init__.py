@@ -1,1 +1,1 @@
-"""What drawings of any game are made of: a canvas, a palette, letters, and the pieces of a table."""
+"""Drawing tools for any game: a canvas, a palette, letters, and the pieces of a table."""

@@ -1,4 +1,4 @@
-"""A writer of SVG: presentation attributes only, no ids, no style sheets, so that pictures share a page."""
+"""SVG writer: presentation attributes only, no ids or style sheets, so that several pictures can share a page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Canvas:
     Coordinates are pixels of the drawing, y downwards. Attributes are keywords with ``_`` for ``-``.
 
     Attributes:
-        spots: where named things lie, (x, y, width, height) each; no part of the picture.
+        spots: named regions, (x, y, width, height) each; not part of the picture.
     """
 
     def __init__(self) -> None:
@@ -33,11 +33,11 @@ class Canvas:
         self.spots: dict[str, Spot] = {}
 
     def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
-        """Say where something lies, in pixels of the whole picture; the first of a name counts."""
+        """Register a named region, in pixels of the whole picture; the first of a name counts."""
         self.spots.setdefault(name, (round(x, 1), round(y, 1), round(width, 1), round(height, 1)))
 
     def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
-        """Add an element; attributes that are None are left out."""
+        """Add an element; attributes that are None are omitted."""
         self._parts.append(f"<{name}{_attributes(attributes)}/>")
 
     def rect(
@@ -70,8 +70,8 @@ class Canvas:
     ) -> float:
         """Add one line of text as strokes and return its width in pixels.
 
-        (x, y) is on the baseline; `anchor` is start, middle or end; text wider than `width` is made smaller,
-        then cut; `turn` is 0, 90 or -90 degrees clockwise around (x, y).
+        (x, y) is on the baseline; `anchor` is start, middle or end. Text wider than `width` is made smaller, then cut.
+        `turn` is 0, 90 or -90 degrees clockwise around (x, y).
         """
         text = printable(text)
         if width is not None:
@@ -99,7 +99,7 @@ class Canvas:
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: str | float | None) -> Iterator[None]:
-        """Wrap what is added inside; `title` is shown by browsers when the pointer rests on it."""
+        """Group the elements added inside; browsers show `title` as a tooltip."""
         self._parts.append(f"<g{_attributes(attributes)}>")
         if title:
             self._parts.append(f"<title>{escape(printable(title))}</title>")
@@ -107,7 +107,7 @@ class Canvas:
         self._parts.append("</g>")
 
     def picture(self, width: float, height: float, title: str, text: str) -> str:
-        """Return the whole SVG document, with a title and a description for those who cannot see it."""
+        """Return the whole SVG document, with a title and a description for screen readers."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
             f'width="{number(width)}" height="{number(height)}" role="img" fill="none" '

@@ -1,9 +1,8 @@
-"""A small stroke font, so that the picture reads the same on a machine without any font.
+"""A small stroke font, so that pictures look the same on machines without any font.
 
-Glyphs are single strokes on a grid: baseline y = 0, y grows downwards, capitals 14 units high, small letters
-10, descenders 4. A glyph is written as SVG path data whose first command is ``M`` and all later ones are
-relative or ``M`` again; an advance is the glyph's width plus `GAP`. Unknown characters lose their accent if
-that helps, and become an empty box if it does not.
+Glyphs are single strokes on a grid: baseline y = 0, y downwards, capitals 14 units high, small letters 10, descenders
+4. A glyph is SVG path data whose first command is ``M``; all later ones are relative or ``M``. An advance is the
+glyph's width plus `GAP`. Unknown characters lose their accent if that helps; otherwise they become an empty box.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ UNITS_PER_EM = 20.0
 """Grid units in one em: text of size 10 has capitals 7 px high."""
 
 GAP = 4.0
-"""Space between two glyphs, in grid units, from the middle of one stroke to the middle of the next."""
+"""Space between two glyphs, in grid units, between stroke centers."""
 
 _BOWL = "M0-6a4 4 0 0 1 8 0v2a4 4 0 0 1-8 0z"
 _DOT = "h.01"
@@ -156,7 +155,7 @@ _GLYPHS: dict[str, tuple[float, str]] = {
 }
 _UNKNOWN = (8.0, "M0-12h8v12h-8z")
 
-# pairs that would stand too far apart on the even grid, in units
+# pairs that are too far apart on the even grid, in units
 _KERN = {
     "Ta": -2.5,
     "To": -2.5,
@@ -173,9 +172,9 @@ _KERN = {
 _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
-@lru_cache(maxsize=1 << 15)  # pictures of a table say the same again and again
+@lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same texts
 def number(value: float) -> str:
-    """Write a coordinate without useless zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
+    """Format a coordinate without redundant zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")
     if text.startswith("0."):
         return text[1:]

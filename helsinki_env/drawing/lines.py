@@ -1,4 +1,4 @@
-"""Coloured text for terminals: lines of pieces, blocks beside each other, boards with walls between their tiles."""
+"""Colored text for terminals: styled lines, blocks side by side, boards with walls between their tiles."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from helsinki_env.drawing import palette
 from helsinki_env.markdown import printable
 
-_OUTSIDE = -1_000_000  # a number that no piece has: beyond the rim
+_OUTSIDE = -1_000_000  # not a valid piece: outside the board
 # by bits: wall up, right, down, left
 _JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
 INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 
-"""Letters on the colours of tiles and cards."""
+"""Letters on the colors of tiles and cards."""
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Line:
     pieces: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
     def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> Line:
-        """Append a piece and return the line; what would command the terminal is shown as a mark."""
+        """Append a piece and return the line; control characters are replaced by a mark."""
         self.pieces.append((printable(text), ink, ground, bold))
         return self
 
@@ -31,7 +31,7 @@ class Line:
         return sum(len(piece[0]) for piece in self.pieces)
 
     def padded(self, width: int) -> Line:
-        """Fill up with blanks to a width."""
+        """Pad with blanks to a width."""
         return self.add(" " * max(0, width - len(self)))
 
     def written(self, color: bool) -> str:
@@ -53,7 +53,7 @@ def _rgb(colour: str) -> str:
 
 
 def player(line: Line, seat: int, text: str) -> None:
-    """Add a text in the colours of a player."""
+    """Add a text in the colors of a player."""
     tone = palette.PLAYERS[seat]
     line.add(text, tone.line, tone.base, True)
 
@@ -80,10 +80,10 @@ def walled(
     """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, walls between different pieces.
 
     Args:
-        rows: their number; row 0 is the upper one.
-        columns: their number.
-        owner: the piece that the cell in a row and a column belongs to, None for an empty one.
-        ground: the colour of a cell.
+        rows: number of rows; row 0 is the upper one.
+        columns: number of columns.
+        owner: the piece of the cell in a row and a column, None for an empty one.
+        ground: the color of a cell.
         cell: adds the three characters of a cell to a line.
     """
     paving = palette.PAVING

@@ -1,9 +1,8 @@
-"""Colours of the drawings.
+"""Colors of the drawings.
 
-Pavilions are saturated mid-tones; player colours sit outside them, told apart by lightness first (charcoal,
-ivory, pink, turquoise), and the four sides are pale facades, so that none of the three codes can be mistaken
-for another. A pavilion's colour is also told by the pattern of its roofs (`pieces.PATTERNS`) and on cards
-by its letter.
+Pavilions are saturated mid-tones. Player colors differ primarily in lightness (charcoal, ivory, pink, turquoise), and
+the four sides are pale facades, so that the three codes cannot be confused. The pattern of its roofs
+(`pieces.PATTERNS`) also encodes a pavilion's color, as does the letter on cards.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 
 class Tone(NamedTuple):
-    """One colour in the shades that a drawn thing needs, as ``#rrggbb``."""
+    """One color in the shades that a drawing needs, as ``#rrggbb``."""
 
     base: str
     light: str

@@ -1,4 +1,4 @@
-"""Pieces that games share: outlines of tiles, patterns of colours, coats of arms, tokens, backs of cards, sheets."""
+"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CARD_ASPECT = 1.36
 
 Cell = tuple[int, int]  # (row, column)
 Emblem = Callable[[Canvas, float, float, float, str], None]
-"""Draws a game's emblem on a canvas: around (x, y), of a width, in a colour."""
+"""Draws a game's emblem on a canvas: around (x, y), with a given width and color."""
 
 
 def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
@@ -63,7 +63,7 @@ def _outline(filled: frozenset[Cell], x: float, y: float, size: float, inset: fl
 
 
 def _pair(x: float, y: float, first: bool = True) -> str:
-    """Write two numbers as short as path data may be; `first` when no number stands before them."""
+    """Format two numbers as short path data; `first` if no number precedes them."""
     a, b = number(x), number(y)
     return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
 
@@ -94,9 +94,9 @@ def _dot(x: float, y: float, h: float) -> str:
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
-"""One pattern a colour, which tells it without the colour: square, cross, diamond, stripes, disc.
+"""Patterns that encode colors without color: square, cross, diamond, stripes, disc.
 
-Each takes (x, y) and half a width and returns a path; that of the disc is a point, to be drawn by a broad round stroke.
+Each takes (x, y) and half a width and returns a path; that of the disc is a point, drawn by a broad round stroke.
 """
 
 DOTTED = PATTERNS.index(_dot)
@@ -125,7 +125,7 @@ def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
 
 
 def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
-    """Draw the place of a card that is not there."""
+    """Draw the outline of a missing card."""
     canvas.rect(
         x,
         y,
@@ -157,21 +157,21 @@ def card_back(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) 
 
 
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
-    """Say where the cards of a hand lie, (type, x, y) each in the order drawn; those of a type side by side are one.
+    """Register the regions of a hand's cards, (type, x, y) each in the order drawn; adjacent cards of a type share one.
 
-    A card whose type is None shows its back: nobody clicks it.
+    A card whose type is None shows its back and is not clickable.
     """
     for i, (kind, x, y) in enumerate(cards):
         row = [card for card in cards[i:] if card[2] == y]
         alike = next((n for n, card in enumerate(row) if card[0] != kind), len(row))
         right = row[alike - 1][1] + width
         if alike < len(row):
-            right = min(right, row[alike][1])  # the next one may lie on top
+            right = min(right, row[alike][1])  # the next card may overlap this one
         if kind is not None:
             canvas.spot(f"card {kind}", x, y, right - x, CARD_ASPECT * width)
 
 
 def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
-    """Draw the sheet on which a part of the table lies."""
+    """Draw the panel behind a part of the table."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
     canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)

@@ -1,4 +1,4 @@
-"""Pixels of a picture: an SVG text in, an RGB array out. Only this needs the ``render`` extra."""
+"""Rasterize a picture: an SVG text to an RGB array. Only this module needs the ``render`` extra."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
-    """Turn an SVG text into pixels. Works without a display and without any installed font.
+    """Convert an SVG text to pixels. Works without a display and without any installed font.
 
     Args:
         svg_text: an SVG document, such as `svg` returns.
@@ -28,11 +28,11 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
     Raises:
         MissingExtraError: resvg-py or Pillow is not installed; both come with the extra ``render``.
-        ValueError: the width is no whole number from 1 to 10,000, or the text is no SVG document.
+        ValueError: the width is not an integer from 1 to 10,000, or the text is not an SVG document.
     """
     pixels = checked_width(width, "width")
     resvg, image = _libraries()
-    # the drawings hold no text elements, so looking for fonts would only cost time
+    # the drawings have no text elements, so loading fonts would only cost time
     try:
         png = resvg.svg_to_bytes(svg_string=svg_text, width=pixels, skip_system_fonts=True)
     except ValueError as error:
@@ -42,7 +42,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
 
 def checked_width(width: object, name: str) -> int:
-    """Return the width of a picture in pixels; ValueError unless it is a whole number from 1 to 10,000."""
+    """Return the width of a picture in pixels; ValueError unless it is an integer from 1 to 10,000."""
     return Entry(width, UserError, name).integer(1, _MOST_PIXELS)
 
 

@@ -1,4 +1,4 @@
-"""The ground on which the sheets of any table lie."""
+"""The background of any table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOP = 62.0
 
 
 def sea(canvas: Canvas, height: float) -> None:
-    """Draw the water on which the sheets of a table of this height lie."""
-    canvas.rect(-9, -9, WIDTH + 18, height + 18, fill=palette.SEA)  # past the rim, against half-covered pixels
+    """Draw the water behind the panels of a table of this height."""
+    canvas.rect(-9, -9, WIDTH + 18, height + 18, fill=palette.SEA)  # beyond the edge, to avoid half-covered pixels
     waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
     canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)

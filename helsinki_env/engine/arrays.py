@@ -1,7 +1,7 @@
-"""Arrays from outside: shape, type and values are checked here, once for all public functions around kernels.
+"""Validate external arrays: shape, type and values, for all public functions that call kernels.
 
-A kernel indexes an array without a look at its length, and a conversion can make a wrong value look right. Functions
-that users call pass their arguments through these, and call a kernel only with what comes back.
+Kernels do not check array bounds, and a type conversion can turn an invalid value into a valid one. Public functions
+therefore pass their arguments through these functions and call kernels only with the results.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)
 
 Shape = tuple[int | None, ...]
-"""Expected sizes; None stands for any size."""
+"""Expected sizes; None means any size."""
 
 _BLOCK = 64
 gather_odd = gatherer(_BLOCK, odd=True)
 
 
 class ArrayError(UserError):
-    """An array that cannot be used. The message names it, what was found and what is expected."""
+    """An invalid array. The message names it, the value found and the expected value."""
 
 
 def _fail(name: str, found: object, expected: str, shape: Shape) -> NoReturn:
@@ -62,13 +62,13 @@ def _fits(array: npt.NDArray[Any], shape: Shape) -> bool:
 
 
 def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds: str) -> npt.NDArray[Any]:
-    """Return what was given as an array whose type is of some kinds (`numpy.dtype.kind`)."""
+    """Return the argument as an array with one of some type kinds (`numpy.dtype.kind`)."""
     try:
         array = np.asarray(given)
     except (ValueError, TypeError, OverflowError):
         _fail(name, given, expected, shape)
     if not array.size and isinstance(given, list | tuple):
-        array = array.astype(np.int64)  # an empty list has no type of its own
+        array = array.astype(np.int64)  # NumPy makes empty lists float64
     if array.dtype.kind not in kinds or not _fits(array, shape):
         _fail(name, array, expected, shape)
     return array
@@ -77,18 +77,18 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
 def integers(
     name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
 ) -> npt.NDArray[Any]:
-    """Return whole numbers as a contiguous array.
+    """Return integers as a contiguous array.
 
     Args:
-        name: of the argument.
+        name: name of the argument.
         given: an array or a list of any integer type; booleans are rejected.
         shape: expected shape.
-        low: smallest value.
-        high: largest value.
-        dtype: of what is returned.
+        low: minimum value.
+        high: maximum value.
+        dtype: dtype of the result.
 
     Raises:
-        ArrayError: for anything else; values are compared before they are converted.
+        ArrayError: for anything else; values are compared before the conversion.
     """
     bounds = "" if low == -(2**63) else f" from {low} to {high}"
     array = _whole_numbers(name, given, shape, f"whole numbers{bounds}", "iu")
@@ -100,23 +100,23 @@ def integers(
 
 
 def keys(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
-    """Return random keys, uint64 (B,), contiguous; ArrayError for anything but whole numbers of 64 bits."""
+    """Return random keys, uint64 (B,), contiguous; ArrayError for anything but 64-bit integers."""
     if type(given) is np.ndarray and given.dtype == UINT64 and given.shape == (rows,) and given.flags.carray:
         return given
     return integers(name, given, (rows,), 0, 2**64 - 1, UINT64)
 
 
 def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
-    """Return an array, (B,), that a kernel writes: the given one, or a copy that the caller has to write back.
+    """Return an array, (B,), for a kernel to write: the argument, or a copy that the caller must copy back.
 
     Args:
-        name: of the argument.
-        given: an array of exactly that type.
-        dtype: expected type.
+        name: name of the argument.
+        given: an array of exactly this dtype.
+        dtype: expected dtype.
         rows: expected number of rows; None: any.
 
     Raises:
-        ArrayError: for anything else, and for an array that cannot be written.
+        ArrayError: for anything else, and for a read-only array.
     """
     if (
         not isinstance(given, np.ndarray)
@@ -134,7 +134,7 @@ def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> n
 
 
 def records(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return records of a type, (B,), contiguous, to be read; ArrayError for anything else."""
+    """Return records of a dtype, (B,), contiguous, for reading; ArrayError for anything else."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
         _fail(name, given, f"{_type(dtype)}, as games with these components have,", (None,))
     return given if given.flags.carray else np.array(given, order="C", subok=False)
@@ -155,7 +155,7 @@ def is_odd(mask):
 
 @kernel
 def odd_row(masks, some):
-    """Index of the first row, int8 (B, A), that is odd, or has no 1 if `some` is set; else the number of rows."""
+    """Index of the first row, int8 (B, A), that is invalid, or has no 1 if `some` is set; else the number of rows."""
     for b in range(len(masks)):
         if is_odd(masks[b]):
             return b
@@ -169,10 +169,10 @@ def odd_row(masks, some):
 
 
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous, whose int8 values a kernel has yet to check (`is_odd`).
+    """Return action masks, int8 (B, A), contiguous; a kernel must still check int8 values (`is_odd`).
 
     Args:
-        name: of the argument.
+        name: name of the argument.
         given: 0 and 1 of any integer type, or booleans.
         rows: number of rows; None: any.
         ids: number of actions; None: any.
@@ -197,7 +197,7 @@ def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None =
 
 
 def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
-    """Raise ArrayError for a row of action masks that is odd or without a legal action."""
+    """Raise ArrayError for a row of action masks that is invalid or has no legal action."""
     odd = (masks[b] != 0) & (masks[b] != 1)
     if odd.any():
         at = int(odd.argmax())
@@ -211,7 +211,7 @@ def action_masks(
     """Return action masks, int8 (B, A), contiguous, with 0 and 1 only.
 
     Args:
-        name: of the argument.
+        name: name of the argument.
         given: 0 and 1 of any integer type, or booleans.
         rows: number of rows; None: any.
         ids: number of actions; None: any.

@@ -1,4 +1,4 @@
-"""Sets as one int64, a bit for each member: cells of a board, actions, abilities. Which bit is what, each game says."""
+"""Sets as one int64 with one bit per member: cells, actions, abilities. Each game defines the meaning of the bits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KF = np.uint64(0x0101010101010101)
 
 @kernel
 def count(cells):
-    """Number of members of the set (the compiler turns this into one instruction)."""
+    """Number of members of the set (compiled to a single instruction)."""
     x = np.uint64(cells)
     x = x - ((x >> np.uint64(1)) & _K1)
     x = (x & _K2) + ((x >> np.uint64(2)) & _K2)
@@ -26,11 +26,11 @@ def count(cells):
 
 @kernel
 def lowest(cells):
-    """Index of the lowest member of a set that is not empty."""
+    """Index of the lowest member of a non-empty set."""
     return count((cells & -cells) - 1)
 
 
 @kernel
 def bit(cell):
-    """The set that holds this one member."""
+    """The set with only this member."""
     return np.int64(1) << np.int64(cell)

@@ -1,4 +1,4 @@
-"""The facts of a box: what the readers of component files share, whatever the game."""
+"""Helpers to read component files, for any game."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["different", "digest_of_facts", "drawing", "facts_of", "integers", "l
 
 
 def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
-    """Return the facts in a component file; an unchanged file is read once.
+    """Return the facts in a component file; read an unchanged file only once.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path.
-        error: the class to raise if there is no such file.
-        read: makes the facts of what the file holds, and of its name without suffix.
+        name_or_path: name of a file in ``configs/components``, or a path.
+        error: exception class to raise if the file does not exist.
+        read: builds the facts from the content of the file and its name without suffix.
     """
     path = find_yaml(name_or_path, "components", error).resolve()
     return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
@@ -28,34 +28,34 @@ def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entr
 
 @lru_cache(maxsize=64)
 def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
-    """Read one file. The time of its last change is only part of the key: an edited file is read again."""
+    """Read one file. The modification time is only part of the cache key, so an edited file is read again."""
     return read(read_yaml(path, error), path.stem)
 
 
 def facts_of(components: Any) -> dict[str, Any]:
-    """Return the facts in a dataclass as plain data, without the `name` of their file."""
+    """Return the facts in a dataclass as plain data, without the `name` of the file."""
     facts = asdict(components)
     del facts["name"]
     return facts
 
 
 def digest_of_facts(components: Any) -> str:
-    """Return 16 hexadecimal digits that identify the facts in a dataclass; the `name` of their file does not count."""
+    """Return 16 hexadecimal digits that identify the facts in a dataclass, ignoring the `name` of the file."""
     return digest_of(facts_of(components))
 
 
 def integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-    """Return a list of whole numbers, each from low to high; `what` they are is for the message."""
+    """Return a list of integers from `low` to `high`; `what` names them in the error message."""
     return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
 
 def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list[int]:
-    """Return what the elements of a list mean, each something else.
+    """Return the values of the elements of a list, which must all differ.
 
     Args:
         data: the list.
-        read: its elements, each with what it means.
-        what: an element is, for the message, such as "cell".
+        read: its elements, each with its value.
+        what: noun for an element in the error message, such as "cell".
     """
     found: list[int] = []
     for item, value in read:
@@ -66,12 +66,12 @@ def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list
 
 
 def drawing(item: Entry, marks: str, cells: str) -> tuple[str, ...]:
-    """Return the rows of a drawing such as ``X./XX``: a figure in one piece, without empty margins.
+    """Return the rows of a drawing such as ``X./XX``: one connected shape without empty margins.
 
     Args:
-        item: the text, with ``/`` between its rows and ``.`` for nothing.
-        marks: the characters that stand for a cell.
-        cells: what the game calls its cells, for the message.
+        item: the text, with ``/`` between rows and ``.`` for an empty cell.
+        marks: the characters that mark a cell.
+        cells: noun for the cells in error messages.
     """
     text = item.value
     if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
@@ -90,7 +90,7 @@ def drawing(item: Entry, marks: str, cells: str) -> tuple[str, ...]:
 
 
 def _in_one_piece(rows: Sequence[str]) -> bool:
-    """Return whether the cells of a drawing hang together edge to edge."""
+    """Return whether the cells of a drawing are connected edge to edge."""
     left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
     edge = [left.pop()]
     while edge:
@@ -102,9 +102,9 @@ def _in_one_piece(rows: Sequence[str]) -> bool:
 
 
 def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the distinct orientations of a drawing, in the order that the action ids use.
+    """Return the distinct orientations of a drawing, in the order of the action ids.
 
-    Rotations by 0, 90, 180 and 270 degrees clockwise, then those of the mirror image (left-right).
+    Rotations by 0, 90, 180 and 270 degrees clockwise come first, then those of the mirror image (left-right).
     """
     found: list[tuple[str, ...]] = []
     mirrored = tuple(row[::-1] for row in rows)

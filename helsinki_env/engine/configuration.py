@@ -1,4 +1,4 @@
-"""What configurations of all games have in common: they are checked, frozen, and hold the facts that they loaded."""
+"""Base class of game configurations: validated and frozen, with the loaded component facts included."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from helsinki_env.yaml_files import find_yaml
 __all__ = ["REWARDS", "ConfigError", "Configuration", "different", "listed", "number_of_players", "sets_by_seat"]
 
 REWARDS = ("win", "rank", "margin")
-"""What the reward at the end of a game measures."""
+"""Reward types at the end of a game."""
 
 
 class ConfigError(UserError):
-    """A configuration that cannot be played. The message names key, value found and what is expected."""
+    """An invalid configuration. The message names the key, the value found and the expected value."""
 
 
 class Configuration:
-    """The base of a game's configurations: frozen dataclasses with at least these fields, keyword `_loaded` the last.
+    """Base class of game configurations: frozen dataclasses with at least these fields and a last keyword `_loaded`.
 
     Attributes:
-        num_players: how many play.
-        denied: what single seats may not use or take, a tuple of ids for each seat.
-        components: the component file, a name or a path.
+        num_players: number of players.
+        denied: what is disabled for single seats, a tuple of ids for each seat.
+        components: component file, name or path.
         reward: one of `REWARDS`.
     """
 
-    #: Reads a component file, given its name; and makes the kernels' tables of it.
+    #: Functions that read a component file by name, and that build the kernel tables from it.
     read_components: ClassVar[Any]
     build_tables: ClassVar[Any]
 
@@ -40,12 +40,12 @@ class Configuration:
     denied: tuple[tuple[int, ...], ...]
     components: str
     reward: str
-    # The name that the component file was read by, and its content. Kept, pickled and compared with the rest: no game
-    # may change under way because somebody edits the file. An argument, so that dataclasses.replace passes it on.
+    # The component file's name when it was read, and its content. They are saved, pickled and compared as well, so that
+    # edits of the file do not change a game in progress. An argument, so that dataclasses.replace passes it on.
     _loaded: tuple[str, Any]
 
     def _load(self) -> Any:
-        """Read the component file, unless its facts came along; check what every configuration has; keep both."""
+        """Read the component file unless its content is given; check the common fields; store the results."""
         if not isinstance(self.components, str | Path) or not str(self.components):
             self._entry("components").fail(
                 f"the name of a component file, such as {type(self).components!r}, or a path"
@@ -57,7 +57,7 @@ class Configuration:
         return loaded
 
     def _keep(self, **values: Any) -> None:
-        """Bring values into the form in which they are kept."""
+        """Store normalized field values."""
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
@@ -66,18 +66,18 @@ class Configuration:
 
     @classmethod
     def keys(cls) -> tuple[str, ...]:
-        """Return the keys of `from_dict`."""
+        """Return the keys that `from_dict` accepts."""
         return tuple(item.name for item in fields(cls) if not item.name.startswith("_"))  # type: ignore[arg-type]
 
     def changed(self, **changes: Any) -> Self:
-        """Return the configuration with other values, by the keys of `from_dict`.
+        """Return a copy of the configuration with changed values, by the keys of `from_dict`.
 
-        The facts stay those that were loaded, whatever has become of the component file, unless another one is named.
-        What is denied to single seats goes with their number, unless it is said anew.
+        The loaded component facts stay, even if the file has changed, unless `changes` names another file. A change of
+        the number of players resets `denied`, unless `changes` sets it.
 
         Raises:
-            ConfigError: for an unknown key or a value that cannot be used.
-            ComponentError: if another component file is at fault.
+            ConfigError: for an unknown key or an invalid value.
+            ComponentError: for an invalid component file.
         """
         Entry(changes, ConfigError).mapping(self.keys())
         if "num_players" in changes:
@@ -92,12 +92,12 @@ class Configuration:
 
     @property
     def tables(self) -> Any:
-        """The kernels' tables for this component file: built at the first use and shared."""
+        """The kernel tables for this component file, built at first use and shared."""
         return type(self).build_tables(self._loaded[1])
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the values; the component file counts by its content."""
+        """16 hexadecimal digits that identify the values; the component file is identified by its content."""
         content = self.to_dict() | {"components": self.loaded.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -107,33 +107,33 @@ class Configuration:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> Self:
-        """Return the configuration with these values; a key that is left out has its default.
+        """Return the configuration with these values; omitted keys keep their defaults.
 
         Raises:
-            ConfigError: for an unknown key or a value that cannot be used; the component file is such a value.
+            ConfigError: for an unknown key or an invalid value, including the component file.
         """
         return Entry.of(data, ConfigError, "the configuration").build(cls)
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> Self:
-        """Return the configuration in a YAML file with the keys of `from_dict`.
+        """Return the configuration from a YAML file with the keys of `from_dict`.
 
         Args:
-            name_or_path: the name of a file in ``configs/game`` or a path.
+            name_or_path: name of a file in ``configs/game``, or a path.
 
         Raises:
-            ConfigError: as in `from_dict`, naming the file too.
+            ConfigError: as in `from_dict`; also names the file.
         """
         return cls.from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))
 
 
 def number_of_players(data: Entry) -> int:
-    """Return 2, 3 or 4."""
+    """Return the number of players: 2, 3 or 4."""
     return data.integer(2, 4, "2, 3 or 4")
 
 
 def listed(data: Entry, expected: str) -> list[Entry]:
-    """Return the elements of what may be any collection."""
+    """Return the elements of any collection as entries."""
     if isinstance(data.value, str | Mapping):
         data.fail(expected)
     try:
@@ -146,14 +146,14 @@ def listed(data: Entry, expected: str) -> list[Entry]:
 def different(
     entries: Iterable[Entry], path: str, one: str, number: Callable[[Entry], int], names: Any
 ) -> tuple[int, ...]:
-    """Return different numbers, ascending.
+    """Return distinct numbers, ascending.
 
     Args:
-        entries: what was given.
-        path: where.
-        one: such a thing, for messages.
-        number: of what was given.
-        names: of the numbers.
+        entries: the input values.
+        path: their location.
+        one: noun for one value, for messages.
+        number: converts an entry to its number.
+        names: names of the numbers.
     """
     found: list[int] = []
     for item in entries:
@@ -167,12 +167,12 @@ def different(
 def sets_by_seat(
     data: Entry, players: int, what: str, read: Callable[[Entry], tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return what is denied to each seat; nothing stands for nothing at all.
+    """Return one set of disabled ids per seat; None means no restrictions.
 
     Args:
-        data: what was given.
-        players: how many seats there are.
-        what: is denied, for messages.
+        data: the input.
+        players: number of seats.
+        what: noun for the disabled things, for messages.
         read: reads the set of one seat.
     """
     if data.value is None:

@@ -1,14 +1,17 @@
-"""What a game must state as kernels: the rules that loops, environments and playouts of any game call.
+"""The kernels that a game must implement. Loops, environments and playouts of any game call them.
 
-`t` is the record of the game's tables (its component file as arrays), `g` the record of one game. The type of `g` says
-whose rules these are (`helsinki_env.engine.rule`); a game states each of them with `belongs_to`.
+`t` is the tables record of the game (its component file as arrays), `g` the record of one game. The type of `g` selects
+the implementation (`helsinki_env.engine.rule`); a game registers each kernel with `belongs_to`.
 
-Four more have a plain form that is made of these, and are stated by games that know a faster one: in
-`helsinki_env.engine.loops`, `write_mask` and `observe`, which leave no entry as it was, `observe_again`, where an
-earlier observation is there, and `observe_part`, where several share the work.
+Four more kernels in `helsinki_env.engine.loops` have default implementations based on these. A game may register faster
+ones:
 
-Every record of a game has the fields `chance` (uint64, the random word), `players`, `seat` (to move, or the last to
-have moved), `phase`, `done` and `round_number`, and as many seats as `SEATS`, those beyond `players` blank.
+- `write_mask` and `observe` overwrite every entry.
+- `observe_again` updates an earlier observation.
+- `observe_part` splits the work among several lanes.
+
+Every game record has the fields `chance` (uint64, random state), `players`, `seat` (the acting seat, or the last one to
+act), `phase`, `done` and `round_number`. It has room for `SEATS` seats; those beyond `players` stay blank.
 """
 
 from __future__ import annotations
@@ -30,41 +33,41 @@ __all__ = [
 ]
 
 SEATS = 4
-"""The most seats that a game has."""
+"""Maximum number of seats of a game."""
 
 set_up = Rule("set_up")
-"""`set_up(g, setup)`: take over which game is played from another record of the game."""
+"""`set_up(g, setup)`: copy the game options from another record of the game."""
 
 draw_setup = Rule("draw_setup")
-"""`draw_setup(drawn, g)`: write what random episodes draw for the next game; `drawn.chance` is its random word."""
+"""`draw_setup(drawn, g)`: draw the random options of the next episode; `drawn.chance` is the random state."""
 
 deal = Rule("deal")
-"""`deal(t, g, word)`: deal a new game of this setup, all its chance from one random word, uint64."""
+"""`deal(t, g, word)`: deal a new game with these options; one random key, uint64, determines all chance."""
 
 mark_legal = Rule("mark_legal")
-"""`mark_legal(t, g, mask)`: write 1 for each legal decision, if any, into `mask`, int8 (ids,), zero before."""
+"""`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), which is all zeros before."""
 
 apply = Rule("apply")
-"""`apply(t, g, action)`: carry out a legal decision, and whatever follows from it without a further one."""
+"""`apply(t, g, action)`: apply a legal action and all its forced consequences."""
 
 describe = Rule("describe")
-"""`describe(t, g, viewer, out)`: write what a seat may see into `out`, int8 (F,), zero before."""
+"""`describe(t, g, viewer, out)`: write the observation of a seat into `out`, int8 (F,), which is all zeros before."""
 
 restore = Rule("restore")
-"""`restore(t, g, observation)`: fill `g` with what the seat to move sees, int8 (F,), every entry in its range.
+"""`restore(t, g, observation)`: set `g` from the acting seat's observation, int8 (F,), with every entry in range.
 
-Nothing that was in the record is kept; what is hidden is blank until `redeal` deals it. Return -1, or a number that
-says what does not fit together."""
+Overwrites the whole record; hidden information stays blank until `redeal` samples it. Returns -1, or a number that
+identifies the inconsistency."""
 
 redeal = Rule("redeal")
-"""`redeal(t, g, viewer, word, scratch, mask)`: deal what a seat cannot see anew, by a random word of its own, uint64.
+"""`redeal(t, g, viewer, word, scratch, mask)`: sample what a seat cannot see (determinization); `word` is a uint64 key.
 
-The viewer's observation stays the same, and with the same observation the same word deals the same cards. Return
-whether a deal was found: there is one if the position comes from a game. `scratch` is a record of the game's own type
-for it, `mask` int8 (ids,); both are written over."""
+The viewer's observation stays the same; the same observation and key give the same deal. Returns whether a consistent
+deal was found, which is always so for a reachable position. Overwrites `scratch`, a record of the game's scratch type,
+and `mask`, int8 (ids,)."""
 
 score = Rule("score")
-"""`score(t, g, seat)`: points of a seat as if the game ended now."""
+"""`score(t, g, seat)`: points of a seat if the game ended now."""
 
 place_of = Rule("place_of")
-"""`place_of(t, g, seat)`: how many seats did strictly better, as if the game ended now; places may be shared."""
+"""`place_of(t, g, seat)`: number of seats strictly ahead (rank from 0) if the game ended now; ties share a rank."""

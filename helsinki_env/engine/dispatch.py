@@ -1,12 +1,12 @@
-"""How a kernel is compiled: to machine code for Python, to LLVM's intermediate code for the kernels that call it.
+"""Compile kernels: to machine code for calls from Python, to LLVM bitcode for calls from other kernels.
 
-Numba makes machine code of every function that another one calls, with wrappers for Python and C, although what runs is
-made once more: a function becomes a part of those that call it, which are optimised as a whole. Here that is all that
-happens. What kernels call is only typed and translated, and machine code is made, in one go, of what Python calls. That
-takes less than half the time, and the code is no slower.
+By default, Numba generates machine code and Python and C wrappers for every function that another function calls.
+That work is wasted, because LLVM links and optimizes each callee into its callers. Here, called kernels are only typed
+and lowered to LLVM IR, and only kernels that Python calls become machine code. This takes less than half the time, and
+the code is no slower.
 
-This builds on what Numba keeps for itself, hence the upper bound of its version in `pyproject.toml`. All of it is left
-out when coverage is measured, which is without the compiler.
+This module depends on Numba internals, hence the upper bound of its version in `pyproject.toml`. Coverage excludes it,
+because coverage is measured without the compiler.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["Kernel"]
 
 
 class Intermediate(JITCodeLibrary):  # pragma: no cover
-    """The intermediate code of a kernel and of all that it calls."""
+    """The LLVM IR of a kernel and of all kernels that it calls."""
 
     def finalize(self) -> None:
-        """Join what is called; nothing is optimised, no machine code is made.
+        """Link the called kernels, without optimization or code generation.
 
         Raises:
-            UnsupportedError: if kernels call each other in a circle.
+            UnsupportedError: if kernels call each other in a cycle.
         """
         self._raise_if_finalized()
         for variable in self._final_module.global_variables:
@@ -54,10 +54,10 @@ class _ForKernels(Compiler):  # pragma: no cover
 
 
 class _Claiming(CPUDispatcher):  # pragma: no cover
-    """Compiles what no other process is compiling at the moment."""
+    """Compiles a kernel unless another process is compiling it."""
 
     def compile(self, signature: Any) -> Any:
-        """Compile for a combination of types, or find what was compiled for it."""
+        """Compile for a signature, or load the cached result."""
         try:
             return super().compile(signature)
         finally:
@@ -66,12 +66,12 @@ class _Claiming(CPUDispatcher):  # pragma: no cover
 
 
 class _Called(_Claiming):  # pragma: no cover
-    """What kernels see of a kernel."""
+    """The view of a kernel that its calling kernels see."""
 
     def add_overload(self, result: CompileResult) -> None:
-        """Make a combination of types known to the kernels that call it."""
-        if result.entry_point is None:  # it has just been compiled
-            result = result._replace(entry_point=object())  # a name, no address: there is no machine code
+        """Register a signature for the calling kernels."""
+        if result.entry_point is None:  # just compiled
+            result = result._replace(entry_point=object())  # only a key: there is no machine code
             self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
         self.overloads[tuple(result.signature.args)] = result
 
@@ -81,7 +81,7 @@ class _KeptIntermediate(Kept):  # pragma: no cover
 
     def _reduced(self, result: CompileResult) -> Any:
         library, described = result.library, result.fndesc
-        described.typemap = described.calltypes = None  # large, and of no use any more
+        described.typemap = described.calltypes = None  # large, and no longer needed
         environments = [result.environment, *result._find_referenced_environments()]
         return library.name, library._final_module.as_bitcode(), described, environments, result.signature
 
@@ -99,12 +99,12 @@ class _KeptIntermediate(Kept):  # pragma: no cover
 
 
 class Kernel(_Claiming):  # pragma: no cover
-    """A compiled function: what Python calls; `called` is what kernels call."""
+    """A compiled function for calls from Python; `called` is its version for calls from kernels."""
 
     def __init__(
         self,
         function: Callable[..., Any],
-        locals: dict[str, Any] | None = None,  # noqa: A002  # Numba's name, by which it makes copies
+        locals: dict[str, Any] | None = None,  # noqa: A002  # Numba copies dispatchers by this parameter name
         targetoptions: dict[str, Any] | None = None,
         pipeline_class: type[Compiler] = Compiler,
     ) -> None:
@@ -112,27 +112,27 @@ class Kernel(_Claiming):  # pragma: no cover
         self.called = _Called(function, locals or {}, targetoptions or {}, _ForKernels)
 
     def keep_in(self, folder: str) -> None:
-        """Look for what was compiled in a folder, and keep there what is compiled."""
+        """Cache compiled code in a folder."""
         self._cache = Kept(self.py_func, folder)
         self.called._cache = _KeptIntermediate(self.py_func, folder)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Tell a kernel that calls this one what comes back."""
+        """Return the call template for kernels that call this one."""
         return self.called.get_call_template(args, kws)
 
     def get_overload(self, signature: Any) -> Any:
-        """Tell a kernel that calls this one what to call."""
+        """Return the overload for kernels that call this one."""
         return self.called.get_overload(signature)
 
     @property
     def is_compiling(self) -> Any:
-        """Whether it is being compiled, so that a call of itself is seen as such."""
+        """Whether this kernel is being compiled; Numba uses it to detect recursion."""
         return self.called.is_compiling or super().is_compiling
 
     def add_overload(self, result: CompileResult) -> None:
-        """Make a combination of types known to Python."""
+        """Register a signature for calls from Python."""
         super().add_overload(result)
-        # What the kernels that it calls need of Python, for `print` and the like; whoever loads it gets that with it.
+        # Called kernels may need Python environments, for `print` and the like; register them with the cached code.
         for name in [variable.name for variable in result.library._final_module.global_variables]:
             if name.startswith("_ZN08NumbaEnv") and (environment := lookup_environment(name)) is not None:
                 result.library.codegen.set_env(name, environment)

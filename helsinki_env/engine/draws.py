@@ -1,4 +1,4 @@
-"""What chance draws, whatever the game: members of sets, subsets, cards; `p` holds a random word (`engine.rng`)."""
+"""Random draws for any game: set members, subsets, cards; `p` is a record with random state (`engine.rng`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["draw_card", "member", "subset"]
 
 @kernel
 def member(p, members, size):
-    """Draw a member of a set of integers from 0 to `size` - 1, bit = integer, uniformly; 0 if it is empty."""
+    """Draw a member of a set of integers from 0 to `size` - 1 (bit = integer) uniformly; 0 if the set is empty."""
     found = 0
     for candidate in range(size):
         found += (members >> candidate) & 1
@@ -25,7 +25,7 @@ def member(p, members, size):
 
 @kernel
 def subset(p, size, low, high):
-    """Draw a set of integers from 0 to `size` - 1: how many, uniformly from `low` to `high`; which ones, uniformly."""
+    """Draw a subset of the integers from 0 to `size` - 1: its size uniformly from `low` to `high`, then its members."""
     wanted = low + below(p, high - low + 1)
     drawn = 0
     for candidate in range(size):
@@ -37,7 +37,7 @@ def subset(p, size, low, high):
 
 @kernel
 def draw_card(p, cards, i, size):
-    """Draw one of the cards from place `i` to `size` - 1, each equally likely, and move it to place `i`."""
+    """Draw one of the cards at positions `i` to `size` - 1 uniformly and move it to position `i`."""
     other = i + below(p, size - i)
     drawn = cards[other]
     cards[other] = cards[i]

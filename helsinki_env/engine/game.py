@@ -1,4 +1,4 @@
-"""One game of any kind, for people, search and tests: the kernels behind an object. Each game has its own subclass."""
+"""A single game for people, search and tests: the kernels behind an object. Each game has its own subclass."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["BoardGame", "IllegalActionError", "class_of"]
 
 
 class IllegalActionError(UserError):
-    """A decision that is not legal now; the message names it, the phase and what is legal."""
+    """An illegal action; the message names the action, the phase and the legal actions."""
 
 
 class BoardGame:
     """A game in progress.
 
     Args:
-        config: what is played; default: the usual game.
+        config: configuration of the game; default: the standard game.
         seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: number of an independent game under the same seed (a vector environment gives each of its games one).
+        stream: number of an independent game under the same seed (a vector environment gives each game its own).
 
     Attributes:
-        spec: which game it is.
+        spec: specification of the game.
         config: the configuration.
     """
 
@@ -41,7 +41,7 @@ class BoardGame:
     spec: ClassVar[GameSpec]
 
     def __init_subclass__(cls) -> None:
-        """Make known whose games the class plays."""
+        """Register the class for its game."""
         _CLASSES.setdefault(cls.spec.name, cls)
 
     def __init__(self, config: Any = None, seed: int | None = None, stream: int = 0) -> None:
@@ -61,10 +61,10 @@ class BoardGame:
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
-        """Return a game that continues from a copy of a record (one element of a batch of the same components).
+        """Return a game that continues from a copy of a record (an element of a batch with the same components).
 
         Raises:
-            ValueError: if it is no such record, one of another number of players, or one that cannot be played on.
+            ValueError: if the record has another type or number of players, or is not a valid game state.
         """
         states = cls.spec.new_states(cls.spec.checked(config), 1)
         dtype = getattr(state, "dtype", None)
@@ -79,18 +79,18 @@ class BoardGame:
 
     @classmethod
     def _of_record(cls, config: Any, state: Any) -> Self:
-        """Return what `from_state` returns, of a record that is known to be one: nothing is checked."""
+        """As `from_state`, for a validated record: nothing is checked."""
         game = cls.__new__(cls)
         states = cls.spec.new_states(config, 1)
         states[0] = state
         game._attach(config, states)
         return game
 
-    # what a player asks
+    # queries
 
     @property
     def state(self) -> Any:
-        """The game's record, a view: for tools; agents use `observation()`."""
+        """The record of the game, a view, for tools; agents use `observation()`."""
         return self._states[0]
 
     @property
@@ -100,12 +100,12 @@ class BoardGame:
 
     @property
     def seat(self) -> int:
-        """The seat to move; when the game is over, the seat that acted last."""
+        """The acting seat; when the game is over, the seat that acted last."""
         return int(self._states["seat"][0])
 
     @property
     def phase(self) -> str:
-        """What kind of decision is due, by name."""
+        """The name of the current phase, which is the kind of action to choose."""
         return self.spec.phases[int(self._states["phase"][0])]
 
     @property
@@ -115,15 +115,15 @@ class BoardGame:
 
     @property
     def round(self) -> int:
-        """The round in progress, from 1."""
+        """The current round, from 1."""
         return int(self._states["round_number"][0])
 
     def legal_mask(self) -> npt.NDArray[np.int8]:
-        """Return the legal decisions, int8 of shape (ids,): 1 for each legal id. All 0 when the game is over."""
+        """Return the action mask, int8 (ids,): 1 for each legal id. All zeros when the game is over."""
         return self._fresh_mask().copy()
 
     def legal_actions(self) -> npt.NDArray[np.int64]:
-        """Return the ids of the legal decisions, ascending, int64. Empty when the game is over."""
+        """Return the ids of the legal actions, ascending, int64. Empty when the game is over."""
         return self._fresh_mask().nonzero()[0]
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
@@ -133,7 +133,7 @@ class BoardGame:
         return self._mask
 
     def _direct(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
-        """Return the entry of a kernel for the tables, the record and what else it takes; see `entry_of`."""
+        """Return a kernel specialized for the tables, the record and its other arguments; see `entry_of`."""
         key = kernel, self._tables.dtype, self._states.dtype
         found = _ENTRIES.get(key)
         if found is None:
@@ -141,20 +141,20 @@ class BoardGame:
         return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
-        """Return what a seat may see, int8 of shape (F,); default: the seat to move. See `split` of its module."""
+        """Return a seat's observation, int8 (F,); default: the acting seat. See `split` of its module."""
         chosen = self.seat if seat is None else self.checked_seat(seat)
         out = np.zeros(self.spec.features(self.config), np.int8)
         self._direct(loops.observe_alone, chosen, out)(self._tables, self._states, chosen, out)
         return out
 
     def scores(self) -> npt.NDArray[np.int64]:
-        """Return the points of every seat as if the game ended now, int64 of shape (players,)."""
+        """Return the points of every seat if the game ended now, int64 (players,)."""
         return self._scores_places()[0]
 
     def places(self) -> npt.NDArray[np.int64]:
-        """Return how many seats did better than each, as if the game ended now, int64 of shape (players,).
+        """Return the rank of every seat if the game ended now, int64 (players,).
 
-        0 is first; a place is shared where a game has ties.
+        0 is first; tied players share a rank where the game has ties.
         """
         return self._scores_places()[1]
 
@@ -164,19 +164,19 @@ class BoardGame:
         return scores[0, : self.num_players], places[0, : self.num_players]
 
     def checked_seat(self, seat: int) -> int:
-        """Return a seat; ValueError if nobody sits there."""
+        """Return a valid seat unchanged; ValueError for any other value."""
         chosen = whole_number(seat)
         if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
 
-    # what a player does
+    # actions
 
     def step(self, action: int) -> None:
-        """Carry out a decision.
+        """Apply an action.
 
         Raises:
-            IllegalActionError: if the decision is not legal now; the game is unchanged.
+            IllegalActionError: if the action is illegal; the game is unchanged.
         """
         mask = self._mask if self._mask_fresh else self._fresh_mask()
         if self._step is None:
@@ -192,13 +192,13 @@ class BoardGame:
     # copies
 
     def clone(self) -> Self:
-        """Return an independent copy; both go on alike, chance included."""
+        """Return an independent copy with the same random state; equal actions lead to equal games."""
         game = type(self).__new__(type(self))
         game._attach(self.config, copy_states(self._states))
         return game
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`: a game that shares its state with another would be of no use."""
+        """Return an independent copy, as `clone`: a shallow copy would share the game's state."""
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -206,19 +206,19 @@ class BoardGame:
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle configuration and state: the game goes on where it was."""
-        plain = type(self).__module__ == __name__  # made by `class_of`, and found again by the configuration alone
+        """Pickle configuration and state; the loaded game continues from the same state."""
+        plain = type(self).__module__ == __name__  # a class from `class_of`, which the configuration determines
         return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
-        """Whether what is played and the state are the same, byte for byte, however games are rewarded."""
+        """Return whether game options and state are equal byte for byte; reward types may differ."""
         if not isinstance(other, BoardGame):
             return NotImplemented
         if type(self.config) is not type(other.config) or self._states.tobytes() != other._states.tobytes():
             return False
         return bool(self.config.changed(reward=other.config.reward) == other.config)
 
-    __hash__ = None  # type: ignore[assignment]  # a game changes
+    __hash__ = None  # type: ignore[assignment]  # games are mutable
 
     def __repr__(self) -> str:
         """Return players, round, phase and seat in one line."""
@@ -226,13 +226,13 @@ class BoardGame:
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
 
 
-#: Entries of kernels, for each type of tables and of records.
+#: Specialized kernels by the dtypes of tables and records.
 _ENTRIES: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _CLASSES: dict[str, type[BoardGame]] = {}
 
 
 def class_of(spec: GameSpec) -> type[BoardGame]:
-    """Return the class of one game; a game that brings none of its own gets a plain one."""
+    """Return the class of single games; a game without its own class gets a generic one."""
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 

@@ -1,4 +1,4 @@
-"""What may be given for a value that random episodes draw: one value, or several to draw from."""
+"""Parse the options of random episodes: one value, or several to draw from."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["player_counts", "several", "size_range"]
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """Return the values to draw from; one that is no collection stands for itself."""
+    """Return the values to draw from; a value that is not a collection becomes a single one."""
     try:
         return tuple(value)
-    except TypeError:  # one value for all
+    except TypeError:  # a single value
         return (value,)
 
 
@@ -22,7 +22,7 @@ def player_counts(value: Any) -> tuple[int, ...]:
     """Return the player counts to draw from.
 
     Raises:
-        ValueError: if there is none, or one that is not 2, 3 or 4.
+        ValueError: if there are none, or one is not 2, 3 or 4.
     """
     counts = tuple(whole_number(n) for n in several(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
@@ -31,16 +31,16 @@ def player_counts(value: Any) -> tuple[int, ...]:
 
 
 def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
-    """Return the least and the greatest size of a set to draw, from a number or (low, high).
+    """Return the minimum and maximum size of a set to draw, from a number or (low, high).
 
     Args:
-        name: of the value, for the message.
-        value: what was given.
-        most: how many there are to draw from.
-        what: these are, for the message.
+        name: name of the option, for the message.
+        value: the number or pair.
+        most: number of elements to draw from.
+        what: noun for the elements, for the message.
 
     Raises:
-        ValueError: if it is neither, or beyond 0 to `most`.
+        ValueError: if it is neither, or outside 0 to `most`.
     """
     values = several(value)
     low, high = values if len(values) == 2 else (value, value)

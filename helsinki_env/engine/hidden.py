@@ -1,8 +1,8 @@
-"""What a seat cannot see: games made up again from observations, and hidden cards dealt anew, for search.
+"""Determinization for search: reconstruct game states from observations and sample the hidden cards.
 
-A player that thinks ahead needs games to try its decisions in. It makes them from its own observation alone, so that no
-hidden card can slip in: `restore` fills records with what the seat sees, `batch_redeal` deals the rest in any way that
-rules and observation allow, `deals` does both.
+A search player needs game states in which to try its actions. It derives them from its own observation alone, so that
+no hidden card can leak: `restore` sets records from the observation, `batch_redeal` samples the rest consistently with
+rules and observation, and `deals` does both.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ G = TypeVar("G", bound=BoardGame)
 
 
 class RedealError(RuntimeError):
-    """No deal was found that fits what is known: the position cannot come up in a game."""
+    """No deal is consistent with the known information: the position is unreachable."""
 
 
 class ObservationError(UserError):
-    """Observations that no game can be made of. The message names row, piece, value found and what is expected."""
+    """Invalid observations. The message names the row, the field, the value found and the expected value."""
 
 
 def restore(config: Any, observations: Any) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the component file of the games; what else it says is read from the observation.
-        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+        config: a configuration with the same component file; other options are read from the observation.
+        observations: int8 (B, F), each of a game that is not over, from the acting seat.
 
     Raises:
-        ObservationError: if these are no observations of such games.
+        ObservationError: for invalid observations.
     """
     spec = spec_of(config)
     if spec.restore is not None:
@@ -58,7 +58,7 @@ def restore(config: Any, observations: Any) -> States:
 
 
 def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
-    """Return observations of a length as int8 (B, F), contiguous; ObservationError if they are none."""
+    """Return observations of a given length as int8 (B, F), contiguous; ObservationError if they are invalid."""
     try:
         rows = np.asarray(observations)
     except (ValueError, TypeError, OverflowError):
@@ -70,21 +70,21 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
             f"observations: found {rows.dtype} of shape {rows.shape}, expected int8 of shape (B, {size}); from games "
             "with other components?"
         )
-    return np.require(rows, requirements=["C", "A", "W"])  # or kernels are compiled for each kind of array
+    return np.require(rows, requirements=["C", "A", "W"])  # else Numba compiles kernels for each array layout
 
 
 def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
-    """Deal what the viewers cannot see anew in a batch of records, in place.
+    """Sample what the viewers cannot see in a batch of records, in place.
 
     Args:
-        config: a configuration with the component file of the games.
-        states: records, (B,): copies, the hidden cards in them are lost.
-        viewers: the seat that looks, for each game, int (B,).
-        words: an independent random number for each game, uint64 (B,); the same number deals the same cards.
+        config: a configuration with the same component file.
+        states: records, (B,); their hidden cards are overwritten.
+        viewers: observing seat of each game, int (B,).
+        words: independent random key of each game, uint64 (B,); the same key gives the same deal.
 
     Raises:
-        ValueError: for any other arrays, or if there are no such seats; nothing has changed then.
-        RedealError: if a position cannot come up in a game.
+        ValueError: for any other arrays or invalid seats; nothing has changed then.
+        RedealError: for an unreachable position.
     """
     dtype = spec_of(config).new_states(config, 0).dtype
     games = in_place("states", states, dtype, None)
@@ -100,7 +100,7 @@ def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], wo
 
 
 def _redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
-    """`batch_redeal` of arrays that are known to be right."""
+    """`batch_redeal` for validated arrays."""
     mask = np.zeros(spec_of(config).ids(config), np.int8)
     b = loops.batch_redeal(config.tables[0], states, viewers, words, new_scratch(config)[0], mask)
     if b >= 0:
@@ -116,17 +116,17 @@ def new_scratch(config: Any) -> npt.NDArray[Any]:
 
 
 def redeal_many(game: BoardGame, count: int, viewer: int | None = None, seed: int | None = None) -> States:
-    """Return records of `count` independent deals, (count,), with what a seat cannot see dealt anew.
+    """Return `count` independent determinizations of a game, records (count,).
 
     Args:
-        game: the game; it stays as it is.
-        count: how many.
-        viewer: the seat that looks; default: the seat to move.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
+        game: the game; it is not changed.
+        count: number of records.
+        viewer: the observing seat; default: the acting seat.
+        seed: any integer >= 0; None: fresh entropy. A larger count extends the same sequence of deals.
 
     Raises:
-        ValueError: if there is no such seat, or for a count or a seed that is none.
-        RedealError: if the position cannot come up in a game.
+        ValueError: for an invalid seat, count or seed.
+        RedealError: for an unreachable position.
     """
     words = player_words(count, int(as_word(seed)))
     states = copies_of(game._states, len(words))
@@ -136,22 +136,23 @@ def redeal_many(game: BoardGame, count: int, viewer: int | None = None, seed: in
 
 
 def redeal(game: G, viewer: int | None = None, seed: int | None = None) -> G:
-    """Return a copy of a game with what a seat cannot see dealt anew; see `redeal_many` for arguments and errors."""
+    """Return a determinization of a game: a copy with new hidden cards; arguments and errors as in `redeal_many`."""
     return type(game)._of_record(game.config, redeal_many(game, 1, viewer, seed)[0])
 
 
 def deals(config: Any, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
-    """Return `count` games that an observation could have come from, (count,): independent deals of the hidden cards.
+    """Return `count` independent determinizations of an observation, records (count,).
 
     Args:
         config: as for `restore`.
-        observation: int8 (F,), seen from the seat to move.
-        count: how many.
-        seed: any integer >= 0; None: fresh entropy. The first deals of a larger number are the same.
+        observation: int8 (F,), from the acting seat.
+        count: number of records.
+        seed: any integer >= 0; None: fresh entropy. A larger count extends the same sequence of deals.
 
     Raises:
-        ObservationError: if this is no observation of such a game. ValueError: for a count or a seed that is none.
-        RedealError: if it cannot come up in a game.
+        ObservationError: for an invalid observation.
+        ValueError: for an invalid count or seed.
+        RedealError: for an unreachable position.
     """
     words = player_words(count, int(as_word(seed)))
     rows = observation[None] if isinstance(observation, np.ndarray) else [observation]

@@ -1,13 +1,13 @@
-"""Where the machine code of the kernels is kept between processes.
+"""Disk cache for the machine code of the kernels.
 
-Numba's own cache names its files by the path of a source file and notices changes of that file only, not of the kernels
-that it calls: yesterday's rules would go on running, and another clone would compile everything again.
-Here a folder is named by a digest of all sources of the rules, and a file by what its machine code depends on beyond
-them: kernel, types of the arguments, processor. So all that have the same sources share it, processes that
-compile at the same time do not get into each other's way, and nothing is found that is out of date. Players, ours and
-others', have folders of their own in it: a change of their kernels does not make the rules compile anew.
+Numba's own cache names files by source path and checks only that source file, not the kernels that it calls. It would
+run outdated rules, and each clone would compile everything again. Here, a folder is named by a digest of all rule
+sources, and a file by everything else that its machine code depends on: kernel, argument types, CPU. Processes with
+the same sources share the cache, do not interfere when they compile at the same time, and never load outdated code.
+Players, including external ones, have their own subfolders, so a change of their kernels does not recompile the rules.
 
-Machine code is run as it is found. So it is kept only where nobody else can write, and what is damaged counts as none.
+Cached machine code is executed without checks. The cache is therefore used only where no other user can write, and
+damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from helsinki_env.locks import try_lock, unlock
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS = _PACKAGE.parent / "agents"
-#: Files with kernels that kernels of other files call, and the constants that are compiled into them. Kernels elsewhere
-#: (`play.record`, `commands.speed`) are called from Python alone: those notice changes of their own file.
+#: Files with kernels that kernels of other files call, and the constants compiled into them. Kernels elsewhere
+#: (`play.record`, `commands.speed`) are called only from Python, so a check of their own file is enough.
 _SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py", "envs/rewards.py")
 
-#: The file in a folder whose age says when it was last used, and after how many days it may go.
+#: The file whose modification time says when its folder was last used, and the number of days until removal.
 _USED = "used"
 _DAYS = 30
 _DAY = 24 * 60 * 60
@@ -51,7 +51,7 @@ _THIS_PROCESS = secrets.token_hex(8)
 
 
 def source_digest(*flags: object) -> str:
-    """Return 16 hexadecimal digits that change with any source of the rules, any of the flags and the compiler."""
+    """Return 16 hexadecimal digits that depend on all rule sources, the flags and the compiler version."""
     versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
     digest = hashlib.sha256(repr((versions, flags)).encode())
     for pattern in _SOURCES:
@@ -65,14 +65,14 @@ def source_digest(*flags: object) -> str:
 
 
 def open_folder(name: str) -> str:
-    """Return the folder `name` of the compiled code, see `helsinki_env.cache_folder`."""
+    """Return the folder `name` for compiled code; see `helsinki_env.cache_folder`."""
     folder = cache_folder(name)
     _note_use(folder)
     return folder
 
 
 def _note_use(folder: str) -> None:
-    """Note once a day that a folder is in use, and then remove those beside it that nobody has used for long."""
+    """Mark a folder as used, at most once a day, and then remove sibling folders that were unused for long."""
     marker = os.path.join(folder, _USED)
     now = time.time()
     try:
@@ -85,7 +85,7 @@ def _note_use(folder: str) -> None:
         for other in os.scandir(os.path.dirname(folder)):
             if re.fullmatch(r"(.+-)?[0-9a-f]{16}", other.name) and other.is_dir(follow_symlinks=False):
                 _remove_unused(other.path, now)
-    except OSError:  # a folder that can only be read, or somebody else tidies up at this moment
+    except OSError:  # a read-only folder, or another process is cleaning up
         pass
 
 
@@ -93,10 +93,10 @@ def _remove_unused(folder: str, now: float) -> None:
     try:
         if now - os.stat(os.path.join(folder, _USED)).st_mtime < _DAYS * _DAY:
             return
-        # away at once: who begins to use it at this moment finds nothing, rather than half of it
+        # Rename first: a process that starts to use the folder now finds nothing instead of half of it.
         leaving = f"{folder}.{os.getpid()}"
         os.rename(folder, leaving)
-    except OSError:  # without a marker it is not one of ours
+    except OSError:  # a folder without a marker is not ours
         return
     shutil.rmtree(leaving, ignore_errors=True)
 
@@ -114,11 +114,11 @@ def _kernel_files(package: Path) -> list[Path]:
 
 @cache
 def folder_for(source: str, rules: str) -> str:
-    """Return where the machine code of the kernels of a source file is kept, and make that folder.
+    """Create and return the cache folder for the kernels of a source file.
 
     Args:
-        source: the path of the file.
-        rules: the folder of the rules.
+        source: path of the source file.
+        rules: cache folder of the rules.
     """
     version = version_of(source)
     if not version:
@@ -126,7 +126,7 @@ def folder_for(source: str, rules: str) -> str:
     folder = os.path.join(rules, version)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-    except OSError:  # then nothing is kept, as in a folder that can only be read
+    except OSError:  # nothing is cached then, as in a read-only folder
         return folder
     _note_use(folder)
     return folder
@@ -134,15 +134,15 @@ def folder_for(source: str, rules: str) -> str:
 
 @cache
 def version_of(source: str) -> str:
-    """Return a name that changes with the kernels that those of a source file may call, "" for files of the rules.
+    """Return a version name of all kernels that those of a source file may call; "" for files of the rules.
 
-    Kernels of other packages call each other across files, too: they are named by a digest of all kernel files of their
-    package and of the project's players, which they may call. A file that is in no package may call kernels of any file
-    beside it: it shares with nothing that lies elsewhere. What was typed in has no file, so no other process can know
-    what it does: it shares with none.
+    Kernels of other packages may call each other across files and may call the project's players. Their version is a
+    digest of all kernel files of their package and of the players. A file outside a package may call kernels of any
+    file in its folder, and shares its cache only within that folder. Code typed into an interpreter has no file, so its
+    cache is not shared.
 
     Args:
-        source: the path of the file.
+        source: path of the source file.
     """
     path = Path(source).resolve()
     if not path.is_file():
@@ -169,16 +169,16 @@ def version_of(source: str) -> str:
 
 
 class Claims:  # pragma: no cover  # coverage is measured without the compiler
-    """What this process compiles at the moment, so that others that need the same wait for it instead of doing it, too.
+    """Files that this process is compiling, so that other processes wait for them instead of compiling them as well.
 
-    Claims are locks on bytes of a file: they go with the process, however that ends. Nobody waits for ever, as one
-    may have been stopped; and where there are no locks, everybody compiles for himself.
+    Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
+    the other process may be suspended. Without lock support, each process compiles on its own.
 
     Args:
-        folder: where what is compiled is kept.
+        folder: cache folder.
     """
 
-    #: Seconds after which somebody who waits does it himself, and does not wait again.
+    #: Seconds to wait for another process; after that, this process compiles itself and never waits again.
     patience = 60.0
 
     def __init__(self, folder: str) -> None:
@@ -187,7 +187,7 @@ class Claims:  # pragma: no cover  # coverage is measured without the compiler
         self.held: set[int] = set()
 
     def claim(self, name: str) -> bool:
-        """Claim a file, and return whether somebody else had claimed it and may have written it now."""
+        """Claim a file; return whether another process held the claim before and may have written the file."""
         if not self.patience:
             return False
         byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
@@ -206,7 +206,7 @@ class Claims:  # pragma: no cover  # coverage is measured without the compiler
         return waited
 
     def release(self, name: str) -> None:
-        """Give up a claim, if there is one."""
+        """Release a claim, if it is held."""
         byte = self._byte(name)
         if self.file is not None and byte in self.held:
             self.held.remove(byte)
@@ -228,33 +228,33 @@ def _digest_of(source: str) -> str:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
-#: Where the kernels stand that are called for records of a type (`engine.rule`).
+#: Source files of the kernels that are called for each record type (`engine.rule`).
 _SOURCES_OF: dict[Any, set[str]] = {}
 
 
 def remember(record: Any, source: str) -> None:
-    """Remember that what is compiled for records of a type may call kernels of a source file."""
+    """Register that code compiled for a record type may call kernels of a source file."""
     _SOURCES_OF.setdefault(record, set()).add(source)
 
 
 def _versions(types: Any) -> list[str]:
-    """Return which versions of their games' kernels may be called for arguments of some types."""
-    records = {getattr(part, "dtype", part) for part in types}  # of an array, that of its elements
+    """Return the versions of the game kernels that may be called for the argument types."""
+    records = {getattr(part, "dtype", part) for part in types}  # for an array, its element type
     return sorted({version_of(source) for record in records for source in _SOURCES_OF.get(record, ())})
 
 
 class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
-    """What was compiled of one kernel, in a folder: a file for each combination of types.
+    """The cached code of one kernel in a folder: one file per signature.
 
-    Numba asks it before it compiles, and gives it what it has compiled. Whatever goes wrong with files (damage, a full
-    disk, a folder that can only be read) means compiling in memory.
+    Numba calls it before and after a compilation. Any file problem (damage, a full disk, a read-only folder) means that
+    the kernel is compiled in memory.
 
     Args:
-        function: the kernel as Python; its file must exist.
-        folder: where to keep it.
+        function: the Python function of the kernel; its source file must exist.
+        folder: cache folder.
     """
 
-    #: Distinguishes files of the same kernel.
+    #: File name ending, which distinguishes files of the same kernel.
     ending = ""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
@@ -266,18 +266,18 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
+        """The cache folder."""
         return self.folder
 
     def path(self, signature: Any, codegen: Any) -> str:
-        """Return the file for a signature and a processor."""
+        """Return the file path for a signature and a CPU."""
         arguments, result = sigutils.normalize_signature(signature)
         types = (str(arguments), str(result), _versions(arguments))
         key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
         return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.ending}")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
-        """Return what was compiled for a signature, None if there is nothing that can be used."""
+        """Return the cached code for a signature, None if there is no usable file."""
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self._read(path, signature, target_context)
@@ -298,19 +298,19 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
                 result = self._restored(target_context, pickle.loads(data))
                 if result.signature.args == sigutils.normalize_signature(signature)[0]:
                     return result
-        except Exception:  # whatever is in it, it is not what was put there
+        except Exception:  # any failure means that the file is damaged
             pass
         _remove(path)
         return None
 
     def release(self, signature: Any, codegen: Any) -> None:
-        """Let others have what was claimed to be compiled for a signature: it is there, or will never be."""
+        """Release the claim for a signature: its file exists now, or will not be written."""
         self.claims.release(self.path(signature, codegen))
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
-        """Keep what was compiled for a signature."""
+        """Cache the code compiled for a signature."""
         if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
-            return  # holds addresses of this process
+            return  # it contains addresses of this process
         data = dumps(self._reduced(result))
         temporary = ""
         try:

@@ -1,6 +1,6 @@
-"""The one decorator of every compiled function. Flags are set here and nowhere else.
+"""The decorator of all compiled functions. It is the only place that sets compiler flags.
 
-Compiled code is kept on disk (`kept`) for as long as the sources stay the same.
+Compiled code is cached on disk (`kept`) until the sources change.
 
 Environment variables
 ---------------------
@@ -31,13 +31,13 @@ DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
 
 if not JIT:  # pragma: no branch  # coverage is measured without the compiler, so always
-    # Machine integers wrap around silently when compiled; the random word relies on it.
+    # Compiled integers wrap around silently, and the random generator relies on it.
     np.seterr(over="ignore")
 
 
 _OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "boundscheck": DEBUG, "error_model": "numpy"}
 
-#: Where compiled code is kept.
+#: Cache folder for compiled code.
 CACHE_FOLDER = kept.open_folder(kept.source_digest(f"debug={DEBUG}")) if JIT else ""
 
 
@@ -50,19 +50,19 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     source = function.__code__.co_filename
-    # Ours allocate nothing. Without reference counts, by an option of Numba's own, they run 1.16 times as fast.
+    # Our kernels allocate nothing. Without reference counting (a Numba option) they run 1.16 times as fast.
     options = _OPTIONS | {"_nrt": not kept.is_ours(source)}
     dispatcher = Kernel(function, targetoptions=options)
-    if os.path.exists(source):  # what was typed in has no file to keep anything for: it is compiled each time
+    if os.path.exists(source):  # code typed into an interpreter has no file and is compiled every time
         dispatcher.keep_in(kept.folder_for(source, CACHE_FOLDER))
     return dispatcher
 
 
 def entry_of(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """Return what calls a kernel with arguments of the very types of these, half a microsecond sooner.
+    """Return a kernel specialized for the types of these arguments; a call is half a microsecond faster.
 
-    The kernel itself looks at the types of its arguments at every call. Whoever calls what is returned here has to see
-    to it that they stay the same: another type of array would be read as if it were the right one.
+    A kernel normally checks its argument types at every call. The caller of the result must always pass the same
+    types: an array of another type would be misread.
     """
     if not JIT:
         return function
@@ -71,7 +71,7 @@ def entry_of(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
 
 
 class _Announcer(event.Listener):  # pragma: no cover  # see above
-    """Says so, once, when compiling keeps somebody waiting for more than two seconds."""
+    """Prints a notice, once, when compiling takes more than two seconds."""
 
     PATIENCE = 2.0
 
@@ -86,7 +86,7 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
         self._look(event)
 
     def _look(self, event: event.Event) -> None:
-        """Look at the clock: one kernel after another begins and ends while those that Python calls are compiled."""
+        """Check the time; compiling one kernel starts and ends the compilation of many others."""
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         if self.silent or not str(getattr(function, "__module__", "")).startswith(("helsinki_env", "agents")):
             return
@@ -106,5 +106,5 @@ if JIT:  # pragma: no cover  # see above
 
 
 def be_silent() -> None:
-    """Say nothing of compiling: somebody else does."""
+    """Disable the notice about compiling; the caller shows its own."""
     _announcer.silent = True

@@ -1,4 +1,4 @@
-"""The pieces of an observation, which is one flat array: what stands where, and what it means."""
+"""Layout of the observation, a flat array: offset, shape and meaning of its fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Layout", "Piece", "layout_of"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A named part of the observation: where it starts, its shape, and what it holds."""
+    """A named field of the observation: offset, shape and meaning."""
 
     name: str
     start: int
@@ -28,19 +28,19 @@ class Piece:
 
     @property
     def slice(self) -> slice:
-        """Its entries."""
+        """The slice of the field."""
         return slice(self.start, self.start + self.size)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The pieces of an observation in order; `size` is F, the whole length."""
+    """The fields of an observation in order; `size` is its length F."""
 
     pieces: tuple[Piece, ...]
     size: int
 
     def __getitem__(self, name: str) -> Piece:
-        """Return a piece by name; KeyError if there is none."""
+        """Return a field by name; KeyError for an unknown name."""
         for piece in self.pieces:
             if piece.name == name:
                 return piece
@@ -48,16 +48,16 @@ class Layout:
 
     @property
     def starts(self) -> dict[str, int]:
-        """Where each piece starts, by name."""
+        """Offset of each field, by name."""
         return {piece.name: piece.start for piece in self.pieces}
 
     def split(self, obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """Return the pieces of one observation (F,) or a batch (..., F) as views of shape (..., *piece shape)."""
+        """Return the fields of an observation (F,) or a batch (..., F) as views of shape (..., *field shape)."""
         lead = obs.shape[:-1]
         return {piece.name: obs[..., piece.slice].reshape(*lead, *piece.shape) for piece in self.pieces}
 
     def markdown(self) -> str:
-        """Return the table of the pieces for the documentation."""
+        """Return the table of fields for the documentation."""
         lines = ["| piece | entries | shape | meaning |", "| --- | --- | --- | --- |"]
         for piece in self.pieces:
             where = f"{piece.start} to {piece.start + piece.size - 1}"
@@ -66,7 +66,7 @@ class Layout:
 
 
 def layout_of(pieces: Iterable[tuple[str, tuple[int, ...], str]]) -> Layout:
-    """Return the layout of pieces that follow each other, given name, shape and meaning of each."""
+    """Return the layout of consecutive fields, given name, shape and meaning of each."""
     placed: list[Piece] = []
     start = 0
     for name, shape, meaning in pieces:

@@ -1,9 +1,9 @@
-"""The range of every field of a game's records, for records that come from outside.
+"""The range of every field of a game's records, to validate untrusted records.
 
-Kernels index arrays with what they read in a record, and Python code shifts and loops by it. Every check of a record
-therefore begins here: nothing is converted or looked up before each field is known to be in its range.
+Kernels use field values as array indices, and Python code uses them as shift amounts and loop bounds. Every validation
+of a record therefore starts here, before any field is converted or looked up.
 
-A game states its ranges with `limits_belong_to`, by the type of its records.
+A game registers its ranges with `limits_belong_to`, by the type of its records.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Limits", "check_ranges", "fail_field", "limits_belong_to", "limits_o
 
 @dataclass(frozen=True)
 class Limits:
-    """What the records of a component file may hold.
+    """The range of each field, for the records of one component file.
 
     Attributes:
         ids: number of actions.
@@ -38,30 +38,30 @@ class Limits:
     most: States
 
 
-#: By the type of the records: the type of the tables, and the limits of a record of tables.
+#: By record dtype: the dtype of the tables, and the function that returns the limits for given tables.
 _BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = {}
 
 
 def limits_belong_to(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
-    """State the ranges for records of a type.
+    """Register the ranges for a record type.
 
     Args:
-        dtype: type of the records.
-        tables: type of the tables that go with them.
-        limits: returns the limits for a record of tables.
+        dtype: dtype of the records.
+        tables: dtype of the corresponding tables.
+        limits: returns the limits for a tables record.
     """
     _BY_DTYPE[dtype] = tables, limits
 
 
 def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
-    """Return the limits of records of a type; None if their game states none.
+    """Return the limits for a record type; None if its game registers none.
 
     Args:
         tables: record of the tables, ``config.tables[0]``.
-        dtype: type of the records.
+        dtype: dtype of the records.
 
     Raises:
-        ValueError: if these are not the tables of such a game.
+        ValueError: if the tables do not belong to the same game.
     """
     if dtype not in _BY_DTYPE:
         return None
@@ -80,9 +80,9 @@ def fail_field(b: int, name: str, found: Any, expected: str) -> NoReturn:
 def _first_outside(words, halves, small, low_words, low_halves, low_small, most_words, most_halves, most_small, ends):
     """Index of the first record with a field outside its range, or the number of records.
 
-    A record is read as 8-byte, 2-byte and 1-byte fields without signs, where less than the least is beyond the most.
+    The fields are read as unsigned integers, so a value below the minimum wraps around to one above the maximum.
     """
-    # Unsigned indices need no test for negative ones, so the loops become vector instructions.
+    # Unsigned indices need no test for negative values, so the compiler can vectorize the loops.
     of_words, of_halves, begin, end = ends[0] // 8, ends[1] // 2, np.uint64(ends[1]), np.uint64(ends[2])
     for b in range(len(small)):
         outside = False
@@ -105,7 +105,7 @@ def _views(states: States) -> list[npt.NDArray[Any]]:
 
 @lru_cache(maxsize=16)
 def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
-    """Where the fields of 8, 2 and 1 bytes end."""
+    """Byte offsets at which the 8-, 2- and 1-byte fields end."""
     fields: dict[str, Any] = dict(dtype.fields or {})
     ends, end = [], 0
     for width in (8, 2, 1):
@@ -117,19 +117,14 @@ def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
 
 
 def first_outside(states: States, limits: Limits) -> int:
-    """Return the index of the first record with a field outside its range, or the number of records.
-
-    Args:
-        states: records, (B,), contiguous.
-        limits: their limits.
-    """
+    """Return the index of the first record with a field outside its range, or the number of records."""
     low, most = ([view[0] for view in _views(record)] for record in (limits.least, limits.most))
     spans = [high - least for high, least in zip(most, low, strict=True)]
     return int(_first_outside(*_views(states), *low, *spans, _ends(states.dtype)))
 
 
 def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None) -> None:
-    """Check that every field of records is in its range; do nothing for a game that states no ranges.
+    """Check that every field is in its range; do nothing for a game without registered ranges.
 
     Args:
         states: records, (B,).
@@ -137,7 +132,7 @@ def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None
         names: fields to check; default: all.
 
     Raises:
-        ValueError: naming game, field, the value found and the range.
+        ValueError: names the game, the field, the value found and the range.
     """
     limits = limits_of(tables, states.dtype)
     if limits is None:

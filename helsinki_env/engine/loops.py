@@ -1,7 +1,6 @@
-"""Loops over games of any kind: deal, step, look, count. A plain loop over records each.
+"""Loops over batches of records of any game: deal, step, observe, score.
 
-Every game has its own random word, so a batch may be cut into slices and these be played by any number of threads: the
-games are the same.
+Every game has its own random state, so threads can process slices of a batch independently; the results are the same.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ def _describe_on_nothing(t, g, viewer, out):
 
 
 write_mask = Rule("write_mask", _mark_on_nothing)
-"""`write_mask(t, g, mask)`: write 1 for each legal id, 0 for all others, into `mask`, int8 (ids,).
+"""`write_mask(t, g, mask)`: write 1 for each legal id and 0 for all others into `mask`, int8 (ids,).
 
-A game that has a faster way than to mark on nothing states this too."""
+The default clears the mask and calls `mark_legal`; a game may register a faster kernel."""
 
 observe = Rule("observe", _describe_on_nothing)
-"""`observe(t, g, viewer, out)`: write what a seat may see into `out`, int8 (F,), every entry of it.
+"""`observe(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), overwriting every entry.
 
-A game that has a faster way than to describe on nothing states this too."""
+The default clears `out` and calls `describe`; a game may register a faster kernel."""
 
 
 @kernel
@@ -58,10 +57,10 @@ def _observe_whole(t, g, viewer, out, turned):
 
 
 observe_again = Rule("observe_again", _observe_whole)
-"""`observe_again(t, g, viewer, out, turned)`: the same, where `out` holds an earlier observation of this very deal.
+"""`observe_again(t, g, viewer, out, turned)`: update `out`, which holds an earlier observation of the same deal.
 
-`turned` says whether it was seen from another seat, or else that seat has been to move ever since. A game that can
-leave entries as they are states this too."""
+`turned`: the earlier observation was from another seat. Otherwise the viewer has been the acting seat ever since. The
+default rewrites everything; a game may register a kernel that skips unchanged entries."""
 
 
 @kernel
@@ -71,28 +70,29 @@ def _observe_by_the_first(t, g, viewer, out, lane, lanes):
 
 
 observe_part = Rule("observe_part", _observe_by_the_first)
-"""`observe_part(t, g, viewer, out, lane, lanes)`: write those entries of `observe` that are one lane's, of so many.
+"""`observe_part(t, g, viewer, out, lane, lanes)`: write one lane's share of the entries of `observe`.
 
-On a graphics card the 32 threads of a warp share the work on a game: a game states this too if it can be shared."""
+On a GPU, the 32 threads of a warp share the work on a game. By default lane 0 writes everything; a game may register a
+parallel kernel."""
 
 
 @kernel
 def batch_deal(t, states, seeds, streams, episodes):
-    """Deal every game of `states` (shape (B,)) anew; seeds, streams, episodes are uint64 of shape (B,)."""
+    """Deal every game of `states`, (B,); seeds, streams, episodes are uint64 (B,)."""
     for b in range(len(states)):
         deal(t, states[b], first_word(seeds[b], streams[b], episodes[b]))
 
 
 @kernel
 def batch_mask(t, states, masks):
-    """Write the legal decisions of every game into `masks`, int8 of shape (B, ids)."""
+    """Write the action mask of every game into `masks`, int8 (B, ids)."""
     for b in range(len(states)):
         write_mask(t, states[b], masks[b])
 
 
 @kernel
 def batch_observe(t, states, viewers, out):
-    """Write what seat `viewers[b]` may see of every game, int64 (B,), into `out`, int8 (B, F)."""
+    """Write the observation of seat `viewers[b]`, int64 (B,), of every game into `out`, int8 (B, F)."""
     for b in range(len(states)):
         observe(t, states[b], viewers[b], out[b])
 
@@ -101,8 +101,8 @@ def batch_observe(t, states, viewers, out):
 def batch_step(t, states, actions, masks):
     """Step every game that is not over and write its new mask.
 
-    `actions` int64 (B,), `masks` int8 (B, ids): legality before, and written over with that after. Return -1, or the
-    index of the first game whose action is not legal; games before that one have been stepped.
+    `actions` int64 (B,); `masks` int8 (B, ids): legal actions, overwritten with the new masks. Return -1, or the index
+    of the first game whose action is illegal; games before that one have been stepped.
     """
     for b in range(len(states)):
         g = states[b]
@@ -118,10 +118,10 @@ def batch_step(t, states, actions, masks):
 
 @kernel
 def step_alone(tables, states, action, mask):
-    """Step one game that is not over and write its new mask; return whether the decision was legal, or else nothing is.
+    """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
 
-    `tables`, `states`: (1,), as Numba takes an array in a tenth of the time that it needs for a record; `mask` int8
-    (ids,): legality before, and written over with that after.
+    `tables`, `states`: (1,), because Numba unboxes an array in a tenth of the time of a record; `mask` int8 (ids,):
+    legal actions, overwritten with the new mask.
     """
     if action < 0 or action >= len(mask) or mask[action] == 0:
         return False
@@ -132,19 +132,19 @@ def step_alone(tables, states, action, mask):
 
 @kernel
 def mask_alone(tables, states, mask):
-    """Write the legal decisions of one game; arguments as for `step_alone`."""
+    """Write the action mask of one game; arguments as for `step_alone`."""
     write_mask(tables[0], states[0], mask)
 
 
 @kernel
 def observe_alone(tables, states, seat, out):
-    """Write what a seat of one game may see into `out`, int8 (F,); tables and states as for `step_alone`."""
+    """Write a seat's observation of one game into `out`, int8 (F,); tables and states as for `step_alone`."""
     observe(tables[0], states[0], seat, out)
 
 
 @kernel
 def batch_scores(t, states, scores, places):
-    """Write scores and places (0 is first), both int64 of shape (B, 4), as if every game ended now."""
+    """Write scores and ranks (0 is first), both int64 (B, 4), as if every game ended now."""
     for b in range(len(states)):
         g = states[b]
         for seat in range(g.players):
@@ -154,9 +154,9 @@ def batch_scores(t, states, scores, places):
 
 @kernel
 def batch_restore(t, observations, states):
-    """Fill a record from each observation, int8 (B, F).
+    """Set a record from each observation, int8 (B, F).
 
-    Return (-1, -1), or the first game whose observation does not fit together and what its `restore` says of it.
+    Return (-1, -1), or the index of the first inconsistent observation and the return value of `restore` for it.
     """
     for b in range(len(states)):
         fault = restore(t, states[b], observations[b])
@@ -167,9 +167,9 @@ def batch_restore(t, observations, states):
 
 @kernel
 def batch_redeal(t, states, viewers, words, scratch, mask):
-    """Deal what seat `viewers[b]` cannot see of every game, int64 (B,), anew; `words` uint64 (B,), one for each.
+    """Sample what seat `viewers[b]`, int64 (B,), cannot see of every game; `words` uint64 (B,), one key per game.
 
-    Return -1, or the first game for which no deal was found.
+    Return -1, or the index of the first game without a consistent deal.
     """
     for b in range(len(states)):
         if not redeal(t, states[b], viewers[b], words[b], scratch, mask):

@@ -1,7 +1,7 @@
-"""Uniformly random play in compiled code: choosing legal decisions for a batch, and playing games to their end.
+"""Uniformly random play in compiled code: sample legal actions for a batch, and play games to the end.
 
-Whoever plays has a random word of their own for each game, apart from the game's chance: taking another decision
-never changes what is drawn later, and a game played in a batch is the same as one played alone.
+Players have their own random stream for each game, separate from the game's chance. Another action therefore never
+changes later draws, and a game in a batch is the same as a single game.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from helsinki_env.engine.vectors import gatherer
 
 __all__ = ["choose_uniformly", "play_out", "player_words"]
 
-#: What more would need is surely a slip of the keyboard.
+#: Larger requests are almost certainly typos.
 MOST_GAMES = 2**24
 _S32 = np.uint64(32)
-#: Ids that make one set.
+#: Number of ids per bit set.
 BLOCK = 64
 _gather = gatherer(BLOCK)
 
 
 @kernel
 def block_of(mask, block):
-    """The legal ones of 64 ids, as a set (bit = id less the first of the block)."""
+    """The legal ones of 64 ids, as a bit set (bit = id minus the first id of the block)."""
     first = BLOCK * block
     if first + BLOCK <= len(mask):
         return np.uint64(_gather(mask, first))
-    if len(mask) >= BLOCK:  # the last ids, without those that belong to the block before
+    if len(mask) >= BLOCK:  # the last ids, without those of the previous block
         return np.uint64(_gather(mask, len(mask) - BLOCK)) >> np.uint64(first + BLOCK - len(mask))
     legal = np.uint64(0)
     for action in range(len(mask)):
@@ -48,13 +48,13 @@ def block_of(mask, block):
 
 @kernel
 def blocks_of(ids):
-    """How many sets so many ids make."""
+    """Number of bit sets for `ids` ids."""
     return (ids + BLOCK - 1) // BLOCK
 
 
 @kernel
 def pick(mask, word):
-    """Return a legal id, each equally likely for a uniform `word`; 0 if none is legal."""
+    """Return a legal id, uniformly distributed for a uniform `word`; 0 if none is legal."""
     blocks = blocks_of(len(mask))
     legal = np.int64(0)
     for block in range(blocks):
@@ -73,7 +73,7 @@ def pick(mask, word):
 
 @kernel
 def choose_batch(masks, words, actions):
-    """`choose_uniformly` of arrays that are known to be right."""
+    """`choose_uniformly` for validated arrays."""
     for b in range(len(masks)):
         words[b] = words[b] + GOLDEN
         actions[b] = pick(masks[b], mix(words[b]))
@@ -86,10 +86,10 @@ def _first_words(seed, streams, words):
 
 
 def player_words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """Return `count` independent random words for players, uint64 (count,), the same for the same seed.
+    """Return `count` independent random keys for players, uint64 (count,), determined by the seed.
 
     Raises:
-        ValueError: for what is no number of words, or no seed.
+        ValueError: for an invalid count or seed.
     """
     words = np.zeros(Entry(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
     word = np.uint64(Entry(seed, ValueError, "seed").integer(0, 2**64 - 1))
@@ -99,7 +99,7 @@ def player_words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
 
 @kernel
 def _sets_of(mask, sets):
-    """Write the legal ids as sets; return how many they are, or -1 if an entry is neither 0 nor 1."""
+    """Write the legal ids as bit sets; return their number, or -1 if an entry is neither 0 nor 1."""
     ids, last, legal, odd = len(mask), len(sets) - 1, np.int64(0), np.int64(0)
     if ids < BLOCK:
         sets[0] = block_of(mask, 0)
@@ -115,7 +115,7 @@ def _sets_of(mask, sets):
 
 @kernel
 def _choose_checked(masks, words, actions, sets):
-    """As `choose_batch`; return the first row whose mask is odd, with all words as they were, or the number of rows.
+    """As `choose_batch`, but return the first row with an invalid mask (all keys unchanged), or the number of rows.
 
     `sets`: scratch, uint64 (blocks,).
     """
@@ -143,12 +143,12 @@ def _choose_checked(masks, words, actions, sets):
 def choose_uniformly(
     masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return a uniformly random legal id per game, int64 (B,); 0 where nothing is legal (the game is over).
+    """Return a uniformly random legal action per game, int64 (B,); 0 where none is legal (the game is over).
 
     Args:
         masks: legal actions, int8 (B, ids), or 0 and 1 of any integer type, or booleans.
-        words: random words, uint64 (B,) (see `player_words`); advanced in place.
-        out: where to write, int64 (B,); default: a new array.
+        words: random keys, uint64 (B,) (see `player_words`); advanced in place.
+        out: output array, int64 (B,); default: a new array.
 
     Raises:
         ArrayError: (a ValueError) for any other arrays; nothing has changed then.
@@ -174,7 +174,7 @@ def choose_uniformly(
 def playout_kernel(t, states, words, mask):
     """Play every game to its end at random; return the number of actions. `mask`: scratch, int8 (ids,).
 
-    Return -1 - b if nothing is legal in game b, which no game comes to.
+    Return -1 - b if no action is legal in game b, which no valid game reaches.
     """
     decisions = 0
     for b in range(len(states)):
@@ -191,16 +191,16 @@ def playout_kernel(t, states, words, mask):
 
 
 def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) -> int:
-    """Play a batch of records to the end in place with uniformly random actions; return how many were taken.
+    """Play a batch of records to the end in place with uniformly random actions; return the number of actions.
 
     Args:
         tables: record of the tables, ``config.tables[0]``.
         states: records, (B,).
-        words: random words, uint64 (B,) (see `player_words`); advanced in place.
+        words: random keys, uint64 (B,) (see `player_words`); advanced in place.
         ids: number of actions, `GameSpec.ids`.
 
     Raises:
-        ValueError: for any other arguments, or records that no game comes to.
+        ValueError: for any other arguments, or records that no game reaches.
     """
     dtype = getattr(states, "dtype", None)
     if dtype is None or not apply.is_stated_for(dtype):

@@ -1,4 +1,4 @@
-"""What writing, reading and checking positions of any game share: a record as plain numbers, and how to complain."""
+"""Shared code to write, read and check positions of any game: records as plain numbers, and errors."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from helsinki_env.data import UserError, shown
 __all__ = ["MOST_SAID", "PositionError", "cell_list", "fail", "fill", "plain"]
 
 MOST_SAID = 127
-"""Round and points stay within what an observation, which is int8, can say."""
+"""Limit for rounds and points, so that they fit into an int8 observation."""
 
 
 class PositionError(UserError):
-    """A position that cannot be read or played on. The message names key, value found and what is expected."""
+    """An invalid position. The message names the key, the value found and the expected value."""
 
 
 def fail(key: str, found: object, expected: str) -> NoReturn:
@@ -35,11 +35,11 @@ def cell_list(cells: int) -> list[int]:
 
 
 def plain(state: Any) -> SimpleNamespace:
-    """Return a record as plain numbers and lists, by its field names: to work on it directly is ten times slower."""
+    """Return a record as plain numbers and lists by field name; direct access to a record is ten times slower."""
     values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
     return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
 
 
 def fill(states: Any, p: SimpleNamespace) -> None:
-    """Write plain numbers into the only record of `states`: the inverse of `plain`."""
+    """Write plain numbers into the single record of `states`: the inverse of `plain`."""
     states[0] = tuple(getattr(p, name) for name in states.dtype.names)

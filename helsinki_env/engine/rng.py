@@ -1,8 +1,7 @@
-"""Chance: one 64-bit random word per game (splitmix64), so that results never depend on batch or threads.
+"""Random numbers: one 64-bit state per game (splitmix64), so that results never depend on batch size or threads.
 
-Source: Steele, Lea and Flood (2014), "Fast splittable pseudorandom number generators". The words, the shuffle
-and the order in which they are used are part of the rules page (section "Chance"), so that another
-implementation can deal the same games.
+Source: Steele, Lea and Flood (2014), "Fast splittable pseudorandom number generators". The rules page (section
+"Chance") specifies states, shuffle and order of use, so that another implementation can deal the same games.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 
 @kernel
 def mix(z):
-    """Scramble one uint64 word (the output function of splitmix64)."""
+    """Scramble a uint64 (the output function of splitmix64)."""
     z = (z ^ (z >> _S30)) * _M1
     z = (z ^ (z >> _S27)) * _M2
     return z ^ (z >> _S31)
@@ -27,20 +26,20 @@ def mix(z):
 
 @kernel
 def first_word(seed, stream, episode):
-    """Return the random word with which game number `episode` of `stream` begins (all uint64)."""
+    """Return the initial random state of game number `episode` of `stream` (all uint64)."""
     return mix((mix((mix(seed + GOLDEN) ^ stream) + GOLDEN) ^ episode) + GOLDEN)
 
 
 @kernel
 def below(g, n):
-    """Draw an integer from 0 to n - 1 and advance the game's word (multiply-shift on 32 bits)."""
+    """Draw an integer from 0 to n - 1 and advance the game's random state (multiply-shift on 32 bits)."""
     g.chance = g.chance + GOLDEN
     return np.int64(((mix(g.chance) >> _S32) * np.uint64(n)) >> _S32)
 
 
 @kernel
 def shuffle(g, cards, size):
-    """Shuffle the first `size` entries in place (Fisher and Yates, from the top down)."""
+    """Shuffle the first `size` entries in place (Fisher-Yates, from the last to the first)."""
     for top in range(size - 1, 0, -1):
         other = below(g, top + 1)
         card = cards[top]

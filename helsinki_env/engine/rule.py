@@ -1,9 +1,8 @@
-"""Rules as words: a kernel says `apply(t, g, action)`, and the type of the record `g` says which game's rule that is.
+"""Overloaded kernels: `apply(t, g, action)` calls the kernel of the game that the type of the record `g` belongs to.
 
-Every game has its own type of record, so a loop that is written once, over records of any game, is compiled for each
-game that it is used with, and calls that game's kernels as directly as if it had named them: nothing is looked up when
-it runs. What is compiled is kept on disk like everything else, under the types of the arguments, and so for each game
-apart.
+Every game has its own record type. Numba compiles a generic loop over records once per game and resolves the calls to
+that game's kernels at compile time, so no lookup happens at run time. The cache on disk is keyed by argument types, so
+each game has its own entries.
 
     >>> import numpy as np
     >>> from helsinki_env.engine.kernel import kernel
@@ -41,18 +40,18 @@ __all__ = ["Rule", "RuleError"]
 
 
 class RuleError(TypeError):
-    """A rule that no game, or more than one, has given for a record."""
+    """Raised if no game, or more than one game, implements a rule for a record type."""
 
 
 class Rule:
-    """A rule that each game states for itself, under the name by which kernels of any game call it.
+    """A rule that each game implements and that kernels of any game call by one name.
 
     Args:
-        name: of the rule, for messages.
-        otherwise: the kernel of games that do not state it; None: every game has to.
+        name: name of the rule, for messages.
+        otherwise: default kernel for games that do not implement the rule; None: every game must implement it.
     """
 
-    #: Numba asks whether a function is being compiled, to find those that call themselves.
+    #: Numba reads this flag to detect recursive functions.
     is_compiling = False
 
     def __init__(self, name: str, otherwise: Callable[..., Any] | None = None) -> None:
@@ -61,14 +60,14 @@ class Rule:
         self._by_type: dict[Any, Any] = {}
 
     def belongs_to(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
-        """State the rule for records of a type.
+        """Register the kernel that implements the rule for a record type.
 
         Args:
-            dtype: of the records, a structured one.
-            kernel: the rule; takes a record of this type among its arguments.
+            dtype: structured dtype of the records.
+            kernel: the implementation; takes a record of this type among its arguments.
 
         Raises:
-            RuleError: if another kernel states it already: games must differ in the type of their records.
+            RuleError: if another kernel is registered already: each game needs its own record type.
         """
         if self._by_dtype.get(dtype, kernel) is not kernel:
             raise RuleError(f"{self.name}: two games have records of the same type, {dtype.names}")
@@ -79,19 +78,19 @@ class Rule:
             kept.remember(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
 
     def is_stated_for(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether a game has stated the rule for records of a type."""
+        """Return whether a game implements the rule for a record type."""
         return dtype in self._by_dtype
 
     @property
     def kernels(self) -> tuple[Callable[..., Any], ...]:
-        """What games have stated."""
+        """The kernels of all games that implement the rule."""
         return tuple(self._by_dtype.values())
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the rule of the record among the arguments, from Python: slow, for tests, and without the compiler.
+        """Call the rule from Python, by the record among the arguments: slow, for tests and runs without the compiler.
 
         Raises:
-            RuleError: if no argument is a record whose game has this rule.
+            RuleError: if no argument is a record of a game with this rule.
         """
         for argument in arguments:
             kernel = self._by_dtype.get(getattr(argument, "dtype", None))  # type: ignore[arg-type]  # None is in no dict
@@ -101,15 +100,15 @@ class Rule:
             return self.otherwise(*arguments)
         raise RuleError(f"{self.name}: no argument is a record of a game that has this rule")
 
-    # What Numba asks when a kernel calls the rule: it is taken for one of Numba's own functions, and passes on what is
-    # asked to the kernel of the record's game.
+    # Numba's dispatcher protocol: Numba treats the rule as a dispatcher, and the rule delegates to the kernel of the
+    # record's game.
 
     @property
     def _numba_type_(self) -> Any:  # pragma: no cover  # see above
         return types.Dispatcher(self)
 
     def kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
-        """Return the kernel for arguments of some Numba types; TypingError if no game has stated one."""
+        """Return the kernel for Numba argument types; TypingError if no game implements the rule for them."""
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
@@ -118,9 +117,9 @@ class Rule:
         raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover
-        """Tell a kernel that calls the rule what comes back."""
+        """Return the call template for kernels that call the rule."""
         return self.kernel_for(arguments).get_call_template(arguments, keywords)
 
     def get_overload(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover
-        """Tell a kernel that calls the rule what to call."""
+        """Return the overload for kernels that call the rule."""
         return self.kernel_for(arguments).get_overload(arguments)

@@ -1,4 +1,4 @@
-"""Reading observations of any game, in which seats come in the order self, next clockwise, and so on."""
+"""Read observations of any game. Observations list seats clockwise, starting with the observer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["sets_by_seat_of"]
 def sets_by_seat_of(
     flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
 ) -> npt.NDArray[np.int16]:
-    """Return sets by seat of the game, int16 (B, seats), bit i for number i.
+    """Return one set per absolute seat, int16 (B, seats); bit i is member i.
 
     Args:
-        flags: which members they have, by seat from the viewer on, int8 (B, 4 n).
-        shape: of a row, (4, n), n at most 15.
-        viewers: the seats that look, int64 (B,).
-        seats: of the games.
+        flags: membership flags by seat relative to the viewer, int8 (B, 4 n).
+        shape: shape of a row, (4, n), n at most 15.
+        viewers: observing seats, int64 (B,).
+        seats: number of seats.
     """
     sets = (flags.reshape(-1, *shape)[:, :seats] > 0) @ (1 << np.arange(shape[1]))
     from_viewer = (np.arange(seats) - viewers[:, None]) % seats

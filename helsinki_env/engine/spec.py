@@ -1,7 +1,7 @@
-"""What a game brings besides its kernels: one object that says how its configurations, records and arrays go together.
+"""Game specifications: one object per game that connects its kernels with configurations, records and arrays.
 
-Whatever is written for any game (environments, records, players that search, tournaments, training) takes what it needs
-of a game from here, and finds it by the configuration that it is given: `spec_of`.
+Game-independent code (environments, records, search players, tournaments, training) gets everything about a game from
+its specification. `spec_of` returns the specification of a configuration.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NoEpisodes:
-    """What random episodes draw in a game that leaves nothing to be drawn."""
+    """Episode options of a game without anything to draw."""
 
     num_players: ClassVar[None] = None
 
     def record(self) -> npt.NDArray[Any]:
-        """Return what `contract.draw_setup` reads, an array of one record."""
+        """Return the input of `contract.draw_setup`, an array of one record."""
         return np.zeros(1, np.dtype((np.record, [("chance", np.uint64)])))
 
 
 def _anything(states: States, config: Any) -> None:
-    """Take any records for sound."""
+    """Accept any records."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Something about a game that people may choose before it begins.
+    """A game option that people may choose before a game.
 
     Attributes:
-        name: of the choice.
-        key: of the configuration that it is about.
-        label: what pages call it, in a few words.
-        says: what it means, in a sentence.
-        value: of the key, if it is chosen.
-        choices: what the value is a list of, if there is more to choose than yes or no.
+        name: name of the option.
+        key: key of the configuration that it sets.
+        label: short label on pages.
+        says: explanation in one sentence.
+        value: value of the key if the option is chosen.
+        choices: possible elements of a list value; empty for a yes/no option.
     """
 
     name: str
@@ -75,15 +75,15 @@ class Setup:
     choices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choice as plain data for a page."""
+        """Return the option as plain data for a page."""
         kind = "several" if self.choices else "flag"
         return {"name": self.name, "label": self.label, "says": self.says, "type": kind, "choices": list(self.choices)}
 
     def chosen(self, answer: object) -> dict[str, Any]:
-        """Return the keys of the configuration that follow from an answer: yes, no, or some of the choices.
+        """Return the configuration keys for an answer: yes, no, or a selection of the choices.
 
         Raises:
-            ConfigError: if it is none.
+            ConfigError: for an invalid answer.
         """
         entry = Entry(answer, ConfigError, self.name)
         if not self.choices:
@@ -94,51 +94,51 @@ class Setup:
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game.
+    """A game specification.
 
-    A configuration is frozen, hashable and picklable, and has the attributes `num_players`, `reward` (win, rank or
-    margin), `denied` (a tuple for each seat), `components` (a name), `loaded` (what stands in that component file),
-    `tables` (the same for kernels, an array of one record) and `digest`, and the methods `changed(**options)`,
-    `to_dict()` and `from_dict(data)`.
+    A configuration is frozen, hashable and picklable. Its attributes are `num_players`, `reward` (win, rank or margin),
+    `denied` (a tuple for each seat), `components` (a name), `loaded` (the content of that component file), `tables`
+    (the same for kernels, an array of one record) and `digest`. Its methods are `changed(**options)`, `to_dict()` and
+    `from_dict(data)`.
 
     Attributes:
-        name: of the game, in small letters.
-        unnamed: whether data that names no game is of this one: the first that there was.
-        version: of its environment; goes up with whatever an agent could notice.
-        config: the type of its configurations; made without arguments it is the usual game.
-        options: what of a configuration a reset of a batch may change.
-        phases: their names, in the order of the numbers in the field `phase`.
-        setup: the fields of a record that say which game is played, and survive a new deal.
-        new_states: blank records of a configuration, as many as are asked for.
-        apply_setup: writes into blank records which game a configuration plays.
-        config_of: the configuration of a record, made from one of the same components.
-        kinds: the kinds of decisions and how many ids each has, in the order of the ids.
-        features: the length of an observation, F.
-        why_illegal: says of a decision in a game why it is none, and what is legal.
-        describe: a decision as text.
-        restore: records from observations int8 (B, F) of the seats to move, hidden cards blank; None if nothing is ever
-            hidden and `contract.restore` checks by itself what it reads.
-        scratch: the type of the scratch record of `contract.redeal`.
-        episodes: the type of what random episodes draw; its `record()` is what `contract.draw_setup` reads, and None in
-            `num_players` leaves the number of players as configured.
-        check: raises ValueError for records that cannot be played, naming record and field.
-        render: returns the module of drawings, with `ansi`, `svg` and `rgb_array`, which draw plain data, `spots`,
-            which says where things lie in the picture, and `svg_and_spots`, both from one drawing; so that who draws
-            nothing need not wait for it. None: there are none.
-        touches: what a seat may decide in a game, in words, and which spots are clicked for it. None: no page plays it.
-        selection: the actions in a row that a seat may choose in any order now (`touch.Selection`), or None if the next
-            action is chosen alone. None: no action is ever chosen together with others.
-        scales: what the entries of an observation of a length are divided by for networks of other libraries, float32
-            (F,); None for a length that no observation of the game has. None: nothing is said.
-        deniable: what can be denied to a seat, names by number, 0 to 14.
-        used: which of the things that can be denied each seat had used or taken by the end, int16 (B, seats), bit i for
-            number i, from what the seats that moved last see, int8 (B, F), and who they are, int64 (B,).
-        to_dict: a game as plain data, or what one seat may see of it.
-        from_dict: the game that `to_dict` wrote.
-        reveals: fields of a record of which one changes whenever a decision shows anybody what was hidden from all.
-        setups: what people may choose before a game.
-        shared_places: whether places may be shared at the end; if not, `contract.place_of` gives each seat its own.
-        places: the places, int64 (G, seats), that points at the end make, (G, seats). None: they depend on more.
+        name: name of the game, in lower case.
+        unnamed: whether data without a game name is for this game (the first one supported).
+        version: version of its environment; increases with any change that an agent could notice.
+        config: class of its configurations; called without arguments it gives the standard game.
+        options: configuration keys that a reset of a batch may change.
+        phases: phase names, indexed by the field `phase`.
+        setup: record fields that define the game options and survive a new deal.
+        new_states: returns the given number of blank records for a configuration.
+        apply_setup: writes the game options of a configuration into blank records.
+        config_of: returns the configuration of a record, given one with the same components.
+        kinds: action kinds and their numbers of ids, in id order.
+        features: length of an observation, F.
+        why_illegal: explains why an action is illegal in a game, and which actions are legal.
+        describe: returns an action as text.
+        restore: returns records for observations int8 (B, F) of the acting seats, with hidden cards blank. None: the
+            game has no hidden information, and `contract.restore` checks its own input.
+        scratch: dtype of the scratch record of `contract.redeal`.
+        episodes: class of the random episode options. Its `record()` is the input of `contract.draw_setup`; None in
+            `num_players` keeps the configured number of players.
+        check: raises ValueError for invalid records, naming record and field.
+        render: returns the drawing module, which is imported on demand. The module has `ansi`, `svg` and `rgb_array`,
+            which draw plain data, `spots`, which locates things in the picture, and `svg_and_spots`, which does both.
+            None: the game has no drawings.
+        touches: returns a seat's legal actions in words, with the spots to click. None: the game has no web page.
+        selection: returns the sequence of actions that a seat may now choose in any order (`touch.Selection`), or None
+            if the next action is chosen alone. None: actions are never chosen together.
+        scales: returns the divisors that normalize an observation of a given length for networks of other libraries,
+            float32 (F,), or None for a length that the game does not use. None: no scales are defined.
+        deniable: names of what can be disabled for a seat, indexed by number, 0 to 14.
+        used: returns which of these each seat had used or taken by the end, int16 (B, seats), bit i for number i. The
+            inputs are the observations of the seats that acted last, int8 (B, F), and these seats, int64 (B,).
+        to_dict: returns a game as plain data, or only what one seat may see of it.
+        from_dict: returns the game from the output of `to_dict`.
+        reveals: record fields of which at least one changes whenever an action reveals information hidden from all.
+        setups: options that people may choose before a game.
+        shared_places: whether players can tie at the end; if not, `contract.place_of` gives each seat its own rank.
+        places: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
     """
 
     name: str
@@ -173,24 +173,24 @@ class GameSpec:
     places: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
-        """Make the game known."""
+        """Register the game."""
         _BY_CONFIG[self.config] = self
         _BY_NAME[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are the game itself."""
+        """Copies and pickles return the registered game itself."""
         return _of_type, (self.config,)
 
     @property
     def game(self) -> type[BoardGame]:
-        """The class of one game."""
+        """The class of a single game."""
         from helsinki_env.engine.game import class_of
 
         return class_of(self)
 
     @property
     def render_modes(self) -> tuple[str, ...]:
-        """What a game can be drawn as."""
+        """The supported render modes."""
         return () if self.render is None else ("ansi", "rgb_array", "svg")
 
     def draw(
@@ -198,14 +198,14 @@ class GameSpec:
     ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
 
-        Text has colors where standard output shows them (`helsinki_env.colors.shows_color`).
+        Text has colors where standard output supports them (`helsinki_env.colors.shows_color`).
 
         Args:
-            game: what is drawn.
+            game: the game to draw.
             mode: one of `render_modes`, or "human".
-            last: the decision taken last, which is named too.
-            viewer: the seat that looks; None shows all cards.
-            width: of an rgb_array, in pixels; None: as wide as the picture.
+            last: the last action, to show as well.
+            viewer: the observing seat; None shows all cards.
+            width: width of an rgb_array in pixels; None: the picture's own width.
 
         Raises:
             ValueError: if the game has no drawings.
@@ -219,7 +219,7 @@ class GameSpec:
                 position, components, last_decision=decision, viewer=viewer, color=shows_color(sys.stdout)
             )
             if mode == "human":
-                from helsinki_env.terminal import written_in  # imports Rich, which takes a while
+                from helsinki_env.terminal import written_in  # imports Rich, which is slow
 
                 print(written_in(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
                 return None
@@ -230,11 +230,11 @@ class GameSpec:
         return render.rgb_array(picture) if width is None else render.rgb_array(picture, width)
 
     def ids(self, config: Any) -> int:
-        """Return how many decisions there are, A."""
+        """Return the number of actions, A."""
         return sum(size for _, size in self.kinds(config))
 
     def checked(self, config: object) -> Any:
-        """Return what was given as a configuration; ValueError if it is none of this game."""
+        """Return a configuration of this game unchanged; ValueError for anything else."""
         if not isinstance(config, self.config):
             name = self.config.__name__
             raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
@@ -250,7 +250,7 @@ def _of_type(config: type[Any]) -> GameSpec:
 
 
 def spec_of(config: object) -> GameSpec:
-    """Return the game that a configuration is of; ValueError if it is of none."""
+    """Return the game of a configuration; ValueError if there is none."""
     spec = _BY_CONFIG.get(type(config))
     if spec is None:
         kinds = ", ".join(kind.__name__ for kind in _BY_CONFIG)
@@ -259,7 +259,7 @@ def spec_of(config: object) -> GameSpec:
 
 
 def spec_named(name: object) -> GameSpec:
-    """Return the game of a name; ValueError if there is none."""
+    """Return the game with a name; ValueError if there is none."""
     if not isinstance(name, str) or name not in _BY_NAME:
         found = one_of(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
         raise UserError(f"game: found {shown(name)}, expected {found}")
@@ -267,27 +267,27 @@ def spec_named(name: object) -> GameSpec:
 
 
 def usual_spec() -> GameSpec:
-    """Return the game that is meant where none is named."""
+    """Return the default game, for data that names none."""
     return next(spec for spec in _BY_NAME.values() if spec.unnamed)
 
 
 def game_names() -> list[str]:
-    """Return the names of all games that are known."""
+    """Return the names of all registered games."""
     return list(_BY_NAME)
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:
-    """Return a configuration as plain data that says of which game it is; `config_from_dict` reads it."""
+    """Return a configuration as plain data with the name of its game; `config_from_dict` reads it."""
     spec = spec_of(config)
     values: dict[str, Any] = config.to_dict()
     return values if spec.unnamed else {"game": spec.name, **values}
 
 
 def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
-    """Return the configuration in plain data: the keys of the game's own, and ``game``, its name.
+    """Return the configuration from plain data: the keys of the game's configuration, and ``game``, its name.
 
     Raises:
-        ConfigError: for a game that is none, an unknown key or a value that cannot be used.
+        ConfigError: for an unknown game, an unknown key or an invalid value.
     """
     data = Entry.of(data, ConfigError, "the configuration")
     usual = usual_spec()
@@ -299,12 +299,12 @@ def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
 
 
 def config_from_yaml(name_or_path: str | Path) -> Any:
-    """Return the configuration in a YAML file with the keys of `config_from_dict`.
+    """Return the configuration from a YAML file with the keys of `config_from_dict`.
 
     Args:
-        name_or_path: the name of a file in ``configs/game`` or a path.
+        name_or_path: name of a file in ``configs/game``, or a path.
 
     Raises:
-        ConfigError: as in `config_from_dict`, naming the file too.
+        ConfigError: as in `config_from_dict`; also names the file.
     """
     return config_from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))

@@ -1,4 +1,4 @@
-"""Records of games, whatever the game."""
+"""Arrays of game records (structured NumPy arrays), for any game."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from helsinki_env.engine.values import whole_number
 __all__ = ["States", "copies_of", "copy_states"]
 
 States = npt.NDArray[Any]
-"""Records of one type, (count,)."""
+"""Records of one dtype, (count,)."""
 
 
 def copy_states(states: States, out: States | None = None) -> States:
-    """Return a copy of contiguous records at the speed of memory (NumPy's own copy goes field by field).
+    """Return a copy of contiguous records, copied as raw bytes (NumPy copies field by field, which is slower).
 
     Args:
-        states: records, shape (count,), contiguous.
-        out: where to copy to, of the same shape and dtype, contiguous; default: a new array.
+        states: records, (count,), contiguous.
+        out: destination of the same shape and dtype, contiguous; default: a new array.
 
     Raises:
         ValueError: for any other arrays.
@@ -36,11 +36,11 @@ def copy_states(states: States, out: States | None = None) -> States:
 
 
 def copies_of(states: States, count: int) -> States:
-    """Return so many copies of one record, (count,), to the last byte (NumPy's own leaves out what pads a record).
+    """Return `count` copies of one record, (count,), including its padding bytes (NumPy's own copy omits them).
 
     Args:
         states: the record, shape (1,), contiguous.
-        count: how many.
+        count: number of copies.
 
     Raises:
         ValueError: for another array, or an invalid count.

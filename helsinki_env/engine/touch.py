@@ -1,6 +1,6 @@
-"""Decisions for hands: in words, and where on the drawn table each of them is clicked.
+"""Actions for a user interface: in words, and with the places to click on the drawn table.
 
-A game's `touch` module makes these of the games it plays; pages that people play on need nothing else of a game.
+The `touch` module of a game creates these objects; web pages need nothing else of a game.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ Drawing = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Touch:
-    """A legal decision, for people.
+    """A legal action, as shown to people.
 
-    Spots are names of rectangles that the game's `render.spots` gives.
+    Spots are names of rectangles from the game's `render.spots`.
 
     Attributes:
-        id: which decision it is.
+        id: id of the action.
         kind: its kind, as in `GameSpec.kinds`.
         text: its notation.
-        words: the same in plain words, as one says it to a player: ``Move 2 spaces``. No two legal ones are the same.
-        said: the same in the past and without a subject, for a log: ``moved 2 spaces``.
-        at: spots that mean this decision; empty if it can only be read.
-        covers: spots of the cells on which a tile comes to lie.
-        marked: that of them where the tile looks different; orientations may differ in nothing else.
-        turn: of a tile that is placed, its orientation.
-        lane: from where it comes or where it lies, in the two numbers that the notation has for it besides `turn`.
-        rotated: the orientations that one, two and three quarter turns clockwise make of this one.
-        flipped: the orientation of its mirror image (left-right), and those that quarter turns make of that.
+        words: a description for the player: ``Move 2 spaces``. All legal actions have different descriptions.
+        said: the same in the past tense without a subject, for a log: ``moved 2 spaces``.
+        at: spots to click for this action; empty if it is only available as text.
+        covers: spots of the cells that a tile would cover.
+        marked: those among them where the tile looks different; orientations may differ in nothing else.
+        turn: orientation of a tile that is placed.
+        lane: origin or location of the tile, as the two numbers of the notation besides `turn`.
+        rotated: orientations after one, two and three quarter turns clockwise.
+        flipped: orientation of the mirror image (left-right), and its orientations after quarter turns.
     """
 
     id: int
@@ -58,9 +58,9 @@ class Item:
     """An action that can be part of a selection.
 
     Attributes:
-        touch: the action; it need not be legal before others of the selection.
-        most: how often it can be chosen.
-        part: number of the part of the selection to which it belongs.
+        touch: the action; it may be illegal before other actions of the selection.
+        most: maximum number of times that it can be chosen.
+        part: index of its part of the selection.
     """
 
     touch: Touch
@@ -70,17 +70,17 @@ class Item:
 
 @dataclass(frozen=True)
 class Selection:
-    """Several actions of one kind in a row, which people choose in any order.
+    """A sequence of actions of one kind, which people may choose in any order.
 
-    Rules give such actions one order, so that an agent has one way to say the same thing. A page accepts any order and
-    sends the actions part by part, in each part by ascending id.
+    The rules fix the order of such actions, so that agents have only one way to express the same choice. A page accepts
+    any order and sends the actions part by part, by ascending id within each part.
 
     Attributes:
         kind: their kind, as in `GameSpec.kinds`.
         counts: number of actions of each part; their sum is at least two.
-        items: what can be chosen, by id.
-        pairs: if not all items go together, the pairs of ids that do, ascending, with whether `between` is needed.
-        between: the action that comes between the two of a pair that needs it.
+        items: available actions, by id.
+        pairs: if not all items are compatible, the compatible pairs of ids, ascending; each says if it needs `between`.
+        between: the action between the two of a pair that needs it.
     """
 
     kind: str
@@ -112,9 +112,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class Turn:
-    """An orientation of a tile: where quarter turns and the mirror lead (see `Touch`), and how it was reached in words.
+    """An orientation of a tile: the results of quarter turns and mirroring (see `Touch`), and a description.
 
-    The words are empty for the tile as it is printed.
+    The description is empty for the tile as printed.
     """
 
     rotated: tuple[int, ...]
@@ -126,7 +126,7 @@ _WORDS = ("", "turned right", "upside down", "turned left")
 
 
 def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
-    """Return what leads from each of a tile's orientations to the others.
+    """Return the transitions from each orientation of a tile to the others.
 
     Args:
         orientations: the distinct ones, the tile as printed first; rows from top to bottom.
@@ -146,7 +146,7 @@ def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
 
 
 def _around(rows: Drawing) -> list[Drawing]:
-    """Return a drawing after no, one, two and three quarter turns."""
+    """Return a drawing after zero, one, two and three quarter turns."""
     found = [rows]
     for _ in range(3):
         found.append(_rotated(found[-1]))

@@ -1,4 +1,4 @@
-"""Numbers from outside: whole ones, and seeds."""
+"""Validate external numbers: integers and seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from helsinki_env.data import whole_number
 __all__ = ["USUAL_INTEGERS", "as_action", "as_word", "whole_number"]
 
 USUAL_INTEGERS = frozenset((int, np.int64))
-"""Types of nearly all actions: compiled code takes them as they are."""
+"""Types of nearly all actions; compiled code accepts them without conversion."""
 
 
 def as_action(value: object) -> int:
@@ -21,7 +21,7 @@ def as_action(value: object) -> int:
 
 
 def as_word(value: int | None, name: str = "seed") -> np.uint64:
-    """Return a seed as one 64-bit word; None stands for fresh entropy. ValueError for anything but an integer >= 0."""
+    """Return a seed as a uint64; None gives fresh entropy. ValueError for anything but an integer >= 0."""
     if value is None:
         return np.uint64(secrets.randbits(64))
     number = whole_number(value)

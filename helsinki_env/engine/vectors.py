@@ -1,13 +1,13 @@
-"""Bytes by the dozen: sets spread over bytes and gathered from them, copies, sums, each a few vector instructions.
+"""SIMD operations on byte arrays: expand bit sets to bytes, gather bytes into bit sets, copy, sum.
 
-Loops over bytes say the same, and are what runs without the compiler: each word here has such a plain twin (`.plain`),
-and a test holds the two equal. Loops are no match when compiled, because the compiler cannot know that what is read and
-what is written lie apart, and so neither widens nor joins them.
+Each operation has an equivalent plain function (`.plain`), which runs without the compiler; a test compares the two.
+Compiled plain loops are much slower: the compiler cannot prove that input and output do not overlap, and therefore does
+not vectorize them.
 
-Widths are fixed when a word is made, and mostly larger than what is meant: 51 cards are copied as 64 bytes. What is
-read beyond the end of a source may be anything; it must lie within the record that the source is a part of. What is
-written beyond the end of a piece is written over afterwards: pieces are written from the front to the back, the last
-one exactly. Without the compiler whoever writes beyond the end of an array is told so.
+Widths are fixed when an operation is created and often exceed the payload: 51 cards are copied as 64 bytes. Bytes read
+beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond the end of
+a field are overwritten later: fields are written from front to back, the last one with its exact width. Without the
+compiler, a write beyond the end of an array raises IndexError.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ __all__ = [
 ]
 
 Word = Any
-"""What kernels call; `plain` is its twin."""
+"""An operation for kernels; `plain` is its equivalent in Python."""
 
 LOOPS: dict[Word, Callable[..., Any]] = {}
-"""The plain loop of every word that was compiled."""
+"""The plain loop of every compiled operation."""
 
 _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 
 
 def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]) -> Word:
-    """Return what kernels call: with the compiler an intrinsic, without it the plain twin.
+    """Return an operation for kernels: an intrinsic with the compiler, else the plain function.
 
     Args:
-        plain: the twin.
-        signature: of Numba types, from those of the arguments.
-        code: writes the instructions: builder, addressed (the address of an entry of an argument), whole (an argument
-            as a 64-bit integer), arguments.
-        loop: the same as a kernel's plain loop, for machines with no such instructions (`helsinki_env.cuda`).
+        plain: the equivalent plain function.
+        signature: returns the Numba signature for the argument types.
+        code: emits the instructions; takes builder, addressed (the address of an entry of an argument), whole (an
+            argument as a 64-bit integer) and arguments.
+        loop: the same as a plain loop for kernels, for targets without these instructions (`helsinki_env.cuda`).
     """
     if not JIT:
         plain.plain = plain
@@ -83,7 +83,7 @@ def _compiled(plain: Word, signature: Callable[..., Any], code: Callable[..., An
         found = code(builder, addressed, whole, arguments)
         return context.get_dummy_value() if found is None else found
 
-    # Numba reads the names of the arguments from the function, and so each arity needs one of its own.
+    # Numba reads the argument names from the function, so each number of arguments needs its own function.
     def typed(*kinds: Any) -> Any:
         for kind in kinds:
             if isinstance(kind, types.Array) and kind.layout != "C":
@@ -124,7 +124,7 @@ def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
 
 
 def _part(out: Any, at: int, width: int) -> Any:
-    """So many entries of an array, as what is written to; IndexError if there are not so many."""
+    """A writable view of `width` entries of an array; IndexError if it does not have them."""
     if not 0 <= at <= len(out) - width:
         raise IndexError(f"entries {at} to {at + width - 1} of {len(out)}")
     return out[at : at + width]
@@ -134,9 +134,9 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
     """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
 
     Args:
-        width: how many bytes are written, 16, 32 or 64.
-        planes: how many sets there are; `sets` is a tuple of so many int64.
-        loop: see `word_of`; default: one that writes all.
+        width: number of bytes to write, 16, 32 or 64.
+        planes: number of sets; `sets` is a tuple of that many int64.
+        loop: see `word_of`; default: a loop that writes all entries.
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
@@ -165,9 +165,9 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
 
 
 def marker(width: int) -> Word:
-    """Return `mark(mask, at, sets)`: as a `spreader` of one set does, on entries that are zero before.
+    """Return `mark(mask, at, sets)`: a `spreader` of one set for entries that are zero before.
 
-    So it may leave out what is not in the set. On a graphics card that is much the less.
+    Its plain loop writes only the members of the set, which is much less work on a GPU.
     """
 
     def loop(mask, at, sets):  # pragma: no cover
@@ -180,11 +180,11 @@ def marker(width: int) -> Word:
 
 
 def gatherer(width: int, odd: bool = False) -> Word:
-    """Return `gather(source, begin)`: the set of those of the next `width` int8 entries that are above 0, int64.
+    """Return `gather(source, begin)`: the set of the positive ones among the next `width` int8 entries, int64.
 
     Args:
-        width: how many bytes are read, 16, 32 or 64.
-        odd: gather those that are neither 0 nor 1 instead.
+        width: number of bytes to read, 16, 32 or 64.
+        odd: gather the entries that are neither 0 nor 1 instead.
     """
 
     def gather(source: Any, begin: int) -> Any:
@@ -212,7 +212,7 @@ def gatherer(width: int, odd: bool = False) -> Word:
 
 
 def copier(width: int, plus: int = 0) -> Word:
-    """Return `copy(out, at, source, begin)`: the next `width` int8 entries of `source`, with `plus` added to each."""
+    """Return `copy(out, at, source, begin)`: copy the next `width` int8 entries of `source`, adding `plus` to each."""
 
     def copy(out: Any, at: int, source: Any, begin: int) -> None:
         there = source[begin : begin + width]
@@ -231,7 +231,7 @@ def copier(width: int, plus: int = 0) -> Word:
 
 
 def clearer(width: int) -> Word:
-    """Return `clear(out, at)`: the next `width` entries become 0."""
+    """Return `clear(out, at)`: set the next `width` entries to 0."""
 
     def clear(out: Any, at: int) -> None:
         _part(out, at, width)[:] = 0
@@ -251,7 +251,7 @@ def clearer(width: int) -> Word:
 
 
 def storer(width: int) -> Word:
-    """Return `store(out, at, word)`: the low bytes of an integer, the lowest first, become the next `width` entries."""
+    """Return `store(out, at, word)`: write the low bytes of an integer, lowest first, to the next `width` entries."""
 
     def store(out: Any, at: int, word: int) -> None:
         _part(out, at, width)[:] = np.array(word, np.int64).reshape(1).view(np.int8)[:width]
@@ -272,8 +272,8 @@ def summer(width: int, loaded: int) -> Word:
     """Return `total(source, begin)`: the sum of the next `width` int8 entries, int64, at most 127.
 
     Args:
-        width: how many entries are summed up.
-        loaded: how many are read, a power of two.
+        width: number of entries to sum.
+        loaded: number of entries to read, a power of two.
     """
 
     def total(source: Any, begin: int) -> Any:
@@ -294,7 +294,7 @@ def summer(width: int, loaded: int) -> Word:
     return word_of(total, lambda source, begin: types.int64(source, begin), code, loop)
 
 
-#: Shifts that exchange halves, quarters and eighths of a word, and which bits end in the lower ones.
+#: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks of the bits that move down.
 _HALVES = tuple(
     (np.uint64(shift), np.uint64(lower))
     for shift, lower in ((32, 0x00000000FFFFFFFF), (16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF))
@@ -302,12 +302,12 @@ _HALVES = tuple(
 
 
 def _reverse_bytes(word: int) -> Any:
-    """The same eight bytes, the last one first, int64."""
+    """Reverse the order of the eight bytes, int64."""
     return np.array(word, np.int64).byteswap()[()]
 
 
 def _leading_zeros(word: int) -> Any:
-    """How many bits above the highest one are 0, of a word that is not 0, int64."""
+    """Number of leading zero bits of a nonzero 64-bit integer, int64."""
     return np.int64(64 - (int(word) & (1 << 64) - 1).bit_length())
 
 
@@ -346,7 +346,7 @@ leading_zeros = word_of(
 
 
 def prefetcher(lines: int) -> Word:
-    """Return `ahead(array, at)`: so many cache lines from byte `at` of an array on will be written soon; any may be."""
+    """Return `ahead(array, at)`: prefetch this number of cache lines for writing, from byte `at` of an array."""
 
     def ahead(array: Any, at: int) -> None:
         pass

@@ -1,7 +1,7 @@
-"""Words that threads share: to wait for each other without sleep, and to take what is next without asking anybody.
+"""Atomic int64 variables shared by threads: to wait for each other without sleeping, and to claim work without a lock.
 
-A system takes long to wake who sleeps, and Python's own lock is held by one thread at a time; with both in the way, two
-threads were no more than 1.4 times as fast as one. Words are int64.
+Waking a sleeping thread is slow, and only one thread at a time can hold the GIL. Together these limited the speed-up of
+two threads to 1.4.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from helsinki_env.engine.vectors import word_of
 
 __all__ = ["APART", "take", "wait_for"]
 
-#: Words that different threads write lie so far apart, that none has to fetch what another one wrote beside it.
+#: Distance between variables that different threads write, so that they never share a cache line.
 APART = 16
 
 _WORD = ir.IntType(64)
@@ -27,12 +27,12 @@ def _address(builder: Any, addressed: Any, whole: Any) -> Any:  # pragma: no cov
 
 
 def _read(words: Any, at: int) -> Any:
-    """Return a word, as it is now."""
+    """Return the current value of a variable."""
     return words[at]
 
 
 def _read_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
-    # A processor that only looks the same word up again and again is told that it waits.
+    # The pause instruction tells a CPU core that it is in a spin loop.
     if builder.module.triple.startswith("x86_64"):
         kind = ir.FunctionType(ir.VoidType(), [])
         builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
@@ -40,7 +40,7 @@ def _read_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:
 
 
 def _take(words: Any, at: int, count: int) -> Any:
-    """Add to a word; return what it was. Of several threads each gets another number."""
+    """Add to a variable atomically and return its previous value, which is unique for each thread."""
     found = words[at]
     words[at] += count
     return found
@@ -56,7 +56,7 @@ _look = word_of(_read, lambda words, at: types.int64(words, at), _read_code, _re
 
 @kernel
 def wait_for(words, at, value, turns):
-    """Return whether a word becomes a value while it is looked at so many times; nobody else is kept from Python."""
+    """Return whether a variable reaches a value within `turns` reads; spins without the GIL."""
     for _ in range(turns):
         if _look(words, at) == value:
             return True

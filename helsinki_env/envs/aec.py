@@ -1,8 +1,7 @@
-"""One game of any kind for PettingZoo, agent by agent; each game has a page of its own, such as `helsinki_v0`.
+"""PettingZoo AEC environment for any game; each game has its own module, such as `helsinki_v0`.
 
-A step is one call of compiled code, which takes the decision and writes mask and observation of the next agent.
-The environment checks for itself that a decision is legal; `order_enforced` wraps it once, in PettingZoo's check of the
-order of calls.
+A step is one call of compiled code, which applies the action and writes the mask and observation of the next agent.
+The environment checks itself that actions are legal; `order_enforced` adds PettingZoo's check of the call order.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _STREAM = np.uint64(0)
 
 
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
-    """Return what PettingZoo wants to know of the environment of a game."""
+    """Return the PettingZoo metadata of a game's environment."""
     return {
         "name": f"{spec.name}_v{spec.version}",
         "render_modes": render_modes(spec),
@@ -52,19 +51,19 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     """A game as a PettingZoo AEC environment.
 
     Args:
-        config: what is played; it says of which game.
+        config: configuration of the game to play.
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: what an illegal decision does: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share as much; the first one is warned of.
-        render_width: of "rgb_array", in pixels; None: 1,200.
+        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
+            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ValueError: for arguments that are none.
+        ValueError: for invalid arguments.
     """
 
-    #: `kernels.step_one` for arrays as they are here, once it has been found.
+    #: `kernels.step_one`, specialized for the array types used here, after the first lookup.
     _step_one: Callable[..., int] | None = None
-    #: These two become attributes of an environment only where they differ: see the limit in `__init__`.
+    #: Set on an instance only if they differ from these defaults; see the limit in `__init__`.
     render_width: int | None = None
     _warned = False
 
@@ -85,7 +84,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._shown = render_mode == "human"
         self.illegal = checked_illegal(illegal)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
-        # No more than 29 attributes in all: beyond that Python 3.11 takes half as long again to find each of them.
+        # At most 29 attributes: with more, attribute access in Python 3.11 takes half as long again.
         ids, size = self.game_spec.ids(config), self.game_spec.features(config)
         both = {agent: spaces(ids, size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
@@ -96,16 +95,16 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._legal = np.zeros(ids, np.int8)
         self._arrays = RecycledPairs(size, ids)
         self._seed = np.uint64(0)
-        self._episode: np.uint64 | None = None  # None: nothing dealt yet
+        self._episode: np.uint64 | None = None  # None: no game dealt yet
         self._over = True
         self._last_action: int | None = None
-        # What the agent to move sees, until it is asked for: an array is handed out only once.
+        # The acting agent's observation until it is requested: each array is returned only once.
         self._view: Observation = {}
         self._viewer: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What `reset` can change."""
+        """The options that `reset` accepts."""
         return tuple(name for name in self.game_spec.options if name not in ("num_players", "reward"))
 
     # PettingZoo
@@ -124,11 +123,11 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         Args:
             seed: the same seed deals the same game, that of ``Game(config, seed)``. None: the next game after the
                 last seed (at the first reset: fresh entropy).
-            options: what `options` names changes what is played from this game on; others are ignored, as PettingZoo
-                wants it.
+            options: changes to the configuration from this game on, by the names in `options`. Other keys are ignored,
+                as PettingZoo requires.
 
         Raises:
-            ConfigError: for values that cannot be played. ValueError: for a bad seed. Nothing has changed then.
+            ConfigError: for an invalid configuration. ValueError: for an invalid seed. The environment is unchanged.
         """
         config = self.config
         if not isinstance(options, Mapping | None):
@@ -160,16 +159,16 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self.render()
 
     def _setup_of(self, config: Any) -> States:
-        """What is the same at every deal, as a record, (1,)."""
+        """Return the game options as a record, (1,); they are the same for every deal."""
         setup = self.game_spec.new_states(config, 1)
         self.game_spec.apply_setup(setup, config)
         return setup
 
     def step(self, action: int | None) -> None:
-        """Take a decision for the agent to move; None for an agent whose game is over.
+        """Apply an action of the acting agent; None for an agent whose game is over.
 
         Raises:
-            IllegalActionError: if the decision is not legal now; nothing has changed. (With illegal="penalise" the
+            IllegalActionError: if the action is illegal; the environment is unchanged. (With illegal="penalise" the
                 game ends instead.)
         """
         if self._over:
@@ -182,7 +181,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
             seat = SEATS
-        # The rewards of a game that goes on are 0 and stay 0: nothing to clear or to add up.
+        # Rewards stay 0 until the game ends, so there is nothing to clear or to accumulate.
         if 0 <= seat < SEATS:
             self.agent_selection = self._viewer = self.possible_agents[seat]
         elif seat < 0:
@@ -202,7 +201,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return found
 
     def _step_without_game(self, action: int | None) -> None:
-        """What agents do whose game is over."""
+        """Handle a step of an agent whose game is over."""
         self._check_dealt()
         if not self.agents:
             raise ValueError("step: the game is over for every agent; call reset()")
@@ -219,7 +218,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         penalty = PENALTIES[self.config.reward]
         shared = -penalty / (len(self.agents) - 1)
         self._legal[:] = 0
-        self._viewer = None  # the mask in waiting is out of date
+        self._viewer = None  # the cached mask is out of date
         self._end({a: penalty if a == agent else shared for a in self.agents})
         self.infos[agent]["illegal_action"] = why
         if not self._warned:
@@ -243,10 +242,10 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.terminations = dict.fromkeys(self.agents, True)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since the last turn, terminated, truncated and info of the agent to move."""
+        """Return observation, reward since the last turn, terminated, truncated and info of the acting agent."""
         if not self._over:
             agent = self.agent_selection
-            if observe and agent is self._viewer:  # nearly always; as `observe` does
+            if observe and agent is self._viewer:  # the usual case; same as `observe`
                 self._viewer = None
                 return self._view, 0.0, False, False, self.infos[agent]
             return self.observe(agent) if observe else None, 0.0, False, False, self.infos[agent]
@@ -261,7 +260,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         )
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent may see now and its legal decisions, none unless it is to move; arrays of its own."""
+        """Return an agent's observation and action mask, all zeros unless it is acting, as new arrays."""
         if agent == self._viewer:
             self._viewer = None
             return self._view
@@ -277,7 +276,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
-        """Draw the table with all cards, as `render_mode` says; "human" prints it, as every step does: None."""
+        """Render the table with all cards in `render_mode`; "human" prints it, as every step does, and returns None."""
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
@@ -285,24 +284,24 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return self.game_spec.draw(self.game, self.render_mode, last, width=self.render_width)
 
     def close(self) -> None:
-        """Release nothing: no window, no thread."""
+        """Do nothing: there is no window or thread to close."""
 
     # beyond PettingZoo
 
     @property
     def game(self) -> Any:
-        """A copy of the game as it stands, to look at, to search or to save."""
+        """A copy of the current game, to inspect, search or save."""
         self._check_dealt()
         return self.game_spec.game._of_record(self.config, self._states[0])
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state, chance included (only the spaces are shared)."""
+        """Return an independent copy in the same state, including the random state (only the spaces are shared)."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
         new._arrays = RecycledPairs(*self._arrays.sizes)
         new._states = copies_of(self._states, 1)
-        new._viewer = None  # each hands out arrays of its own
+        new._viewer = None  # each copy returns its own arrays
         if self._episode is not None:
             new.agents = self.agents.copy()
             for name in DICTS:
@@ -311,57 +310,57 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return new
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`: one that shared its game with another would be of no use."""
+        """Return an independent copy, as `clone`: a shallow copy would share the game."""
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return an independent copy, spaces and their random numbers included."""
+        """Return an independent copy, including the spaces and their random generators."""
         new = self.clone()
         new.observation_spaces = copy.deepcopy(self.observation_spaces, memo)
         new.action_spaces = copy.deepcopy(self.action_spaces, memo)
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the tables, which the configuration brings back."""
+        """Return all attributes except the tables, which the configuration rebuilds."""
         state = self.clone().__dict__
         del state["_tables"], state["_setup"]
         state.pop("_step_one", None)  # machine code of this process
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Go on where the game was."""
+        """Set the state of the copy."""
         self.__dict__.update(state)
         self._tables = self.config.tables
         self._setup = self._setup_of(self.config)
-        self._states = self._states.view(self._setup.dtype)  # that very object
+        self._states = self._states.view(self._setup.dtype)  # the identical dtype object
 
     def get_state(self) -> dict[str, Any]:
-        """Return a copy of everything that changes from step to step; `set_state` brings it back, as often as wanted.
+        """Return a copy of all mutable state; `set_state` loads it any number of times.
 
-        It can be pickled. AttributeError if nothing is dealt yet.
+        The state can be pickled. AttributeError if no game is dealt yet.
         """
         self._check_dealt()
         new = self.clone().__dict__
         return {name: new[name] for name in CHANGING}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` returned.
+        """Load a state that `get_state` returned.
 
         Raises:
-            ValueError: if it comes from an environment with other players or components, or cannot be; nothing has
-                changed then.
+            ValueError: if the state is invalid, or its environment has other players or components. The environment is
+                unchanged then.
         """
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
         self._seed, self._episode = as_word(state["_seed"]), as_word(state["_episode"])
-        self.__dict__.update(self.clone().__dict__)  # so that `state` can be used again
+        self.__dict__.update(self.clone().__dict__)  # so that `state` can be loaded again
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
             batch_mask(self._tables[0], states, self._legal[None])
 
 
-# Not `agent_selection`, which every step reads and writes: that would take a twentieth of it.
+# Not `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
 for _name in (*DICTS, "agents"):
     setattr(GameAECEnv, _name, AfterReset(_name))

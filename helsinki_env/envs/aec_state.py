@@ -1,4 +1,4 @@
-"""What a PettingZoo environment changes from step to step, and whether what somebody brings back as that can be."""
+"""Mutable state of a PettingZoo environment, and its validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import whole_number
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
-"""Attributes that hold something for each agent; `_KINDS` says what."""
+"""Per-agent attributes; `_KINDS` describes their values."""
 CHANGING = (
     *DICTS,
     "agents",
@@ -26,13 +26,13 @@ CHANGING = (
     "_over",
     "_last_action",
 )
-"""All attributes that change."""
+"""All mutable attributes."""
 
 
 class AfterReset:
-    """An attribute that there is from the first reset on, when the object gets one of its own of that name.
+    """An attribute that exists only after the first reset, which sets it on the instance.
 
-    In its place, `__getattr__` would make every attribute slow, those that are there as well.
+    A `__getattr__` method instead would slow down every attribute access.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,14 +45,14 @@ class AfterReset:
 
 
 def checked_states(state: Any, mine: Any) -> States:
-    """Return a copy of the record, (1,), in a state that was brought back.
+    """Return a copy of the record, (1,), in a saved state.
 
     Args:
-        state: what `GameAECEnv.set_state` got.
-        mine: the configuration of the environment.
+        state: argument of `GameAECEnv.set_state`.
+        mine: configuration of the environment.
 
     Raises:
-        ValueError: if it is not what `GameAECEnv.get_state` returns, of as many players with the same components.
+        ValueError: if it is not a state from `GameAECEnv.get_state` for the same number of players and components.
     """
     if not isinstance(state, Mapping) or set(state) != set(CHANGING):
         found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
@@ -78,16 +78,16 @@ def checked_states(state: Any, mine: Any) -> States:
 
 
 def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: int) -> None:
-    """Make sure that what is kept of the agents goes with the game.
+    """Check that the per-agent state is consistent with the game.
 
     Args:
-        state: a mapping of all that changes.
-        game: its record, checked.
-        possible: all agents, in the order of their seats.
-        ids: how many decisions there are.
+        state: all mutable attributes by name.
+        game: the game's record, already checked.
+        possible: all agents, in seat order.
+        ids: number of actions.
 
     Raises:
-        ValueError: naming the attribute that does not.
+        ValueError: names the inconsistent attribute.
     """
     agents, over = state["agents"], state["_over"]
     in_order = _are_names(agents) and [agent for agent in possible if agent in agents] == agents
@@ -127,9 +127,9 @@ def _is_reward(value: object) -> bool:
     return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
 
 
-#: Beyond any reward.
+#: Larger than any reward.
 _MOST_REWARD = 1e6
-#: What is kept for each agent: whether a value is right, given `_over`, and what is expected.
+#: Per-agent attributes: a function that checks a value, given `_over`, and a description of valid values.
 _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
     "terminations": (lambda value, over: value is over, "the value of _over"),
     "truncations": (lambda value, over: value is False, "False"),

@@ -1,4 +1,4 @@
-"""What the batch environments share: the games with their seeds and options, arrays to hand out, and copies."""
+"""Base class of the batch environments: games with seeds and options, returned arrays, and copies."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.sp
     """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game.
 
     Args:
-        ids: how many decisions there are.
-        features: the length of the observation.
+        ids: number of actions.
+        features: length of the observation.
     """
     box = gymnasium.spaces.Box
     return (
@@ -54,10 +54,10 @@ def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.sp
 
 
 def as_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return what was given as an array; ValueError if it is none, or for booleans among the numbers of a list."""
+    """Return the argument as an array; ValueError if that is impossible, or if a list mixes in booleans."""
     try:
         array = np.asarray(given)
-    except (ValueError, OverflowError, TypeError, RuntimeError):  # the latter of tensors that are on a GPU, say
+    except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for example, tensors on a GPU
         raise ValueError(f"{name}: found {given!r}, expected an array") from None
     if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
         raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
@@ -65,20 +65,20 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
 
 
 class Batch(VectorEnv[Any, Any, Any]):
-    """Games side by side: configuration, seeds, episodes, resets. What a step is, subclasses say, and which game it is.
+    """A batch of games: configuration, seeds, episodes, resets. Subclasses define the step.
 
     Attributes:
-        game_spec: which game it is.
-        config: what is played.
-        episodes: what is drawn anew at each deal.
-        autoreset_mode: as in the metadata, under the name that Gymnasium's own vectors have and TorchRL looks for.
-        states: the games' records, (B,): for tools.
+        game_spec: specification of the game.
+        config: configuration of the games.
+        episodes: options drawn at random for each game.
+        autoreset_mode: as in the metadata; Gymnasium's vector environments have this attribute, and TorchRL uses it.
+        states: records of the games, (B,), for tools.
     """
 
-    #: What the action mask of a finished game is filled with.
+    #: Value of every action mask entry of a finished game.
     _final_mask = 0
-    #: Arrays that change from step to step, with the names under which `get_state` returns them.
-    _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # never changed
+    #: Mutable arrays by the name that `get_state` uses.
+    _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # constant
 
     def __init__(
         self,
@@ -143,17 +143,17 @@ class Batch(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Deal all games anew, or those in ``options["reset_mask"]``.
+        """Deal all games, or those in ``options["reset_mask"]``.
 
         Args:
-            seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: the
-                streams go on with their next episode (at the first reset: fresh entropy).
-            options: ``reset_mask`` bool (B,); the options of the game (`GameSpec.options`) and ``episodes`` change
-                what is played from here on, automatic resets included. ``setup`` says what each game plays until the
-                next reset: records (B,) that `GameSpec.new_states` and `GameSpec.apply_setup` made.
+            seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: each
+                stream continues with its next episode (at the first reset: fresh entropy).
+            options: ``reset_mask`` bool (B,); the options of the game (`GameSpec.options`) and ``episodes``, which also
+                apply to later resets and autoresets; ``setup``, the options of each game until the next reset: records
+                (B,) from `GameSpec.new_states` and `GameSpec.apply_setup`.
 
         Raises:
-            ConfigError, ValueError: for bad seeds or options; nothing has changed then.
+            ConfigError, ValueError: for invalid seeds or options; nothing has changed then.
         """
         self._check_free("reset")
         if not isinstance(options, Mapping | None):
@@ -169,16 +169,16 @@ class Batch(VectorEnv[Any, Any, Any]):
         return self._started(chosen)
 
     def _check_free(self, call: str) -> None:
-        """Refuse a call that comes while another one is under way."""
+        """Reject a call during another call."""
 
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = True
         first = self._begin(chosen)
-        self._players = max(self._most_players, int(self.states["players"].max()))  # columns of what is reported
+        self._players = max(self._most_players, int(self.states["players"].max()))  # number of reported columns
         return first
 
     def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
-        """Return a copy of what each game is to play, if it is said for each, and can be played."""
+        """Return a validated copy of the per-game setup, or None if there is none."""
         if setup is None:
             return None
         if set(options) & set(self.game_spec.options):
@@ -214,7 +214,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return chosen
 
     def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-        """Where the chance of each game comes from after a reset of the chosen ones."""
+        """Return the random streams of the games after a reset of the chosen ones."""
         runs = self._runs.copy()
         if seed is None and self._dealt:
             runs["episode"][chosen] += np.uint64(1)
@@ -232,7 +232,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return runs
 
     def _change(self, options: dict[str, Any]) -> None:
-        """Take over the options of a reset, all or nothing."""
+        """Apply the options of a reset, all or none."""
         self._set_up(*self._read(options))
 
     def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[Any, Any]:
@@ -250,11 +250,11 @@ class Batch(VectorEnv[Any, Any, Any]):
         return self.config.changed(**options), episodes
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        """Deal the chosen games anew and return what `reset` returns."""
+        """Deal the chosen games and return what `reset` returns."""
         raise NotImplementedError
 
     def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
-        """Return decisions as int64 (B,); ValueError if they are no such thing."""
+        """Return actions as int64 (B,); ValueError if they are invalid."""
         if not self._dealt:
             raise ValueError("nothing is dealt yet: call reset() first")
         chosen = as_array(name, actions)
@@ -269,7 +269,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return IllegalActionError(f"game {b}: {self.game_spec.why_illegal(self.game(b), action)}")
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
-        """Add what is known of the games that ended."""
+        """Add the results of the games that ended to info."""
         shape, there = (self.num_envs, self._players), ended.copy()
         rewards, scores, places = np.zeros(shape, np.float32), np.zeros(shape, np.int16), np.zeros(shape, np.int8)
         rounds = np.zeros(self.num_envs, np.int16)
@@ -294,11 +294,11 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     @staticmethod
     def _info(seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], there: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the entries of info about games, (B,) and (B, A), and for which games they hold, bool (B,)."""
+        """Return per-game info entries, (B,) and (B, A), and the games that they apply to, bool (B,)."""
         return {"seat": seats, "_seat": there, "action_mask": mask, "_action_mask": there}
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a drawing of every game, as `render_mode` says: texts, or uint8 arrays (height, width, 3)."""
+        """Return a drawing of every game in `render_mode`: text, or uint8 arrays (height, width, 3)."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
@@ -308,13 +308,13 @@ class Batch(VectorEnv[Any, Any, Any]):
         return self.game_spec.draw(self.game(b), mode, viewer=self._viewer(b), width=self.render_width)
 
     def _viewer(self, b: int) -> int | None:
-        """The seat that a drawing is for; None shows all cards."""
+        """Return the seat whose view a drawing shows; None shows all cards."""
         return None
 
     # beyond Gymnasium
 
     def game(self, b: SupportsIndex) -> Any:
-        """Return a copy of game `b`, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
         number = whole_number(b)
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
@@ -324,7 +324,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Return what the given seat of each game may see now, int8 (B, F), whoever is to move; `seats` int (B,)."""
+        """Return the current observation of the given seat of each game, int8 (B, F); `seats` int (B,)."""
         viewers = self._actions(seats, "seats")
         outside = (viewers < 0) | (viewers >= self.states["players"])
         if outside.any():
@@ -337,15 +337,15 @@ class Batch(VectorEnv[Any, Any, Any]):
         return out
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of everything that changes from step to step; `set_state` brings it back."""
+        """Return a copy of all mutable state; `set_state` loads it."""
         saved = {name: getattr(self, attribute) for name, attribute in self._saved.items()}
         return {name: copy_states(array) if name == "states" else array.copy() for name, array in saved.items()}
 
     def set_state(self, state: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
-        """Go on from what `get_state` returned (same batch size and components); return what `reset` returns.
+        """Load a state from `get_state` (same batch size and components) and return what `reset` returns.
 
         Raises:
-            ValueError: if the state does not fit or cannot be, naming game and field; nothing has changed then.
+            ValueError: if the state does not fit or is invalid; names game and field. Nothing has changed then.
         """
         self._check_free("set_state")
         taken = self._fitting(state)
@@ -354,7 +354,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         return self._started(np.zeros(self.num_envs, np.bool_))
 
     def _fitting(self, state: Any) -> dict[str, npt.NDArray[Any]]:
-        """Return copies of the arrays of a state, with the very dtypes of the environment's own."""
+        """Return copies of the arrays of a state, with the identical dtypes of the environment's own arrays."""
         if not isinstance(state, Mapping) or set(state) != set(self._saved):
             found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
             raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(self._saved)}")
@@ -372,27 +372,27 @@ class Batch(VectorEnv[Any, Any, Any]):
         return taken
 
     def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
-        """Refuse what cannot be."""
+        """Reject an invalid state."""
         self.game_spec.check(taken["states"], self.config)
 
     def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
-        """Take over the arrays of a state."""
+        """Load the arrays of a state."""
         for name, attribute in self._saved.items():
             copy_states(taken[name], out=getattr(self, attribute))
 
     def clone(self) -> Any:
-        """Return an independent copy in the same state; both go on alike."""
+        """Return an independent copy in the same state; both continue with the same games."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Any:
-        """Return an independent copy, as `clone`: one that shared its games with another would be of no use."""
+        """Return an independent copy, as `clone`: a shallow copy would share the games."""
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the tables, which the configuration brings back."""
+        """Return all attributes except the tables, which the configuration rebuilds."""
         return {name: value for name, value in self.__dict__.items() if name != "_tables"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Go on where the games were."""
+        """Set the state of the copy."""
         self.__dict__.update(state)
         self._tables = self.config.tables

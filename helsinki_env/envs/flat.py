@@ -1,4 +1,4 @@
-"""Observation and mask as one vector, for libraries that know no dict spaces, such as CleanRL and SuperSuit.
+"""Observation and mask as one vector, for libraries without dict spaces, such as CleanRL and SuperSuit.
 
     >>> import gymnasium
     >>> from helsinki_env import flatten
@@ -34,16 +34,16 @@ Flat = npt.NDArray[np.int8]
 
 
 def flatten(env: Any) -> Any:
-    """Wrap an environment of the project so that observation and mask are one vector, int8 (F + A,).
+    """Wrap an environment of this package so that observation and mask are one vector, int8 (F + A,).
 
-    The first F entries are the observation, the last A entries the mask, as they are in the dict. Batches have a row
-    for each game, (B, F + A). ``final_obs`` of a batch that resets in the same step is flat as well.
+    The first F entries are the observation, the last A entries the mask. Batches have one row per game, (B, F + A).
+    ``final_obs`` of a batch in SAME_STEP mode is flat as well.
 
     Args:
-        env: a Gymnasium environment, a vector of them, or a PettingZoo environment (AEC), wrapped or not.
+        env: a Gymnasium environment, a vector environment, or a PettingZoo environment (AEC), wrapped or not.
 
     Raises:
-        ValueError: if it is none of these, or its observations are not a dict of `observation` and `action_mask`.
+        ValueError: for any other object, or if observations are not a dict of `observation` and `action_mask`.
     """
     if isinstance(env, VectorEnv):
         return FlatVectorEnv(env)
@@ -68,7 +68,7 @@ class FlatEnv(gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstr
 
 
 class FlatVectorEnv(VectorWrapper, RecordConstructorArgs):
-    """A vector of Gymnasium environments with flat observations, in any autoreset mode; see `flatten`."""
+    """A Gymnasium vector environment with flat observations, in any autoreset mode; see `flatten`."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         RecordConstructorArgs.__init__(self)
@@ -82,7 +82,7 @@ class FlatVectorEnv(VectorWrapper, RecordConstructorArgs):
         return _flat(obs), info
 
     def step(self, actions: Any) -> tuple[Flat, Any, Any, Any, dict[str, Any]]:
-        """Take one action in every game; return what the environment returns, with flat observations, (B, F + A)."""
+        """Take one action in every game; return the results with flat observations, (B, F + A)."""
         obs, reward, terminated, truncated, info = self.env.step(actions)
         if "final_obs" in info:
             final = np.full(len(info["final_obs"]), None, object)
@@ -105,7 +105,7 @@ class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
         return space
 
     def observe(self, agent: str) -> Flat:
-        """Return what an agent sees and its legal actions as a vector, (F + A,)."""
+        """Return an agent's observation and action mask as a vector, (F + A,)."""
         return _flat(self.env.observe(agent))
 
 

@@ -1,4 +1,4 @@
-"""What an illegal action does: the argument `illegal` of the environments, and the warning where it ends a game."""
+"""The argument `illegal` of the environments, and the warning when an illegal action ends a game."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def checked_illegal(value: object) -> Illegal:
 
 
 def warn_illegal(reward: str) -> None:
-    """Warn the caller of `step` that an illegal action has ended a game; environments do it once.
+    """Warn the caller of `step` that an illegal action has ended a game; environments warn once.
 
-    A policy that ignores the mask loses its games in this way, and learns and measures nothing.
+    A policy that ignores the mask loses its games this way and learns nothing.
 
     Args:
-        reward: of the configuration.
+        reward: reward type of the configuration.
     """
     warnings.warn(
         f"illegal action: it ended a game with reward {PENALTIES[reward]:g}; expected one with a 1 in "

@@ -1,7 +1,7 @@
-"""The compiled loop of a batch: step, end, deal, mask and observation of every game in one pass over its record.
+"""Compiled loop of a batch: apply actions, end and deal games, and write masks and observations in one pass.
 
-What comes as one record (tables, setup, what is drawn) is passed as an array of one: Numba takes an array as an
-argument in a tenth of the time that it needs for a record.
+Single records (tables, setup, drawn options) are passed as arrays of length 1: Numba unboxes an array argument in a
+tenth of the time of a record.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from helsinki_env.engine.waiting import take
 from helsinki_env.envs.rewards import reward_of
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
-#: Which seed stream an episode's options come from, apart from its deck.
+#: Random stream of an episode's options, separate from its deal.
 _OPTIONS_STREAM = np.uint64(1 << 63)
 
-#: While a game is stepped, the record and the mask of the one after the next are fetched: with thousands of games they
-#: have long left the processor's own memory.
+#: Prefetch distance: while a game is stepped, the record and mask of the game after the next are prefetched, because
+#: with thousands of games they are no longer in the CPU cache.
 FAR = 2
 ahead, ahead_mask = prefetcher(16), prefetcher(9)
 
-#: One row for each game: where its chance comes from.
+#: One row per game: its random stream.
 RUN = np.dtype(
     (
         np.record,
@@ -43,7 +43,7 @@ RUN = np.dtype(
     )
 )
 
-#: One row for each game: what the kernel reports about a step.
+#: One row per game: the kernel's report about a step.
 REPORT = np.dtype(
     (
         np.record,
@@ -55,8 +55,8 @@ REPORT = np.dtype(
                 ("places", np.int8, (SEATS,)),
                 ("rounds", np.int16),
                 ("ended", np.bool_),
-                ("illegal", np.bool_),  # by an illegal decision (`seat` only)
-                ("seat", np.int64),  # whose the last observation is
+                ("illegal", np.bool_),  # ended by an illegal action (`seat` only)
+                ("seat", np.int64),  # observer of the last observation
             ],
             align=True,
         ),
@@ -66,13 +66,13 @@ REPORT = np.dtype(
 
 @kernel
 def first_illegal(states, actions, kept, legal, mask, mode):
-    """Index of the first game whose action is not legal, or -1. Nothing has been stepped yet.
+    """Index of the first game whose action is illegal, or -1. Called before any game is stepped.
 
-    What is legal say the environment's own sets if it has them (`kept`), or the mask that was handed out.
+    Legal actions are in the environment's own bit sets if it has them (`kept`), else in the mask that was returned.
     """
     for b in range(len(states)):
         action = actions[b]
-        if 0 <= action < mask.shape[1]:  # a record is fetched only where nothing is legal
+        if 0 <= action < mask.shape[1]:  # records are read only for actions that are not legal
             if kept:
                 if (legal[b, action // BLOCK] >> np.uint64(action % BLOCK)) & np.uint64(1):
                     continue
@@ -85,7 +85,7 @@ def first_illegal(states, actions, kept, legal, mask, mode):
 
 @kernel
 def begin_episode(t, g, run, setup, p):
-    """Begin an episode: as configured, with what is drawn anew for it, from its own stream of chance."""
+    """Begin an episode of the configured game, with its options drawn from their own random stream."""
     set_up(g, setup)
     p.chance = first_word(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
     draw_setup(p, g)
@@ -94,7 +94,7 @@ def begin_episode(t, g, run, setup, p):
 
 @kernel
 def _write_legal(t, g, kept, legal, mask):
-    """Write the legal decisions, and as the environment's own sets of them if it has such (`kept`)."""
+    """Write the action mask, and with `kept` also the environment's own bit sets of legal actions."""
     write_mask(t, g, mask)
     if kept:
         for block in range(len(legal)):
@@ -103,7 +103,7 @@ def _write_legal(t, g, kept, legal, mask):
 
 @kernel
 def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
-    """Deal the chosen games anew and look at all of them. `setup`: one record for all games, or one for each."""
+    """Deal the chosen games and write all observations. `setup`: one record for all games, or one for each."""
     t = tables[0]
     for b in range(len(states)):
         g = states[b]
@@ -116,12 +116,12 @@ def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, se
 
 @kernel
 def finish(t, g, reward, report):
-    """What is reported at the end of a game."""
+    """Write the report of a finished game."""
     report.ended = True
     report.illegal = False
     report.rounds = g.round_number
     report.seat = g.seat
-    report.rewards[:] = 0  # the game before may have had more players
+    report.rewards[:] = 0  # the previous game may have had more players
     report.scores[:] = 0
     report.places[:] = 0
     for seat in range(g.players):
@@ -161,12 +161,12 @@ def _step_piece(
         _write_legal(t, g, kept, legal[b % len(legal)], mask[b])
         if dealt:
             observe(t, g, g.seat, obs[b])
-        else:  # without copies, the row holds what was to be seen before
+        else:  # without copies, the row holds the previous observation
             observe_again(t, g, g.seat, obs[b], g.seat != seats[b])
         seats[b] = g.seat
 
 
-#: Games that a thread takes at a time; so many are done in a few hundredths of a millisecond.
+#: Number of games per work unit of a thread; one unit takes a few hundredths of a millisecond.
 PIECE = 64
 
 
@@ -175,10 +175,11 @@ def step(
     tables, shares, piece, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, rewards,
     ended, reports, last,
 ):  # fmt: skip
-    """Step the games, so many at a time, until all are taken; several threads may do so together.
+    """Step all games in work units; several threads may call this together.
 
-    Where a game ends, report it and begin the next as the mode says. `shares` int64 (1,): the next game that nobody has
-    taken. `rewards` float32 (B,) and `ended` bool (B,): of the seat that acted, and whether the game ended by it.
+    When a game ends, report it and begin the next one as the autoreset mode requires. `shares` int64 (1,): index of the
+    next unclaimed game. `rewards` float32 (B,) and `ended` bool (B,): reward of the seat that acted, and whether its
+    action ended the game.
     """
     size = len(states)
     begin = take(shares, 0, piece)
@@ -192,7 +193,7 @@ def step(
 
 @kernel
 def collect(ended, reports, rewards, scores, places, rounds):
-    """Write what was reported of the games that ended, int8 (B,); the rows of the others are 0 before."""
+    """Write the reports of the games that ended, int8 (B,); the rows of other games are zero already."""
     for block in range(blocks_of(len(ended))):
         members = block_of(ended, block)
         while members:
@@ -205,12 +206,12 @@ def collect(ended, reports, rewards, scores, places, rounds):
                 places[b, seat] = report.places[seat]
 
 
-# One game at a time (`aec`).
+# Kernels for one game (`aec`).
 
 
 @kernel
 def _view(t, g, legal, mask, obs):
-    """Write what the seat to move gets, and the legal decisions once more for the environment itself."""
+    """Write mask and observation of the acting seat, and a copy of the legal actions for the environment."""
     write_mask(t, g, mask)
     for action in range(len(mask)):
         legal[action] = mask[action]
@@ -219,7 +220,7 @@ def _view(t, g, legal, mask, obs):
 
 @kernel
 def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
-    """Deal one game anew; write what seat 0 gets."""
+    """Deal one game and write the mask and observation of seat 0."""
     t, g = tables[0], states[0]
     set_up(g, setup[0])
     deal(t, g, first_word(seed, stream, episode))
@@ -228,10 +229,10 @@ def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
 
 @kernel
 def step_one(tables, states, action, legal, mask, obs):
-    """Step one game and write what the seat to move gets.
+    """Step one game and write the mask and observation of the acting seat.
 
-    Return that seat, less 4 once the game is over (the seat is then the one that acted last); or 4 if the action is
-    not legal, and nothing has changed.
+    Return that seat, minus 4 if the game is over (then it is the seat that acted last), or 4 if the action is illegal
+    and nothing has changed.
     """
     if action < 0 or action >= len(legal) or legal[action] == 0:
         return SEATS
@@ -243,7 +244,7 @@ def step_one(tables, states, action, legal, mask, obs):
 
 @kernel
 def look_one(tables, states, seat, legal, mask, obs):
-    """Write what a seat of one game sees and its legal decisions: `legal`, or none if it is not to move."""
+    """Write a seat's observation and mask: `legal` if it is acting, else zeros."""
     t, g = tables[0], states[0]
     observe(t, g, seat, obs)
     for action in range(len(mask)):
@@ -252,5 +253,5 @@ def look_one(tables, states, seat, legal, mask, obs):
 
 @kernel
 def finish_one(tables, states, reward, reports):
-    """Report the end of one game."""
+    """Write the report of one finished game."""
     finish(tables[0], states[0], reward, reports[0])

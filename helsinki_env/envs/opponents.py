@@ -1,6 +1,6 @@
-"""Who decides for the other seats: players and functions as they are given, and players by name.
+"""Opponents of the learning seat: player objects, functions, and players by name.
 
-Who makes players of a name stands above the environments and is found by an entry point, not by an import.
+Named players come from an entry point, because the player package depends on the environments.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy.typing as npt
 __all__ = ["GROUP", "Act", "Opponent", "Opponents", "make_opponent"]
 
 GROUP = "helsinki.opponents"
-"""The group of entry points of what makes players: `make(name, config)`, the first one found."""
+"""Entry point group for player factories `make(name, config)`; the first one found is used."""
 
 Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
 Opponent = str | Act | Any
-"""A name, a function, or any object with a method ``act``."""
+"""A name, a function, or an object with a method ``act``."""
 
 
 class Opponents:
-    """Who decides for the other seats, by how many places after the learner they sit (from 0).
+    """The players of the other seats, indexed by their clockwise distance from the learner minus 1.
 
     Attributes:
-        random: the set of those that play uniformly at random, which compiled code does by itself.
+        random: set of the uniformly random opponents, which compiled code plays directly.
     """
 
     def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
@@ -44,7 +44,7 @@ class Opponents:
         self.check(most_players)
 
     def check(self, most_players: int) -> None:
-        """ValueError if these are not enough or too many."""
+        """Raise ValueError if there are too few or too many opponents."""
         if self.listed and len(self.names) != most_players - 1:
             raise ValueError(
                 f"opponents: found a list of {len(self.names)}, expected {most_players - 1} with "
@@ -52,7 +52,7 @@ class Opponents:
             )
 
     def for_players(self, most_players: int) -> Opponents:
-        """Return these for another number of players."""
+        """Return these opponents for another number of players."""
         self.check(most_players)
         if self.listed or len(self.names) >= most_players - 1:
             return self
@@ -64,7 +64,7 @@ class Opponents:
 
 
 def _resolve(opponent: Opponent, config: Any) -> Act | None:
-    """Return what decides; None for uniformly random play."""
+    """Return the function that chooses actions; None for uniformly random play."""
     if isinstance(opponent, str):
         if opponent == "random":
             return None
@@ -80,14 +80,14 @@ def _resolve(opponent: Opponent, config: Any) -> Act | None:
 
 
 def make_opponent(name: str, config: Any) -> Any:
-    """Return the player of a name, such as ``"greedy"`` or ``"mc:200"``.
+    """Return the player with a name, such as ``"greedy"`` or ``"mc:200"``.
 
     Args:
-        name: as on the command line.
-        config: what is played.
+        name: name as on the command line.
+        config: configuration of the game.
 
     Raises:
-        ValueError: if there is no such player.
+        ValueError: for an unknown name.
     """
     for point in entry_points(group=GROUP):
         return point.load()(name, config)

@@ -1,4 +1,4 @@
-"""PettingZoo's check of the order of calls, around one game (`envs.aec`)."""
+"""PettingZoo's check of the call order, around one game (`envs.aec`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["OrderEnforced"]
 
 
 class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
-    """PettingZoo's check that calls come in order (reset first, a step for every turn of `agent_iter`).
+    """PettingZoo's check of the call order (reset first, a step for every turn of `agent_iter`).
 
-    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a step of the game. What each
-    step needs is reached directly here; before the first reset, that fails, and PettingZoo's way says why.
+    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a game step. This class accesses
+    the attributes of each step directly. Before the first reset that fails, and PettingZoo's own method explains why.
     """
 
     env: GameAECEnv
@@ -29,17 +29,17 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
 
     @property
     def agent_selection(self) -> str:
-        """The agent to move."""
+        """The acting agent."""
         return self.env.agent_selection
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward, terminated, truncated and info of the agent to move."""
+        """Return observation, reward, terminated, truncated and info of the acting agent."""
         if not self._has_reset:
-            return super().last(observe)  # type: ignore[no-any-return]  # it says what is wrong
+            return super().last(observe)  # type: ignore[no-any-return]  # raises the explanatory error
         return self.env.last(observe)
 
     def step(self, action: int | None) -> None:
-        """Take a decision; see `GameAECEnv.step`."""
+        """Apply an action; see `GameAECEnv.step`."""
         if self._has_reset and self.env.agents:
             self._has_updated = True
             self.env.step(action)
@@ -47,13 +47,13 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
             super().step(action)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` returned, also before the first reset; see `GameAECEnv.set_state`."""
+        """Load a state from `get_state`, also before the first reset; see `GameAECEnv.set_state`."""
         self.env.set_state(state)
         self._has_reset = True
         self._has_updated = True
 
     def clone(self) -> OrderEnforced:
-        """Return an independent copy, wrapped as this one is; see `GameAECEnv.clone`."""
+        """Return an independent copy with the same wrapper; see `GameAECEnv.clone`."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.env = self.env.clone()

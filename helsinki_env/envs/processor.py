@@ -1,4 +1,4 @@
-"""Where the games of a batch of tensors are played: what every such place does, and the processor, which is one."""
+"""Backends of the tensor environments: their protocol, and the CPU backend."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ def _rows(count: int, dtype: np.dtype[Any], device: torch.device) -> Tensor:
 
 
 def bytes_of(records: Any, device: torch.device) -> Tensor:
-    """Return contiguous records (count,) as uint8 (count, bytes of a record) on a device, a copy."""
+    """Return a copy of contiguous records (count,) on a device, as uint8 (count, bytes per record)."""
     rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), -1)
     return torch.tensor(rows, device=device)
 
 
 @dataclass
 class Memory:
-    """All tensors of a batch of B games with A decisions and F entries of an observation, on one device.
+    """All tensors of a batch of B games with A actions and F observation entries, on one device.
 
-    Records are rows of bytes: the kernels know what stands in them.
+    Records are rows of bytes, which the kernels interpret.
 
     Attributes:
         tables: the component file, one record.
-        states: the games.
-        runs: where their chance comes from.
-        setup: what is played, one record.
-        drawn: what random episodes draw, one record for each game.
-        reports: what is said of games that ended in the last step.
-        masks: legal decisions, int8 (B, A).
-        observations: int8 (B, F), of the seat to move.
-        seats: who is to move, int64 (B,).
-        rewards: of the seat that acted, float32 (B,).
+        states: records of the games.
+        runs: random streams of the games.
+        setup: game options, one record.
+        drawn: options of random episodes, one record per game.
+        reports: results of the games that ended in the last step.
+        masks: action masks, int8 (B, A).
+        observations: int8 (B, F), of the acting seats.
+        seats: acting seats, int64 (B,).
+        rewards: rewards of the seats that acted, float32 (B,).
         ended: bool (B,).
-        actions: what the next step carries out, int64 (B,).
-        illegal: how many illegal decisions there were, int64 (1,).
-        words: random words of `sample`, the bits of uint64 as int64 (B,).
-        chosen: what `sample` chose, int64 (B,).
+        actions: actions of the next step, int64 (B,).
+        illegal: number of illegal actions so far, int64 (1,).
+        words: random keys of `sample`, the bits of uint64 as int64 (B,).
+        chosen: result of `sample`, int64 (B,).
     """
 
     tables: Tensor
@@ -71,7 +71,7 @@ class Memory:
 
     @classmethod
     def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
-        """Return the tensors of so many games, nothing dealt yet."""
+        """Return the tensors for `count` games, none of them dealt yet."""
         states, setup, drawn = spec.new_states(config, 1), spec.new_states(config, 1), episodes.record()
         spec.apply_setup(setup, config)
 
@@ -98,30 +98,30 @@ class Memory:
 
 
 class Place(Protocol):
-    """Plays the games that lie in its memory; each call writes there, and returns nothing."""
+    """A backend that plays the games in its memory; each call writes there and returns nothing."""
 
     def begin(self) -> None:
         """Deal all games."""
 
     def look(self) -> None:
-        """Write masks, observations and seats."""
+        """Write masks, observations and acting seats."""
 
     def step(self, reward: int) -> None:
-        """Carry out `actions` and look; `reward` is the number of a kind in `REWARDS`."""
+        """Apply `actions`, then do as `look`; `reward` is the index of a reward type in `REWARDS`."""
 
     def first_illegal(self) -> int:
-        """Return the index of the first game whose decision in `actions` is not legal, or -1."""
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
         ...
 
     def choose(self) -> None:
-        """Write a uniformly random legal decision of each game into `chosen`."""
+        """Sample a uniformly random legal action for each game into `chosen`."""
 
 
 class Processor:
-    """Plays games in the memory of the processor, with the kernels of the other batches."""
+    """The CPU backend, with the same kernels as the other batch environments."""
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
-        """`dtypes`: of the records, by the name of the tensor."""
+        """Attach to the memory; `dtypes` are the record dtypes by tensor name."""
         self._memory = memory
 
         def records(name: str) -> Any:
@@ -139,18 +139,18 @@ class Processor:
         kernels.begin_all(*self._games, self._reports)
 
     def look(self) -> None:
-        """Write masks, observations and seats."""
+        """Write masks, observations and acting seats."""
         tables, states, *_ = self._games
         kernels.look_all(tables, states, *self._looks)
 
     def step(self, reward: int) -> None:
-        """Carry out `actions` and look."""
+        """Apply `actions`, then write masks, observations and acting seats."""
         kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results)
 
     def first_illegal(self) -> int:
-        """Return the index of the first game whose decision in `actions` is not legal, or -1."""
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
         return int(kernels.first_illegal(self._games[1], self._actions, self._looks[0]))
 
     def choose(self) -> None:
-        """Write a uniformly random legal decision of each game into `chosen`."""
+        """Sample a uniformly random legal action for each game into `chosen`."""
         playout.choose_batch(self._looks[0], self._words, self._chosen)

@@ -1,4 +1,4 @@
-"""Arrays that are handed out as new, and used again once nobody holds them."""
+"""Buffer pools: returned arrays are reused once no reference to them remains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any] | None, int]:
-    """Return the first array with at most so many references, and how many the array looked at last has."""
+    """Return the first array with at most `most` references, and the reference count of the last array checked."""
     found = 0
     for array in arrays:
         found = sys.getrefcount(array)
@@ -19,15 +19,15 @@ def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any]
     return None, found
 
 
-#: References of an array that only its list holds, counted in that very loop: they differ between Python versions.
+#: Reference count of an array that only its list holds, measured in the same loop: it depends on the Python version.
 _ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
 
 
 class Recycled:
-    """Arrays of one shape, handed out as new and used again only when nobody holds them any more.
+    """A pool of arrays of one shape; an array is reused only when no reference to it remains.
 
-    Fresh memory costs more than writing it: the system clears every page. A caller who keeps an array (or a view of
-    it, or a tensor over it) holds a reference, so it is never written again.
+    Allocation costs more than writing, because the system clears every new page. A caller that holds an array (or a
+    view of it, or a tensor over it) holds a reference, so the pool never overwrites it.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, copies: bool) -> None:
@@ -35,7 +35,7 @@ class Recycled:
         self.arrays: list[npt.NDArray[Any]] = []
 
     def take(self) -> npt.NDArray[Any]:
-        """Return an array that nobody holds; without `copies` always the same one."""
+        """Return an unreferenced array; without `copies`, always the same one."""
         if self.arrays and not self.copies:
             return self.arrays[0]
         array = _unused(self.arrays, _ONLY_LISTED)[0]
@@ -46,31 +46,31 @@ class Recycled:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy needs: without `copies` the array too, as the next step writes only what changes in it."""
+        """Return the state for a copy: without `copies` also the array, because steps update it incrementally."""
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 
 class RecycledPairs:
-    """Pairs of int8 arrays of one dimension, handed out as new and used again once nobody holds either of them.
+    """A pool of pairs of one-dimensional int8 arrays; a pair is reused only when neither array is referenced.
 
     Args:
-        first: entries of the first array of each pair.
-        second: entries of the second one.
+        first: length of the first array of each pair.
+        second: length of the second array.
     """
 
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
-        # That which was handed out before the last one comes first: who plays on holds the last one at most.
+        # `early` is reused first: a caller in a step loop holds at most the most recent pair, `late`.
         self.early, self.late = self._pair(), self._pair()
 
     def _pair(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         return np.empty(self.sizes[0], np.int8), np.empty(self.sizes[1], np.int8)
 
     def take(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-        """Return two arrays that nobody else holds, with anything in them."""
+        """Return two unreferenced arrays with arbitrary contents."""
         first, second = pair = self.early
         if _references(first) > _ONLY_PAIRED or _references(second) > _ONLY_PAIRED:
-            pair = self._pair()  # somebody keeps them; those that are handed out now may come back
+            pair = self._pair()  # the old pair is still referenced; the new one may be reused later
         self.early, self.late = self.late, pair
         return pair
 
@@ -82,7 +82,7 @@ _references = sys.getrefcount
 
 
 def _references_of_a_pair() -> int:
-    """How many references an array has that only its pair holds, counted as `RecycledPairs.take` does."""
+    """Reference count of an array that only its pair holds, measured as in `RecycledPairs.take`."""
     first, _ = pair = np.empty(1), np.empty(1)
     return _references(first) + 0 * len(pair)
 

@@ -1,4 +1,4 @@
-"""Makes environments known to PettingZoo and Gymnasium by name."""
+"""Register environments with PettingZoo and Gymnasium."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env
     """Register the environments of a game, unless they are registered already.
 
     Args:
-        aec_id: for `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on.
-        env: what makes that environment, as ``module:name``.
-        seat_id: for `gymnasium.make` and `gymnasium.make_vec`.
-        seat_env: the environment of one learning seat, likewise.
-        seat_vector_env: many of them.
+        aec_id: id for `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on.
+        env: entry point of that environment, as ``module:name``.
+        seat_id: id for `gymnasium.make` and `gymnasium.make_vec`.
+        seat_env: entry point of the environment with one learning seat.
+        seat_vector_env: entry point of its vector version.
     """
     if hasattr(pettingzoo, "register") and aec_id not in pettingzoo.aec_registry:  # from PettingZoo 1.27 on
         pettingzoo.register("aec", aec_id, env)

@@ -1,4 +1,4 @@
-"""What a seat gets at the end of a game. All three sum to zero over the seats."""
+"""Rewards at the end of a game. All three types sum to zero over the seats."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ WIN, RANK, MARGIN = range(len(REWARDS))
 def reward_of(t, g, seat, reward):
     """Reward of a seat at the end of a game.
 
-    win: +1, else -1 / (n - 1); rank: +1 to -1 by place; margin: points above the mean of the others. Those who share a
-    place get the mean of what they would get on the places that they fill together.
+    win: +1, else -1 / (n - 1); rank: +1 to -1 by rank; margin: points above the mean of the others. Tied players
+    receive the average reward of the ranks they share.
     """
     others = g.players - 1
     if reward != MARGIN:
         place, sharing = place_of(t, g, seat), 0
         for other in range(g.players):
             sharing += place_of(t, g, other) == place
-        # Whole numbers up to one division: a graphics card fuses products of floats with sums and rounds once less.
+        # Integers up to one division: a GPU fuses float multiplications and additions, which rounds differently.
         if reward == RANK:
             return 1.0 - (2 * place + sharing - 1) / others
         return (g.players - sharing) / (sharing * others) if place == 0 else -1.0 / others
@@ -33,4 +33,4 @@ def reward_of(t, g, seat, reward):
 
 
 PENALTIES = {"win": -1.0, "rank": -1.0, "margin": -100.0}
-"""What an illegal decision costs where it ends the game: no less than the worst game. The others share as much."""
+"""Penalty for an illegal action that ends the game: at least that of the worst game. The others share its opposite."""

@@ -1,19 +1,19 @@
-"""One learning seat against given opponents, for Gymnasium, in one game or in many at once.
+"""Gymnasium environment with one learning seat against given opponents.
 
     >>> import gymnasium
     >>> env = gymnasium.make("helsinki_env:helsinki/Seat-v0", num_players=3, opponents="random", seat="rotate")
     >>> obs, info = env.reset(seed=1)
     >>> obs, reward, terminated, truncated, info = env.step(obs["action_mask"].argmax())
 
-A step is one decision of the learner; the opponents then decide until it is the learner's turn again or the game is
-over. Opponents see what their own seats may see, as the learner does.
+A step is one action of the learner; then the opponents act until it is the learner's turn again or the game is over.
+Opponents observe only their own seats, as the learner does.
 
-An opponent is a name that `agents.registry.make_player` knows (``"random"`` needs nothing else), a player, or a
-function: ``act(observation, mask, words)`` gets one row for each game in which it has to decide, int8 (rows, F) and
-(rows, A), and one random number for each, uint64 (rows,); it returns the ids of legal decisions, int (rows,). The
-arrays are its own, and lead to no other row. While it decides, it must not step or reset the environment that asks. An
-opponent that takes its chance from `words` alone plays the same games
-whatever the size of the batch. A list gives each opponent's seat a player of its own, clockwise from the learner.
+An opponent is a player name for `agents.registry.make_player` (``"random"`` needs no other package), a player object,
+or a function ``act(observation, mask, words)``. The function gets one row per game in which the opponent acts, int8
+(rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int (rows,).
+The arrays are copies without access to other rows. The function must not step or reset the calling environment. If an
+opponent draws all its randomness from `words`, its games do not depend on the batch size. A list assigns one opponent
+to each other seat, clockwise from the learner.
 """
 
 from __future__ import annotations
@@ -38,31 +38,32 @@ __all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "Seat"]
 
 
 class GameSeatEnv(gymnasium.Env[Observation, Any]):
-    """One game in which one seat learns.
+    """A game with one learning seat.
 
-    Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, whose decision is always due.
-    When the game is over, the mask is all ones: there is nothing left to choose. With some component files a game can
-    end before the learner's first action; the first step then takes any action and reports the end.
-    Action: the id of a legal decision. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
-    ``info["action_mask"]`` is the mask of the observation, the same array. At the end, info also holds ``rewards``,
+    Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, which always acts next.
+    When the game is over, the mask is all ones, because no choice remains. With some component files a game can end
+    before the learner's first action; the first step then accepts any action and reports the end.
+    Action: the id of a legal action. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
+    ``info["action_mask"]`` is the same array as the observation's mask. At the end, info also holds ``rewards``,
     ``scores`` and ``places`` of all seats, shape (players,).
 
-    For Stable-Baselines3's `MaskablePPO`, `action_masks` gives the mask, through wrappers and vectors too.
+    For Stable-Baselines3's `MaskablePPO`, `action_masks` returns the mask, also through wrappers and vectors.
 
     Args:
-        config: what is played; it says of which game.
-        opponents: one for all other seats, or a list of one for each, clockwise from the learner; see the module.
+        config: configuration of the game to play.
+        opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see the
+            module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: what an illegal decision does: "penalise": the game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` says what was wrong; the first one is warned of. Or "raise"
-            `IllegalActionError`, for programs that mean to take none. What is no whole number is an error in any case.
-        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
+        illegal: how to treat an illegal action. "penalise": the game ends with reward -1 (-100 with reward "margin"),
+            and ``info["illegal_action"]`` holds the message; the first one also warns. "raise": `IllegalActionError`,
+            for agents that should take none. An action that is not an integer is always an error.
+        episodes: options to draw at random for each game (`GameSpec.episodes`).
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
-            the learner's cards are shown.
-        render_width: of "rgb_array", in pixels; None: 1,200.
+            the learner's cards are visible.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ValueError: for arguments that are none.
+        ValueError: for invalid arguments.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        # A batch of one: there is only one way in which opponents are asked.
+        # A batch of one game, so that opponents are called in only one way.
         self._batch = GameSeatVectorEnv(
             1,
             config,
@@ -95,7 +96,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
     @property
     def config(self) -> Any:
-        """What is played."""
+        """The game configuration."""
         return self._batch.config
 
     # Gymnasium
@@ -103,35 +104,36 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Deal a new game and let the opponents play up to the learner's first decision.
+        """Deal a new game and let the opponents play until the learner's first action.
 
         Args:
-            seed: the same seed deals the same game and brings the same opponents' random numbers. None: the next game
+            seed: the same seed deals the same game and gives the opponents the same random keys. None: the next game
                 after the last seed (at the first reset: fresh entropy).
-            options: ``seat``, the options of the game (`GameSpec.options`) and ``episodes`` change what is played from
-                here on.
+            options: ``seat``, the options of the game (`GameSpec.options`) and ``episodes``; they also apply to later
+                games.
 
         Raises:
-            ConfigError, ValueError: for bad seeds or options; nothing has changed then.
+            ConfigError, ValueError: for invalid seeds or options; nothing has changed then.
         """
         if seed is not None:
-            as_word(seed)  # one number: a list is for batches
+            as_word(seed)  # one number: only batches accept a list
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
         self._show()
         return self._returned(obs, info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take one decision for the learner, and the opponents' after it; see the class.
+        """Apply one action of the learner, then those of the opponents; see the class.
 
         Raises:
-            IllegalActionError: for what is no whole number, and with illegal="raise" for decisions that are not legal,
-                naming phase and what is; nothing has changed. ValueError: if the game is over or nothing is dealt yet.
+            IllegalActionError: for an action that is not an integer, and with illegal="raise" for illegal actions;
+                names the phase and the legal actions. Nothing has changed then.
+            ValueError: if the game is over or no game is dealt yet.
         """
         number = whole_number(action)
         if number is None:
             raise IllegalActionError(f"action {action!r} is not a whole number")
-        chosen = min(max(number, -1), self._ids)  # what is no id stays none
+        chosen = min(max(number, -1), self._ids)  # an invalid id stays invalid
         batch = self._batch
         seen, reward, terminated, _, found = batch.step(np.array([chosen]))
         obs, info = self._returned(seen, found)
@@ -154,7 +156,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             self.render()
 
     def render(self) -> Any:
-        """Draw the table as the learner sees it; "human" prints it, as every step does, and returns None."""
+        """Render the table as the learner sees it; "human" prints it, as every step does, and returns None."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
@@ -164,29 +166,29 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
     @property
     def game(self) -> Any:
-        """A copy of the game as it stands, with everybody's cards: for tools."""
+        """A copy of the current game with all cards visible, for tools."""
         return self._batch.game(0)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return the legal decisions, bool (A,), never all false; Stable-Baselines3 asks for it by this name."""
+        """Return the legal actions, bool (A,), never all false; Stable-Baselines3 calls this method."""
         mask: npt.NDArray[np.bool_] = self._batch.action_masks()[0]
         return mask
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
-        """Let others play from now on, this game included; arguments as for the environment."""
+        """Replace the opponents, also in the current game; arguments as for the environment."""
         self._batch.set_opponents(opponents)
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of everything that changes from step to step; `set_state` brings it back."""
+        """Return a copy of all mutable state; `set_state` loads it."""
         return self._batch.get_state()
 
     def set_state(self, state: dict[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
-        """Go on from what `get_state` returned (same components); return what `reset` returns."""
+        """Load a state from `get_state` (same components) and return what `reset` returns."""
         obs, info = self._batch.set_state(state)
         return self._returned(obs, info)
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state; both go on alike, as far as the opponents do."""
+        """Return an independent copy in the same state; both continue alike if the opponents do."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Self:

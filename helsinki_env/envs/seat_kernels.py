@@ -1,9 +1,8 @@
-"""The compiled loop of a batch in which one seat of each game learns and the others are played by somebody else.
+"""Compiled loop of a batch with one learning seat per game; other players act for the remaining seats.
 
-A step begins with one decision of the learner in every game. Then the games whose next decision belongs to an opponent
-are gathered in compact arrays, the opponent decides for them, and those that are still not back with the learner are
-gathered again, until none is left: `advance` is one such round. Uniformly random opponents decide in here, without
-coming back to Python.
+A step begins with one action of the learner in every game. Then games in which an opponent acts next are gathered in
+compact arrays, and the opponent chooses their actions. This repeats until every game is over or back with its learner;
+`advance` is one such round. Uniformly random opponents are played in compiled code, without returning to Python.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from helsinki_env.envs.kernels import FAR, NEXT_STEP, SAME_STEP, ahead, ahead_ma
 
 NO_DECISION = -1
 ROTATE, RANDOM = -1, -2
-#: Which seed streams the learner's seat and the opponents' random numbers come from, apart from deck and options.
+#: Random streams of the learner's seat and of the opponents' keys, separate from deal and options.
 _SEAT_STREAM = np.uint64(1 << 62)
 _PLAYERS_STREAM = np.uint64(1 << 61)
 _S32 = np.uint64(32)
 
-#: One row for each game: who sits where.
+#: One row per game: its seat assignment.
 SEATING = np.dtype(
     (
         np.record,
         [
             ("words", np.uint64, (SEATS,)),  # random stream of the player at each seat
             ("learner", np.int64),  # seat of the learner
-            ("over", np.bool_),  # finished, or ended by an illegal decision
+            ("over", np.bool_),  # finished, or ended by an illegal action
         ],
     )
 )
 
-#: What stays the same from step to step, one record.
+#: Constants of a step, one record.
 RULES = np.dtype(
     (
         np.record,
@@ -44,8 +43,8 @@ RULES = np.dtype(
             ("seat", np.int64),  # the learner's seat, or ROTATE or RANDOM
             ("mode", np.int64),
             ("reward", np.int64),
-            ("penalty", np.float32),  # of an illegal decision
-            ("random", np.int64),  # set of opponents that play at random, bit = places after the learner, from 0
+            ("penalty", np.float32),  # for an illegal action
+            ("random", np.int64),  # set of random opponents; bit = clockwise distance from the learner minus 1
         ],
     )
 )
@@ -53,7 +52,7 @@ RULES = np.dtype(
 
 @kernel
 def _seat_players(g, run, seating, how):
-    """Who sits where in a new game, and the players' random streams."""
+    """Assign the seats of a new game and initialize the players' random streams."""
     players = np.int64(g.players)
     if how.seat >= 0:
         seating.learner = how.seat
@@ -76,7 +75,7 @@ def _begin(t, g, run, seating, setup, p, how):
 
 @kernel
 def begin(tables, states, runs, seatings, setup, drawn, rules, chosen):
-    """Deal the chosen games anew; `advance` without decisions brings them to the learner."""
+    """Deal the chosen games; a call of `advance` without actions then plays up to the learner's turn."""
     for b in range(len(states)):
         if chosen[b]:
             _begin(tables[0], states[b], runs[b], seatings[b], setup[b % len(setup)], drawn[0], rules[0])
@@ -84,7 +83,7 @@ def begin(tables, states, runs, seatings, setup, drawn, rules, chosen):
 
 @kernel
 def first_illegal(seatings, games, actions, legal):
-    """Index (within `games`) of the first unfinished game whose action is not legal, or -1."""
+    """Index (within `games`) of the first unfinished game whose action is illegal, or -1."""
     for k in range(len(games)):
         b, action = games[k], actions[k]
         if not seatings[b].over and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
@@ -94,20 +93,20 @@ def first_illegal(seatings, games, actions, legal):
 
 @kernel
 def _opponent(g, seating):
-    """How many places after the learner the seat to move sits, from 0; -1: it is the learner's turn."""
+    """Index of the opponent to act (clockwise distance from the learner minus 1); -1: it is the learner's turn."""
     return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
 
 
 @kernel
 def _next_word(g, seating):
-    """The next random number of the player to move."""
+    """The next random key of the acting player."""
     seating.words[g.seat] += GOLDEN
     return mix(seating.words[g.seat])
 
 
 @kernel
 def _play_random(t, g, seating, how, legal):
-    """Let the opponents that play at random decide until somebody else is to move."""
+    """Play the random opponents until another player is to act."""
     while not g.done:
         opponent = _opponent(g, seating)
         if opponent < 0 or not (how.random >> opponent) & 1:
@@ -118,7 +117,7 @@ def _play_random(t, g, seating, how, legal):
 
 @kernel
 def _punish(t, g, seating, how, report):
-    """An illegal decision of the learner ends the game: it pays, the others share as much."""
+    """End the game after an illegal action of the learner, which pays the penalty; the others share its opposite."""
     seating.over = True
     finish(t, g, how.reward, report)
     report.illegal = True
@@ -129,13 +128,13 @@ def _punish(t, g, seating, how, report):
 
 @kernel
 def _decide(t, g, seating, how, action, legal, early, report):
-    """Carry out a decision, if there is one (-1: none), and those of random opponents after it.
+    """Apply an action, if there is one (-1: none), and the subsequent actions of random opponents.
 
-    `early`: the learner has not acted since the call that dealt or brought the game. If such a game ends now, the
-    learner's next action, whatever it is, reports the end: a call that begins a game reports none.
+    `early`: the learner has not acted since the call that dealt or loaded the game. If such a game ends now, the
+    learner's next step accepts any action and reports the end, because a call that begins a game cannot report one.
     """
     if g.done:
-        pass  # the game ended early, and this is the learner's next action
+        pass  # the game ended early, and this is the learner's next step
     elif action >= 0 and action < len(legal) and legal[action]:
         apply(t, g, action)
     elif action != NO_DECISION:
@@ -149,7 +148,7 @@ def _decide(t, g, seating, how, action, legal, early, report):
 
 @kernel
 def _write_legal(t, g, legal, mask):
-    """Write the legal decisions into both."""
+    """Write the legal actions into both arrays."""
     write_mask(t, g, legal)
     for action in range(len(mask)):
         mask[action] = legal[action]
@@ -157,9 +156,9 @@ def _write_legal(t, g, legal, mask):
 
 @kernel
 def _show_learner(t, g, seating, legal, mask, obs):
-    """What the learner gets: when the game is over, everything is let through, for there is nothing to choose."""
+    """Write the learner's mask and observation; after the end the mask is all ones, because no choice remains."""
     if seating.over or g.done:
-        legal[:] = 0 if seating.over else 1  # a game that ended early takes any action
+        legal[:] = 0 if seating.over else 1  # a game that ended early accepts any action
         mask[:] = 1
     else:
         _write_legal(t, g, legal, mask)
@@ -190,17 +189,17 @@ def advance(
     their_mask,
     their_obs,
 ):
-    """Carry out one decision in each of the listed games (of the learner or of an opponent; `NO_DECISION`: none).
+    """Apply one action in each of the listed games (by the learner or an opponent; `NO_DECISION`: none).
 
-    Games that end are reported, and begun anew as the mode says. Games that are over or back with the learner get
-    their rows of `mask` and `obs`, int8 (B, A) and (B, F). The others are gathered for the opponents: their indices at
-    the front of `games`, and as many rows of `who` (places after the learner, from 0), `words`, `their_mask` and
-    `their_obs`. Return how many these are.
+    Games that end are reported and restarted as the autoreset mode requires. Games that are over or back with the
+    learner get their rows of `mask` and `obs`, int8 (B, A) and (B, F). The others are gathered for the opponents: their
+    indices are at the front of `games`, with the same number of rows in `who` (opponent index, from 0), `words`,
+    `their_mask` and `their_obs`. Return the number of these games.
 
-    `early` bool (B,): games in which the learner has not acted yet in this call; set for those that are dealt.
+    `early` bool (B,): games in which the learner has not acted yet in this call; set for games that are dealt.
 
-    `rewards` float32 (B,) and `ended` bool (B,), 0 and False before the first round, get the learner's reward and True
-    where a game ends.
+    `rewards` float32 (B,) and `ended` bool (B,) must be 0 and False before the first round. Where a game ends, they get
+    the learner's reward and True.
     """
     t, how = tables[0], rules[0]
     waiting = 0
@@ -217,7 +216,7 @@ def advance(
                 report.seat = seating.learner
                 if how.mode == SAME_STEP:
                     observe(t, g, seating.learner, last[b])
-        # NEXT_STEP: what was over before this step is dealt anew in it.
+        # NEXT_STEP: games that were over before this step are dealt now.
         if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not ended[b])):
             run.episode += np.uint64(1)
             _begin(t, g, run, seating, setup[b % len(setup)], drawn[0], how)

@@ -1,4 +1,4 @@
-"""One learning seat against given opponents in many games at once; `helsinki_env.envs.seat` says who opponents are."""
+"""A batch of games with one learning seat each; `helsinki_env.envs.seat` describes the opponents."""
 
 from __future__ import annotations
 
@@ -25,53 +25,53 @@ _SEATS = {"rotate": seat_kernels.ROTATE, "random": seat_kernels.RANDOM}
 
 
 class GameSeatVectorEnv(Batch):
-    """Many games at once, in each of which one seat learns.
+    """A batch of games with one learning seat each.
 
-    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learner, whose decision is always
-    due. In a game that is over, everything is let through (the mask is all ones, never all zeros), for there is
-    nothing left to choose.
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learners, which are always the
+    acting agents. In a finished game the mask is all ones, never all zeros, because no choice remains.
 
-    With some component files a game can end before the learner's first action. Its mask is all ones too, and the next
-    step takes any action there and reports the end.
+    With some component files a game can end before the learner's first action. Its mask is all ones too; the next step
+    accepts any action there and reports the end.
 
-    Returned by `step`: reward float32 (B,) of the learner, not zero only when its game ends (`reward` of the
-    configuration); terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the learner's
-    seat; ``info["action_mask"]`` is the mask of the observation, the same array. When games end, info also holds
-    ``rewards`` float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first place), with masks
-    ``_rewards`` and so on that say for which games.
+    Returned by `step`: reward float32 (B,) of the learner, zero until its game ends (`reward` of the configuration);
+    terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the learner's seat;
+    ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
+    float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first rank), with masks ``_rewards`` and so
+    on for the games that they apply to.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
-        NEXT_STEP: the observation after the last decision is that of the finished game; the next call ignores the
-        action of that game, deals a new one and returns the learner's first observation of it.
-        SAME_STEP: that happens at once; ``info["final_obs"]`` and ``info["final_info"]`` hold the old game.
+        NEXT_STEP: the observation after the last action is that of the finished game; the next call ignores the
+        action for that game, deals a new one and returns the learner's first observation of it.
+        SAME_STEP: a new game is dealt directly; ``info["final_obs"]`` and ``info["final_info"]`` hold the old game.
         DISABLED: finished games stay until ``reset(options={"reset_mask": mask})``.
 
     Args:
         num_envs: number of games B.
-        config: what is played; it says of which game.
-        opponents: one for all other seats, or a list of one for each, clockwise from the learner; see
+        config: configuration of the game to play.
+        opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see
             `helsinki_env.envs.seat`.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: what an illegal decision does: "penalise": that game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` bool (B,) says where; the first one is warned of. Or "raise"
-            `IllegalActionError`, for programs that mean to take none.
+        illegal: how to treat an illegal action. "penalise": that game ends with reward -1 (-100 with reward "margin"),
+            and ``info["illegal_action"]`` bool (B,) marks it; the first one also warns. "raise": `IllegalActionError`,
+            for agents that should take none.
         autoreset_mode: see above.
-        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
-        copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
+        episodes: options to draw at random for each game (`GameSpec.episodes`).
+        copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
+            need later.
         render_mode: None, "ansi", "rgb_array" or "svg".
-        render_width: of "rgb_array", in pixels; None: 1,200.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ValueError: for arguments that are none.
-        IllegalActionError: by `step` with illegal="raise", naming game, decision, phase and the legal ones; no game
-            has been stepped. If an opponent errs, some have: the next call must be `reset`.
-        RuntimeError: by `step`, `reset` and `set_state` when an opponent calls them that is just being asked.
+        ValueError: for invalid arguments.
+        IllegalActionError: by `step` with illegal="raise"; names game, action, phase and the legal actions. No game has
+            been stepped, unless an opponent caused the error: then the next call must be `reset`.
+        RuntimeError: by `step`, `reset` and `set_state` if an opponent calls them while it is choosing actions.
     """
 
     _final_mask = 1
-    #: Whether the first illegal action has been warned of.
+    #: Whether the warning about the first illegal action has been shown.
     _warned = False
-    _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # never changed
+    _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
 
     def __init__(
         self,
@@ -89,13 +89,13 @@ class GameSeatVectorEnv(Batch):
         self.illegal = checked_illegal(illegal)
         self._seat: Seat = seat
         self._opponents: Opponents | None = None
-        self._asked: str | None = None  # the opponent that is deciding
+        self._asked: str | None = None  # the opponent that is choosing actions
         self._rules = np.zeros(1, seat_kernels.RULES)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         n, ids, size = self.num_envs, self._ids, self._last.shape[1]
         self._legal = np.zeros((n, ids), np.int8)
         self._seatings = np.zeros(n, seat_kernels.SEATING)
-        # What opponents are asked: as many rows at the front as there are games that wait for one.
+        # Inputs of the opponents; the first rows are in use, one per waiting game.
         self._who, self._words = np.zeros(n, np.int64), np.zeros(n, np.uint64)
         self._their_masks, self._their_obs = np.empty((n, ids), np.int8), np.empty((n, size), np.int8)
         self.set_opponents(opponents)
@@ -128,7 +128,7 @@ class GameSeatVectorEnv(Batch):
             raise
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
-        """Let others play from now on, running games included; arguments as for the environment."""
+        """Replace the opponents, also in games in progress; arguments as for the environment."""
         most = max(self._most_players, int(self.states["players"].max()))
         self._use(Opponents(opponents, self.config, most))
 
@@ -151,7 +151,7 @@ class GameSeatVectorEnv(Batch):
                 raise ValueError(f"seatings: game {b}: found {seatings[b]}, expected {expected}")
 
     def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
-        assert self._opponents is not None  # they are there once the environment is made
+        assert self._opponents is not None  # set once the environment is constructed
         self._use(self._opponents.for_players(max(self._most_players, int(taken["states"]["players"].max()))))
         super()._take(taken)
 
@@ -173,7 +173,7 @@ class GameSeatVectorEnv(Batch):
         return obs, self._told(obs)
 
     def step(self, actions: npt.ArrayLike) -> Step:
-        """Take one decision for the learner of every game, and the opponents' after it; see the class.
+        """Apply one action of the learner in every game, then those of the opponents; see the class.
 
         Raises:
             IllegalActionError, ValueError: see the class.
@@ -201,7 +201,7 @@ class GameSeatVectorEnv(Batch):
             b = int(self._seatings["over"].argmax())
             raise IllegalActionError(f"game {b} is over; reset(options={{'reset_mask': ...}}) deals it anew")
         if self.illegal == "penalise":
-            chosen = np.where(chosen < 0, self._ids, chosen)  # no such id, either
+            chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
         else:
             b = seat_kernels.first_illegal(self._seatings, np.arange(self.num_envs), chosen, self._legal)
             if b >= 0:
@@ -211,16 +211,16 @@ class GameSeatVectorEnv(Batch):
     def _advance(
         self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
     ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-        """Take these decisions, let the opponents decide until every game is back with its learner or over.
+        """Apply these actions and let the opponents act until every game is over or back with its learner.
 
-        `early`, bool (B,): games in which the learner does not act in this call; if one ends, its next step says so.
+        `early`, bool (B,): games in which the learner does not act in this call; if one ends, its next step reports it.
 
-        Return what the learners see, their rewards (B,), and which games have ended (B,).
+        Return the learners' observations, their rewards (B,), and which games have ended (B,).
         """
         rewards, ended = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_)
         mask, obs = self._masks.take(), self._observations.take()
         games = np.arange(self.num_envs)
-        self._dealt = False  # until all is well: an opponent's error leaves games halfway
+        self._dealt = False  # until the call succeeds: an opponent's error leaves games halfway
         while len(actions):
             waiting = seat_kernels.advance(
                 self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
@@ -232,7 +232,7 @@ class GameSeatVectorEnv(Batch):
         return {"observation": obs, "action_mask": mask}, rewards, ended
 
     def _ask(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the decisions of the opponents in the games that wait for one."""
+        """Return the opponents' actions in the games that wait for one."""
         count, opponents = len(games), self._opponents
         actions = np.zeros(count, np.int64)
         if count == 0 or opponents is None:
@@ -242,7 +242,7 @@ class GameSeatVectorEnv(Batch):
             rows = np.flatnonzero(asked == i)
             if act is None or len(rows) == 0:
                 continue
-            # Copies: a view would lead back to the rows of other seats.
+            # Copies: a view would give access to the rows of other seats.
             self._asked = opponents.names[self._who[rows[0]]]
             name = f"opponent {self._asked!r}"
             try:
@@ -268,11 +268,11 @@ class GameSeatVectorEnv(Batch):
     # beyond Gymnasium
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything that a copy goes on with: nobody is asked in it."""
+        """Return the state for a copy, in which no opponent is choosing actions."""
         return super().__getstate__() | {"_asked": None}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return the learners' legal decisions, bool (B, A); all true in a game that is over."""
+        """Return the learners' legal actions, bool (B, A); all true in a finished game."""
         masks: npt.NDArray[np.bool_] = self._legal.astype(np.bool_)
         masks[self._seatings["over"]] = True
         return masks

@@ -1,6 +1,6 @@
-"""What happens to one game of a batch of tensors, and the loops over it for a processor.
+"""Kernels for one game of a tensor batch, and loops over a batch for the CPU.
 
-A graphics card runs the same functions of one game, a thread for each (`helsinki_env.cuda`).
+The GPU runs the same functions, one thread per game (`helsinki_env.cuda`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from helsinki_env.envs.kernels import FAR, ahead, ahead_mask, begin_episode, fin
 
 @kernel
 def clear_report(report):
-    """No game has ended here."""
+    """Reset the report: the game has not ended."""
     report.ended = False
     report.reward = 0.0
     report.rewards[:] = 0
@@ -26,15 +26,15 @@ def clear_report(report):
 
 @kernel
 def is_illegal(g, action, mask):
-    """Whether a decision is asked for, and this is none that is legal."""
+    """Whether an action is required and this one is illegal."""
     return g.done == 0 and (action < 0 or action >= len(mask) or mask[action] == 0)
 
 
 @kernel
 def advance(t, g, run, setup, p, action, mask, reward, report):
-    """Carry out a decision, or deal the next game where one is over; return how many illegal ones there were.
+    """Apply an action, or deal the next game if this one is over; return the number of illegal actions (0 or 1).
 
-    An illegal decision changes nothing.
+    An illegal action changes nothing.
     """
     if g.done:
         run.episode += np.uint64(1)
@@ -59,7 +59,7 @@ def begin_all(tables, states, runs, setup, drawn, reports):
 
 @kernel
 def look_all(tables, states, masks, observations, seats):
-    """Write what the seats to move get: legal decisions and observations; and who they are."""
+    """Write masks and observations of the acting seats, and these seats."""
     t = tables[0]
     for b in range(len(states)):
         g = states[b]
@@ -72,7 +72,7 @@ def look_all(tables, states, masks, observations, seats):
 def step_all(
     tables, states, runs, setup, drawn, actions, reward, masks, observations, seats, reports, rewards, ended, illegal
 ):
-    """Take one decision in every game and look at all of them; count illegal ones in `illegal`, int64 (1,)."""
+    """Apply one action in every game and write all observations; count illegal actions in `illegal`, int64 (1,)."""
     t = tables[0]
     for b in range(len(states)):
         g, report = states[b], reports[b]
@@ -90,7 +90,7 @@ def step_all(
 
 @kernel
 def first_illegal(states, actions, masks):
-    """Index of the first game whose decision is not legal, or -1."""
+    """Index of the first game whose action is illegal, or -1."""
     for b in range(len(states)):
         if is_illegal(states[b], actions[b], masks[b]):
             return b

@@ -1,4 +1,4 @@
-"""Whether a state that somebody brings back to a batch of tensors can be."""
+"""Validate saved states of tensor environments."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ with needs("train"):
 
 __all__ = ["SAVED", "checked_state"]
 
-#: What of the memory is a state: all else is made of it, or stays the same.
+#: Tensors of the memory that form a state; all others are derived or constant.
 SAVED = ("states", "runs", "reports", "words", "illegal")
-#: What a report says of a game that is over.
+#: Fields of the report of a finished game.
 _REPORTED = ("reward", "rewards", "scores", "places", "rounds")
 
 
@@ -32,14 +32,14 @@ def checked_state(
     """Return copies of the tensors of a state, on the CPU.
 
     Args:
-        state: what `GameTorchEnv.set_state` got.
-        memory: of the environment.
-        dtypes: of its records, by the name of the tensor.
-        config: its configuration.
-        most_players: most players that it reports on.
+        state: argument of `GameTorchEnv.set_state`.
+        memory: memory of the environment.
+        dtypes: record dtypes by tensor name.
+        config: configuration of the environment.
+        most_players: maximum number of players that it reports on.
 
     Raises:
-        ValueError: if the state does not fit the environment, or cannot be.
+        ValueError: if the state does not fit the environment or is invalid.
     """
     if not isinstance(state, Mapping) or set(state) != set(SAVED):
         found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
@@ -57,7 +57,7 @@ def checked_state(
 
 
 def _copy(name: str, found: object, own: Tensor) -> Tensor:
-    """Return a copy of a tensor of a state that is like the environment's own."""
+    """Return a copy of a state tensor, checked against the environment's own tensor."""
     if not isinstance(found, Tensor) or found.layout != torch.strided or found.device.type == "meta":
         raise ValueError(f"{name}: found {type(found).__name__}, expected a tensor with values")
     if found.shape != own.shape or found.dtype != own.dtype:
@@ -70,7 +70,7 @@ def _copy(name: str, found: object, own: Tensor) -> Tensor:
 
 
 def _check_reports(reports: npt.NDArray[Any], states: npt.NDArray[Any], config: Any) -> None:
-    """Check that the reports are those of the games that are over, and blank elsewhere."""
+    """Check that finished games have correct reports and all other reports are blank."""
     expected = np.zeros(len(reports), REPORT)
     for b in np.flatnonzero(states["done"]).tolist():
         finish_one(config.tables, states[b : b + 1], REWARDS.index(config.reward), expected[b : b + 1])

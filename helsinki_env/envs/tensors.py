@@ -1,7 +1,7 @@
-"""Self-play on many games at once, with everything in tensors: on a graphics card nothing leaves it.
+"""Self-play on a batch of games with all data in tensors; on a GPU, no data is copied to the host.
 
-What a step is, is the same as in `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`, and the same seed and the
-same decisions give the same games, bit for bit, whatever the device:
+Steps are those of `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`. The same seed and actions give the same
+games, bit for bit, on every device:
 
     >>> from helsinki_env import HelsinkiTorchEnv
     >>> env = HelsinkiTorchEnv(64, num_players=3, device="cpu")
@@ -45,15 +45,15 @@ Step = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
 
 
 def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Return a decision of each game, int64 (B,), drawn from a softmax over its legal ones; 0 where there is none.
+    """Sample a legal action for each game, int64 (B,), from a masked softmax; 0 where no action is legal.
 
     Args:
-        logits: (B, A), of any floating type; what is not legal may be anything but NaN.
-        masks: legal decisions, (B, A), 0 for those that are not.
-        generator: where chance comes from; default: PyTorch's own of that device.
+        logits: (B, A), of any floating type; values of illegal actions may be anything but NaN.
+        masks: legal actions, (B, A), 0 for illegal ones.
+        generator: random generator; default: PyTorch's default generator of the device.
 
     Raises:
-        ValueError: for anything but such tensors of the same shape on the same device.
+        ValueError: unless both are such tensors of the same shape on the same device.
     """
     for name, found in (("logits", logits), ("masks", masks)):
         if not isinstance(found, Tensor) or found.ndim != 2:
@@ -65,47 +65,47 @@ def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | No
         both = f"{tuple(logits.shape)} on {logits.device} and {tuple(masks.shape)} on {masks.device}"
         raise ValueError(f"logits, masks: found {both}, expected the same shape (B, A) on the same device")
     legal = logits.float().masked_fill(masks == 0, -torch.inf)
-    # The largest of logits with Gumbel noise is drawn by their softmax: nothing is summed up, nothing is normalised.
+    # Gumbel-max trick: the argmax of logits plus Gumbel noise is a softmax sample, without a sum or normalization.
     noise = torch.empty_like(legal).exponential_(generator=generator)
     return (legal - noise.log()).argmax(1)
 
 
 class GameTorchEnv:
-    """A batch of games for self-play, all seats, in tensors of one device.
+    """A batch of games for self-play of all seats, in tensors on one device.
 
-    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}``, seen from the seat to move.
-    Action: the id of a legal decision for every game, whole numbers (B,) on the same device.
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the acting seats.
+    Action: the id of a legal action for every game, integers (B,) on the same device.
 
-    Returned by `step`: reward float32 (B,) of the seat that acted, not zero only when the game ends with its
-    decision; terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the seat to move;
-    ``info["rewards"]`` float32, ``info["scores"]`` int16 and ``info["places"]`` int8, all (B, players) (place 0 is
-    first), and ``info["rounds"]`` int16 (B,), are zero where no game ended.
+    Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
+    bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat. ``info["rewards"]``
+    float32, ``info["scores"]`` int16 and ``info["places"]`` int8, all (B, players) (rank 0 is first), and
+    ``info["rounds"]`` int16 (B,) are zero where no game ended.
 
-    After the last decision of a game comes its last observation (no legal decision); the next call ignores the action
-    of that game and deals a new one, and its reward is 0.
+    The step that ends a game returns its last observation (no legal actions). The next call ignores the action for that
+    game and deals a new one with reward 0.
 
-    All that is returned is written over by the next call: the tensors are always the same ones, so that a step can be
-    captured in a CUDA graph. Whoever keeps something makes a copy.
+    The next call overwrites all returned tensors: they are always the same ones, so that a step can be captured in a
+    CUDA graph. Clone what you need later.
 
     Args:
         num_envs: number of games B.
-        config: what is played; it says of which game.
-        device: "cuda", one card of several ("cuda:1"), or "cpu".
-        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
-        check: whether `step` looks at all decisions first and raises an error for one that is not legal, with nothing
-            stepped. A card is waited for then. Otherwise an illegal decision changes nothing in its game, and
+        config: configuration of the game to play.
+        device: "cuda", one of several GPUs ("cuda:1"), or "cpu".
+        episodes: options to draw at random for each game (`GameSpec.episodes`).
+        check: whether `step` first checks all actions and raises an error for an illegal one, with nothing stepped.
+            This synchronizes with the GPU. Otherwise an illegal action changes nothing in its game, and
             `illegal_decisions` counts it.
 
     Attributes:
-        game_spec: which game it is.
-        config: what is played.
-        episodes: what is drawn anew at each deal.
-        device: where the games are.
-        memory: all tensors, see `Memory`: for tools.
+        game_spec: specification of the game.
+        config: configuration of the games.
+        episodes: options drawn at random for each game.
+        device: device of the tensors.
+        memory: all tensors, see `Memory`; for tools.
 
     Raises:
-        ValueError: for arguments that are none, or a card that is not there.
-        MissingExtraError: if PyTorch is missing, or on a card what compiles for it.
+        ValueError: for invalid arguments, or a missing GPU.
+        MissingExtraError: if PyTorch, or on a GPU the CUDA compiler, is missing.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class GameTorchEnv:
         self._attach()
 
     def _attach(self) -> None:
-        """Make everything that refers to the tensors of the memory."""
+        """Create everything that refers to the tensors of the memory."""
         memory = self.memory
         self._place = _place(memory, self._dtypes, self.device)
         self._observation = {"observation": memory.observations, "action_mask": memory.masks}
@@ -151,14 +151,14 @@ class GameTorchEnv:
         self._truncated = torch.zeros_like(memory.ended)
 
     def reset(self, seed: int | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Deal all games anew and return what the seats to move see.
+        """Deal all games and return the observations of the acting seats.
 
         Args:
-            seed: game b gets stream b of this seed, and `sample` chooses by `player_words(num_envs, seed)`. None: the
-                streams go on with their next episode (at the first reset: fresh entropy).
+            seed: game b gets stream b of this seed, and `sample` uses `player_words(num_envs, seed)`. None: each stream
+                continues with its next episode (at the first reset: fresh entropy).
 
         Raises:
-            ValueError: for what is no seed.
+            ValueError: for an invalid seed.
         """
         if seed is None and self._dealt:
             runs = self.memory.runs.cpu().numpy().view(RUN)[:, 0]
@@ -179,11 +179,11 @@ class GameTorchEnv:
         return self._observation, self._info
 
     def step(self, actions: Tensor) -> Step:
-        """Take one decision in every game; see the class for what comes back.
+        """Apply one action in every game; see the class for the returned values.
 
         Raises:
-            ValueError: for anything but whole numbers of shape (B,) on the device of the games.
-            IllegalActionError: with `check`, naming game, decision, phase and what is legal. No game has been stepped.
+            ValueError: for anything but integers of shape (B,) on the device of the games.
+            IllegalActionError: with `check`; names game, action, phase and the legal actions. No game has been stepped.
         """
         memory = self.memory
         memory.actions.copy_(self._checked(actions), non_blocking=True)
@@ -213,23 +213,23 @@ class GameTorchEnv:
 
     @property
     def illegal_decisions(self) -> Tensor:
-        """How many illegal decisions there have been, int64 (), on the device; each changed nothing in its game."""
+        """Number of illegal actions so far, int64 (), on the device; none of them changed its game."""
         return self.memory.illegal[0]
 
     def sample(self) -> Tensor:
-        """Return a uniformly random legal decision of each game, int64 (B,); 0 where a game is over.
+        """Return a uniformly random legal action for each game, int64 (B,); 0 where a game is over.
 
-        The numbers are those of `choose_uniformly` with ``player_words(num_envs, seed)`` on a processor.
+        The result equals that of `choose_uniformly` with ``player_words(num_envs, seed)`` on the CPU.
         """
         self._place.choose()
         return self.memory.chosen
 
     def sample_from(self, logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Return a legal decision of each game drawn by the softmax of logits (B, A), see `masked_sample`."""
+        """Sample a legal action for each game from the softmax of logits (B, A); see `masked_sample`."""
         return masked_sample(logits, self.memory.masks, generator)
 
     def to_cpu(self, b: int) -> Any:
-        """Return a copy of game `b` as an object, to look at, to draw or to save. ValueError if there is none."""
+        """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
         number = whole_number(b)
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
@@ -240,20 +240,20 @@ class GameTorchEnv:
 
     @property
     def records(self) -> npt.NDArray[Any]:
-        """A copy of the games' records, (B,): for tools."""
+        """A copy of the records of the games, (B,), for tools."""
         rows = self.memory.states.cpu().numpy().copy()
         records: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
         return records
 
     def get_state(self) -> dict[str, Tensor]:
-        """Return a copy of all that decides how the games go on, on the device; `set_state` brings it back."""
+        """Return a copy of all mutable state, on the device; `set_state` loads it."""
         return {name: getattr(self.memory, name).clone() for name in SAVED}
 
     def set_state(self, state: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Continue from what `get_state` of an environment of the same size and configuration returned, on any device.
+        """Load a state from an environment of the same size and configuration, on any device.
 
         Raises:
-            ValueError: if the state does not fit or cannot be, naming game and field; nothing has changed then.
+            ValueError: if the state does not fit or is invalid; names game and field. Nothing has changed then.
         """
         taken = checked_state(state, self.memory, self._dtypes, self.config, self._most_players)
         for name in SAVED:
@@ -269,23 +269,23 @@ class GameTorchEnv:
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but what refers to the memory, which `__setstate__` makes again for the copy."""
+        """Return all attributes except references to the memory, which `__setstate__` recreates."""
         return {name: value for name, value in self.__dict__.items() if name not in _ATTACHED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Continue with the games in the memory."""
+        """Set the state of the copy."""
         self.__dict__.update(state)
         self._attach()
 
 
-#: Attributes that refer to the memory of the environment; see `GameTorchEnv._attach`.
+#: Attributes that refer to the memory; see `GameTorchEnv._attach`.
 _ATTACHED = ("_place", "_observation", "_info", "_truncated")
 
 
 def _device(device: object) -> torch.device:
-    found = torch.device("meta")  # no place for games
+    found = torch.device("meta")  # an unsupported device
     with contextlib.suppress(RuntimeError, TypeError):
-        found = torch.device(device)  # type: ignore[call-overload]  # whatever it is, PyTorch says whether it is one
+        found = torch.device(device)  # type: ignore[call-overload]  # PyTorch checks the argument
     if found.type not in ("cpu", "cuda"):
         raise UserError(f"device: found {device!r}, expected cuda, one card such as cuda:1, or cpu")
     if found.type == "cuda" and not torch.cuda.is_available():
@@ -304,7 +304,7 @@ def _place(memory: Memory, dtypes: dict[str, Any], device: torch.device) -> Plac
 
 
 def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
-    """Return columns of the reports, views of shape (B, players), and `rounds` (B,)."""
+    """Return fields of the reports, views of shape (B, players), and `rounds` (B,)."""
 
     def column(name: str, dtype: torch.dtype) -> Tensor:
         kind, first = REPORT.fields[name][:2]  # type: ignore[index]  # it has fields

@@ -1,4 +1,4 @@
-"""Work for several threads: kernels hold no lock of Python and games share nothing, so they run side by side."""
+"""Run work in several threads: kernels release the GIL and games share no data, so they run in parallel."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.waiting import APART, wait_for
 from helsinki_env.machine import processors
 
-#: How often somebody who waits for others looks before going to sleep: about half a millisecond. To be woken takes the
-#: better part of a tenth; between two steps of a batch there is mostly less than that.
+#: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes most of a tenth of a
+#: millisecond, and the time between two steps of a batch is mostly shorter than that.
 _PATIENCE = 30_000
 
 
 class _Team:
-    """Threads besides the calling one, that do the same work whenever they are told.
+    """Helper threads that run the same work as the calling thread, once per call.
 
-    What keeps them in step are locks. Before a lock is waited for its word is looked at for a while, because who sleeps
-    at a lock is woken late.
+    Locks synchronize the threads. A thread spins for a while before it waits for a lock, because waking up is slow.
 
     Attributes:
-        left: whether somebody was interrupted while waiting for the others, who may be at work still.
+        left: whether an interrupt ended the wait for the helpers, which may still be working.
     """
 
     def __init__(self, helpers: int, patience: int) -> None:
@@ -70,7 +69,7 @@ class _Team:
         self._told[0] = self._rounds
 
     def run(self, work: Callable[[int], Any]) -> None:
-        """Have every thread call `work` with its number, the calling one 0; the first error is raised at the end."""
+        """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end."""
         self.work = work
         self._tell_all()
         try:
@@ -82,13 +81,13 @@ class _Team:
             wait_for(self._told, APART * own, self._rounds, self._patience)
             lock.acquire()
         self.left = False
-        self.work = None  # or the arrays that it writes would seem to be in somebody's hands
+        self.work = None  # else it would keep references to its arrays, which the buffer pool counts
         problems, self.problems = self.problems, []
         if problems:
             raise problems[0]
 
     def end(self, process: int) -> None:
-        """Let the threads end, in the process where they were started."""
+        """End the threads, in the process that started them."""
         if os.getpid() == process:
             self.over = True
             self._tell_all()
@@ -97,10 +96,10 @@ class _Team:
 
 
 class Slices:
-    """Runs a function in several threads, one of them the calling one.
+    """Runs a function in several threads, including the calling thread.
 
     Args:
-        threads: how many; None: one for each processor that this process may use.
+        threads: number of threads; None: one for each CPU core that this process may use.
     """
 
     def __init__(self, threads: int | None = 1) -> None:
@@ -113,27 +112,27 @@ class Slices:
         self._process = 0
 
     def each(self, work: Callable[[int], Any]) -> None:
-        """Call `work` in every thread with its number, 0 in the calling one; raise the first error at the end.
+        """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end.
 
-        What there is to do they share out among themselves. Interpreted kernels gain nothing by it: without the
-        compiler the calling thread works alone.
+        The threads divide the work among themselves. Without the compiler the calling thread works alone, because
+        interpreted kernels hold the GIL.
         """
         if self.threads == 1 or not JIT:
             work(0)
             return
-        if self._team is None or self._process != os.getpid():  # threads stay behind where a process forks
+        if self._team is None or self._process != os.getpid():  # threads do not survive a fork
             self._process = os.getpid()
-            # Who looks instead of sleeping needs a processor for it.
+            # Spinning only helps if each thread has its own CPU core.
             self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= processors() else 1)
             self._end = weakref.finalize(self, self._team.end, self._process)
         try:
             self._team.run(work)
         finally:
-            if self._team.left:  # others are at work still, and end when they are done
+            if self._team.left:  # its threads are still working; they end when done
                 self._team = None
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
-        """Call `function(begin, end)` for slices that cover `range(size)`, one for each thread."""
+        """Call `function(begin, end)` for slices that cover `range(size)`, one per thread."""
         if size < 2 * self.threads or not JIT:
             function(0, size)
             return
@@ -141,11 +140,11 @@ class Slices:
         self.each(lambda own: function(edges[own], edges[own + 1]))
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         if self._team is not None and self._process == os.getpid():
             self._end()
         self._team = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles get threads of their own."""
+        """Copies and pickles start their own threads."""
         return Slices, (self.threads,)

@@ -1,10 +1,10 @@
-"""Self-play on many games at once: one step is one decision in every game, whoever calls `step` plays every seat.
+"""Self-play on a batch of games: one step is one action in every game, for all seats.
 
-Seats of different games move side by side, and one seat may move several times in a row: `info["seat"]` says whose
-decision is due in each game, and the observation is seen from that seat. Decks come from the seed, one stream for each
-game: game `b` is the same whatever the size of the batch and the number of threads.
+A seat may act several times in a row: `info["seat"]` is the acting seat of each game, and the observation is from that
+seat. Deals come from the seed, one stream per game: game `b` does not depend on the batch size or number of threads.
 
-Each game has its own batch, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any by its configuration:
+Each game has its own class, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any game by its
+configuration:
 
     >>> from helsinki_env import CopenhagenConfig
     >>> from helsinki_env.engine.playout import choose_uniformly, player_words
@@ -35,41 +35,41 @@ __all__ = ["GameVectorEnv"]
 
 
 class GameVectorEnv(Batch):
-    """A batch of games for self-play, all seats.
+    """A batch of games for self-play of all seats.
 
-    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}``, seen from the seat to move.
-    Action: the id of a legal decision for every game, int (B,).
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the acting seats.
+    Action: the id of a legal action for every game, int (B,).
 
-    Returned by `step`: reward float32 (B,) of the seat that acted, not zero only when the game ends with its
-    decision; terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,): the seat to
-    move; ``info["action_mask"]`` is the mask of the observation, the same array. When games end, info also holds
-    ``rewards`` float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended, and
-    ``_rewards`` bool (B,) that says where one did.
+    Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
+    bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat;
+    ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
+    float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended, and ``_rewards``
+    bool (B,), true where one did.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
-        NEXT_STEP: the observation after the last decision is that of the finished game (no legal decision); the next
-        call ignores the action of that game and deals a new one.
-        SAME_STEP: the new game is dealt at once; ``info["final_obs"]`` and ``info["final_info"]`` hold the old one.
+        NEXT_STEP: the observation after the last action is that of the finished game (no legal actions); the next
+        call ignores the action for that game and deals a new one.
+        SAME_STEP: the new game is dealt immediately; ``info["final_obs"]`` and ``info["final_info"]`` hold the old one.
         DISABLED: finished games stay until ``reset(options={"reset_mask": mask})``.
 
     Args:
         num_envs: number of games B.
-        config: what is played; it says of which game.
+        config: configuration of the game to play.
         autoreset_mode: see above.
-        episodes: what is drawn anew at each deal (`GameSpec.episodes`).
-        num_threads: threads that share a step; None: one for each processor. Results do not depend on it.
-        copy: False returns the same arrays at every step, written over by the next: faster, for those who take care.
-            Of an observation only what may have changed is written then, and decisions are checked against the mask
-            that was returned: never write into any of them, nor into `states` (`set_state` brings in others).
+        episodes: options to draw at random for each game (`GameSpec.episodes`).
+        num_threads: number of threads; None: one per CPU core. Results do not depend on it.
+        copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
+            need later. Observations are then updated incrementally, and actions are checked against the returned mask:
+            never write into any of these arrays, or into `states` (use `set_state`).
         render_mode: None, "ansi", "rgb_array" or "svg".
-        render_width: of "rgb_array", in pixels; None: 1,200.
+        render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
-        ValueError: for arguments that are none.
-        IllegalActionError: by `step`, naming game, decision, phase and the legal ones; no game has been stepped.
+        ValueError: for invalid arguments.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
-    _slices = Slices(1)  # for close(), also where the arguments turn out to be no good
+    _slices = Slices(1)  # close() needs it even if the constructor fails
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class GameVectorEnv(Batch):
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         blocks = blocks_of(self._ids)
         self._legal = np.zeros((self.num_envs, blocks) if copy else (1, blocks), np.uint64)
-        self._mask = np.zeros((1, self._ids), np.int8)  # that was handed out
+        self._mask = np.zeros((1, self._ids), np.int8)  # the mask returned last
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
@@ -98,21 +98,21 @@ class GameVectorEnv(Batch):
         return {"observation": obs, "action_mask": mask}, self._info(seats, mask, self._everywhere.copy())
 
     def step(self, actions: npt.ArrayLike) -> Step:
-        """Take one decision in every game; see the class for what comes back.
+        """Apply one action in every game; see the class for the returned values.
 
         Raises:
-            IllegalActionError: naming game, decision, phase and what is legal. ValueError: for anything but whole
-                numbers of shape (B,). No game has been stepped then.
+            IllegalActionError: for an illegal action; names game, action, phase and the legal actions.
+            ValueError: for anything but integers of shape (B,). In both cases no game has been stepped.
         """
         chosen = self._checked(actions)
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
         rewards, ended = self._rewards.take(), self._ended.take()
 
         shares = np.zeros(1, np.int64)
-        alone = self._slices.threads == 1 or self.num_envs <= kernels.PIECE  # there is nothing to share
+        alone = self._slices.threads == 1 or self.num_envs <= kernels.PIECE  # too little work to share
 
         def work(own: int) -> None:
-            drawn = self._drawn.copy() if own else self._drawn  # its word is written
+            drawn = self._drawn.copy() if own else self._drawn  # each thread writes its random state
             kernels.step(
                 self._tables, shares, self.num_envs if alone else kernels.PIECE, self.states, self._runs, chosen,
                 self._setup, drawn, self._mode, self._reward, self.copy, self._legal, mask, obs, seats, rewards, ended,
@@ -131,7 +131,7 @@ class GameVectorEnv(Batch):
         return {"observation": obs, "action_mask": mask}, rewards, ended, truncated, info
 
     def _keep(self, mask: npt.NDArray[np.int8]) -> None:
-        """Without copies, what was handed out is also what the next decisions are checked against."""
+        """Without copies, check the next actions against the returned mask."""
         if not self.copy:
             self._mask = mask
 
@@ -146,5 +146,5 @@ class GameVectorEnv(Batch):
         return chosen
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self._slices.close()

@@ -1,1 +1,1 @@
-"""The games, each in a folder of its own that knows no other."""
+"""The games, each in a separate package that is independent of the others."""

@@ -1,1 +1,1 @@
-"""Games of any kind as records, read, checked and played again: as text, as a film of pictures, as a page."""
+"""Game records of any game: reading, validation, replay, and output as text, animation or page."""

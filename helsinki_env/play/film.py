@@ -1,7 +1,7 @@
-"""A record as a film: plain data from which a page shows the game step by step, without any of its rules.
+"""Convert a record to an animation: plain data from which a page shows the game step by step without its rules.
 
-Pictures of a game differ in few of their elements. A film holds every element once, and of each picture only in what it
-differs from the one before, which makes of 35 MB of pictures less than one.
+Successive pictures of a game differ in few elements. An animation stores every element once, and each picture as the
+difference from the previous one. This reduces 35 MB of pictures to less than 1 MB.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from helsinki_env.play.record import Record, positions
 
 __all__ = ["Judgement", "film", "pictures"]
 
-#: Where an element begins; a closing tag belongs to what stands before it. Drawings write any other < as &lt;.
+#: The start of an element; a closing tag belongs to the text before it. Drawings write any other < as &lt;.
 _BEGINS = re.compile("<(?!/)")
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What somebody who judges thinks of the course of a game of D decisions by n seats.
+    """The evaluation of a game of D actions by n seats.
 
     Attributes:
-        judge: who judges, the name of a player.
-        shares: every seat's share of the win before each decision, and at the end; D + 1 rows of n numbers from 0 to 1.
-        costs: D numbers: the share of the win that each decision cost the seat that took it, 0 or more; None where it
-            had no choice, or was not judged.
-        better: D ids: the decision that was thought best, where it is another one; else None.
+        judge: name of the evaluator.
+        shares: every seat's win probability before each action and at the end; D + 1 rows of n numbers from 0 to 1.
+        costs: D numbers: the regret of each action, in win probability of the acting seat, 0 or more; None for forced
+            or unevaluated actions.
+        better: D ids: the best alternative, if it differs from the action taken; otherwise None.
     """
 
     judge: str
@@ -41,13 +41,13 @@ class Judgement:
     better: tuple[int | None, ...] = field(repr=False)
 
     def to_dict(self, record: Record) -> dict[str, Any]:
-        """Return the judgement as plain data for a film, with what would have been better in words.
+        """Return the evaluation as plain data for an animation, with the best alternatives in words.
 
         Args:
-            record: the game that is judged.
+            record: the evaluated game.
 
         Raises:
-            ValueError: if it is one of another number of decisions.
+            ValueError: if the number of actions differs.
         """
         count = len(record.decisions)
         found = len(self.shares), len(self.costs), len(self.better)
@@ -71,25 +71,32 @@ def film(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Return a game as plain data for JSON, which the viewer (`viewer/viewer.js`) shows.
+    """Return a game as plain data for JSON, for the viewer (`viewer/viewer.js`).
 
     Args:
-        record: the game, of D decisions by n seats; it need not have been played to its end.
-        judgement: what somebody thinks of its course.
-        seat: the seat that looks, which sees no more than it saw at the table; None sees all cards.
-        progress: is told after each picture how many there are, and of how many: D + 1.
+        record: the game, of D actions by n seats; it may be unfinished.
+        judgement: evaluation of the game.
+        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        progress: called after each picture with the number of pictures so far and their total, D + 1.
 
     Returns:
-        ``game`` (its name), ``players`` (n names), ``result`` (null, or ``scores`` and ``places``), ``steps`` (D times
-        ``seat``, ``round``, ``turn`` from 0, ``said`` in words, and ``forced``, whether there was no choice),
-        ``scores`` (D + 1 rows of n: points if the game had ended there), ``elements`` (texts), ``frames`` (D + 1 lists
-        of ``[at, gone, [elements]]``: how the numbers of the elements of a picture follow from those of the one before;
-        the joined texts are its SVG) and ``judgement`` (null, or as `Judgement.to_dict` says).
+        A dict with these keys:
+
+        - ``game``: its name.
+        - ``players``: n names.
+        - ``result``: null, or ``scores`` and ``places``.
+        - ``steps``: D times ``seat``, ``round``, ``turn`` from 0, ``said`` in words, and ``forced``, whether there was
+          no choice.
+        - ``scores``: D + 1 rows of n points, as if the game had ended there.
+        - ``elements``: texts.
+        - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
+          picture. The joined texts are its SVG.
+        - ``judgement``: null, or the result of `Judgement.to_dict`.
 
     Raises:
-        ValueError: if the game has no drawings, there is no such seat, or a judgement is to be shown to a seat: it
-            judges by what every seat saw.
-        RecordError: if a decision is not legal, or the result is not that of the record.
+        ValueError: if the game has no drawings, the seat does not exist, or a seat is to see an evaluation, which uses
+            every seat's observations.
+        RecordError: if an action is illegal, or the result differs from that of the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
@@ -110,7 +117,7 @@ def film(
 
 
 def pictures(record: Record, seat: int | None = None) -> Iterator[str]:
-    """Yield the SVG of the table before the first decision and after each; arguments and errors: see `film`."""
+    """Yield the SVG of the table before the first action and after each; arguments and errors as in `film`."""
     spec, config = record.spec, record.config
     if spec.to_dict is None or spec.render is None:
         raise UserError(f"record: found a game of {spec.name}, which has no drawings")
@@ -144,7 +151,7 @@ def _steps(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def _worded(game: BoardGame, action: int) -> Touch:
-    """Return a legal decision in words, in its notation alone if the game says no more."""
+    """Return a legal action in words, or in its notation if the game provides no words."""
     spec = game.spec
     text = spec.describe(action, game.config)
     touches = () if spec.touches is None else spec.touches(game, game.seat)
@@ -152,15 +159,15 @@ def _worded(game: BoardGame, action: int) -> Touch:
 
 
 Splice = tuple[int, int, list[int]]
-"""From which element on how many are gone, and the numbers of those that take their place."""
+"""A replacement: index of the first element, number of removed elements, and numbers of the inserted elements."""
 
 
 def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
-    """Return the texts of all different elements, and for each picture what differs from the one before."""
+    """Return the texts of all distinct elements, and for each picture its difference from the previous one."""
     numbers: dict[str, int] = {}
     frames, before = [], list[int]()
     for svg in svgs:
-        # Every picture begins with an element, so nothing stands before the first one.
+        # Every picture begins with an element, so there is no text before the first one.
         now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _BEGINS.split(svg)[1:]]
         frames.append(_differences(before, now))
         before = now
@@ -168,6 +175,6 @@ def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
 
 
 def _differences(before: Sequence[int], now: Sequence[int]) -> list[Splice]:
-    """Return what is to be done, from the last place to the first, so that each leaves the places before it alone."""
+    """Return the replacements from the last index to the first, so that earlier indices stay valid."""
     found = SequenceMatcher(None, before, now, autojunk=False).get_opcodes()
     return [(start, end - start, list(now[i:j])) for kind, start, end, i, j in reversed(found) if kind != "equal"]

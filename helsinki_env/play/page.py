@@ -1,4 +1,4 @@
-"""A record as one page: a file that shows the game by itself, without a server and without a network."""
+"""Write a record as a standalone page that shows the game without a server or a network."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["VIEWER", "frame", "page"]
 VIEWER = Path(__file__).resolve().parent / "viewer"
 """The folder of the viewer's scripts, for pages that import them."""
 
-#: The viewer's scripts, each after those that it imports. Joined they are one: no two may name the same thing.
+#: The viewer's scripts, each after those that it imports. They are concatenated, so their names must be distinct.
 _SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
-#: What comes after them: the film is unpacked and shown.
+#: The script after them, which unpacks and shows the animation.
 _BEGIN = """
 if (!globalThis.DecompressionStream) {
   document.getElementById("viewer").textContent = "This browser cannot unpack the game; a newer one can.";
@@ -42,14 +42,14 @@ def page(
     seat: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> str:
-    """Return a game as one HTML page that loads nothing from anywhere, 100 to 300 KB.
+    """Return a game as one HTML page without external resources, 100 to 300 KB.
 
     Args:
-        record: the game; it need not have been played to its end.
-        judgement: what somebody thinks of its course.
-        title: of the page; empty: game and players.
-        seat: the seat that looks, which sees no more than it saw at the table; None sees all cards.
-        progress: is told after each picture how many there are, and of how many.
+        record: the game; it may be unfinished.
+        judgement: evaluation of the game.
+        title: title of the page; if empty, game and players.
+        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        progress: called after each picture with the number of pictures so far and their total.
 
     Raises:
         ValueError, RecordError: as in `film.film`.
@@ -65,13 +65,13 @@ def page(
 
 
 def frame(text: str) -> str:
-    """Return a page as an element for other pages, such as notebooks, which it can neither read nor change."""
+    """Return a page as a sandboxed element for other pages, such as notebooks, to whose contents it has no access."""
     sizes = 'width="100%" height="900" frameborder="0"'
     return f'<iframe sandbox="allow-scripts" {sizes} srcdoc="{html.escape(text)}"></iframe>'
 
 
 def _script() -> str:
-    """Return the viewer's scripts as one, which imports nothing."""
+    """Return the viewer's scripts as one script without imports."""
     lines = [line for name in _SCRIPTS for line in _text(name).splitlines() if not line.startswith("import ")]
     return "\n".join([*(line.removeprefix("export ") for line in lines), _BEGIN])
 
@@ -85,10 +85,10 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return by what a page's own policy knows a text that may stand in it: no other script is run."""
+    """Return the hash of an inline text for the page's content security policy, which blocks other scripts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _packed(data: Any) -> str:
-    """Return data as JSON, compressed, in letters that no browser takes for markup."""
+    """Return data as compressed JSON in characters that are not markup."""
     return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()

@@ -1,8 +1,8 @@
-"""The table in a browser: games in a database, players in processes of their own, and the pages that show them.
+"""Browser front end: games in a database, players in separate processes, and the pages that show them.
 
-A table: `tables` is its state and its actions, `store` saves it, `thinking` asks players, `views` says what a browser
-may know, `messages` how it is sent, `rooms` to whom. Requests: `guard` checks access, `connections` limits their number
-and duration, `requests` and `errors` are their forms; `server` joins all of it. Analysis: `analysis`, with `uploads`,
-`records`, `judging` and `beginnings`. Nothing here knows a game: `helsinki_env.engine.spec.GameSpec` has what a page
-needs of one.
+Tables: `tables` holds the state and the actions, `store` saves it, `thinking` queries players. `views` selects what a
+browser may see, `messages` encodes it, and `rooms` distributes it. Requests: `guard` checks access, `connections`
+limits number and duration, `requests` and `errors` define the formats, and `server` combines everything. Analysis:
+`analysis`, with `uploads`, `records`, `judging` and `beginnings`. The package is independent of any game:
+`helsinki_env.engine.spec.GameSpec` provides what a page needs.
 """

@@ -1,4 +1,4 @@
-"""What the network thinks, for the page that asks, by what the seat to move sees."""
+"""Network evaluations for a page, based on what the acting seat observes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at", "told"]
 
 DEEPER = (25, 100, 400)
-"""Trials that a page may ask for."""
+"""Numbers of search simulations that a page may request."""
 _SETTLED = 0.2
-"""Seconds that a page must stay with a question before a search begins: to stop one ends a process."""
+"""Seconds that a question must stay unchanged before a search starts, because stopping a search ends a process."""
 _MOST = 8
-"""Most decisions that are told of."""
+"""Maximum number of actions reported."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a page wants to know.
+    """A page's request for an evaluation.
 
     Attributes:
-        number: how many decisions were taken before.
-        deeper: trials of the search; 0: the network alone.
-        config: what is played.
-        seen: observation int8 (1, F), mask int8 (1, A) and random word uint64 (1,).
-        words: every legal decision in words, by id.
+        number: number of actions taken before the current position.
+        deeper: number of search simulations; 0 uses the network alone.
+        config: game configuration.
+        seen: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,).
+        words: description of every legal action, by id.
     """
 
     number: int
@@ -48,21 +48,21 @@ class Question:
 
     @property
     def judge(self) -> str:
-        """The player who is asked."""
+        """The name of the evaluator."""
         return f"net+search:{self.deeper}" if self.deeper else DEFAULT_JUDGE
 
 
 def question_at(table: Table, page: Page, message: Mapping[str, Any], words: Mapping[int, str]) -> Question:
-    """Return what a page asks for at a table.
+    """Return the evaluation that a page requests at a table.
 
     Args:
         table: the table.
-        page: who asks.
-        message: the page's, with `number` and `deeper`.
-        words: every legal decision in words, by id.
+        page: the page that sent the message.
+        message: the message, with `number` and `deeper`.
+        words: description of every legal action, by id.
 
     Raises:
-        TableError: if it must not ask that now: it has another turn, or cards that it does not see would be judged.
+        TableError: if the request is not allowed now: it is not the page's turn, or it would reveal hidden cards.
     """
     table.check_number(message["number"])
     game, deeper = table.game, message["deeper"]
@@ -74,13 +74,13 @@ def question_at(table: Table, page: Page, message: Mapping[str, Any], words: Map
         raise TableError(f"judge: {table.chairs[game.seat].name} must take the device first")
     if page.mine and game.seat != page.looking:
         raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
-    # The word does not come from the seed, as those of players do: nothing that a page gets follows from that.
+    # The key does not derive from the seed, unlike those of players, so the evaluation reveals nothing about the seed.
     word = seat_word(0, game.seat, table.number)
     return Question(table.number, deeper, table.config, (*table.question()[:2], np.array([word])), words)
 
 
 def answer_to(question: Question, opinion: Opinion) -> dict[str, Any]:
-    """Return what a page is told: who judged, and what they think (`told`)."""
+    """Return the message for the page: the evaluator and its evaluation (`told`)."""
     return {
         "type": "opinion",
         "number": question.number,
@@ -91,12 +91,12 @@ def answer_to(question: Question, opinion: Opinion) -> dict[str, Any]:
 
 
 def told(opinion: Opinion, words: Mapping[int, str], *, by_share: bool) -> dict[str, Any]:
-    """Return an opinion as plain data: every seat's share of the win, and the best decisions, the best one first.
+    """Return an evaluation as plain data: every seat's win probability and the best actions, best first.
 
     Args:
-        opinion: what somebody thinks.
-        words: every legal decision in words, by id.
-        by_share: whether the better decision is the one after which the own share is larger, not the likelier one.
+        opinion: the evaluation.
+        words: description of every legal action, by id.
+        by_share: rank actions by the acting seat's win probability instead of the policy probability.
     """
     own = opinion.shares[:, opinion.seat]
     merit = np.nan_to_num(own, nan=-1.0) if by_share else opinion.probabilities
@@ -121,11 +121,11 @@ def _rounded(shares: Any) -> Any:
 
 
 class Adviser:
-    """Asks for a page, one question at a time; what it does not want to know any more is not told.
+    """Answers evaluation requests of one page, one at a time; a superseded request gets no answer.
 
     Args:
-        send: tells the page something.
-        thinkers: who asks players.
+        send: sends a message to the page.
+        thinkers: the pool of player processes.
     """
 
     def __init__(self, send: Callable[[dict[str, Any]], None], thinkers: Thinkers) -> None:
@@ -135,19 +135,19 @@ class Adviser:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, question: Question) -> None:
-        """Ask a question instead of any other."""
+        """Replace the current question with a new one."""
         self._wanted = question
         self._cut()
         if self._task is None:
             self._task = asyncio.create_task(self._work())
 
     def forget(self) -> None:
-        """Want no answer any more."""
+        """Cancel the current question."""
         self._wanted = None
         self._cut()
 
     def _cut(self) -> None:
-        # To stop a question ends its process. The network alone is quick, but loading it anew is not.
+        # Stopping a question ends its process. The network alone is quick, but loading it again is not.
         if self._task is not None and self._asked is not None and self._asked.deeper:
             self._task.cancel()
             self._task = None

@@ -1,4 +1,4 @@
-"""Requests about games that are taken apart: bringing and keeping them, their pictures, and what judges think."""
+"""Routes for game analysis: uploads, saved games and positions, their pictures, and evaluations."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ __all__ = ["add_analysis"]
 _MOST_LISTED = 300
 _FILMS = 8
 _UPLOADS = 4
-"""Uploads that are read at the same time; others wait."""
+"""Maximum number of uploads read in parallel; others wait."""
 
 
 def add_analysis(app: FastAPI, rooms: Rooms, records: Records, judges: Judges) -> None:
-    """Add pages and requests to the application.
+    """Add the pages and routes for analysis to the application.
 
     Args:
         app: the application.
-        rooms: the tables, for games that were played here.
-        records: where games and positions are kept.
-        judges: who judges them.
+        rooms: the tables, for games played on this server.
+        records: the saved games and positions.
+        judges: the evaluators.
     """
     _add_pages(app, records)
     _add_uploads(app, rooms, records)
@@ -66,18 +66,18 @@ def _add_pages(app: FastAPI, records: Records) -> None:
 
 
 def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
-    reading = asyncio.Semaphore(_UPLOADS)  # each holds a whole file
+    reading = asyncio.Semaphore(_UPLOADS)  # each upload holds a whole file
 
     @app.post("/api/records/look")
     async def look(request: Request) -> dict[str, Any]:
-        """What is in a file or a text: a position, or records, of which the first are listed. Nothing is kept."""
+        """Return the contents of a file or text without saving it: a position, or a list of the first game records."""
         async with reading:
             content = await request.body()
             return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
 
     @app.post("/api/records", status_code=201)
     async def bring(request: Request, game: int = 1) -> dict[str, str]:
-        """Keep a position or a game: of a file or a text, or, by `{"table": name}`, of a table."""
+        """Save a position or a game from a file, a text, or a table given as `{"table": name}`."""
         async with reading:
             content = await request.body()
             if (table := _table_in(content)) is None:
@@ -87,7 +87,7 @@ def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
 
 
 def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
-    """Return what is made of an upload; UploadError if what reads it is not installed."""
+    """Apply a reader to an upload; UploadError if the reader needs a package that is not installed."""
     try:
         return what(games_in(content))
     except MissingExtraError as problem:
@@ -95,7 +95,7 @@ def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
 
 
 def _table_in(content: bytes) -> str | None:
-    """Return the name of the table whose game is meant, None if the content is something else."""
+    """Return the name of the table to save, or None if the content is something else."""
     if len(content) > 1000:
         return None
     try:
@@ -112,32 +112,32 @@ def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
 
     @app.get("/api/records")
     async def kept(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
-        """The games and positions that are kept, the newest first; the header X-Total-Count says how many there are."""
+        """Return the saved games and positions, newest first; the header X-Total-Count gives their total number."""
         answer.headers[TOTAL] = str(len(records))
         return [{"record": one.name, **one._asdict()} for one in records.all(offset, limit)]
 
     @app.get("/api/records/{name}")
     async def one(name: str) -> Response:
-        """A game as a film, a position as a picture."""
+        """Return a game as an animation or a position as a picture."""
         return Response(await films.of(records.load(name)), media_type="application/json")
 
     @app.delete("/api/records/{name}")
     async def remove(name: str) -> dict[str, str]:
-        """Forget a game or a position."""
+        """Delete a game or a position."""
         records.remove(name)
         await judges.remove(name)
         return {"record": name}
 
     @app.get("/api/records/{name}/file")
     async def file(name: str) -> Response:
-        """The record as a line, or the position, in JSON."""
+        """Return a game record as one line, or a position as JSON."""
         study = records.load(name)
         text = json.dumps(to_dict(study.begin)) if study.record is None else study.record.to_json()
         return _download(text + "\n", "application/json", f"{name}.json{'l' if study.record else ''}")
 
     @app.get("/api/records/{name}/page")
     async def whole_page(name: str, judge: str = "") -> Response:
-        """The game as one page that needs no server; with what a judge thinks, if that is known."""
+        """Return a game as a standalone page, with an evaluator's results if available."""
         study = records.load(name)
         if study.record is None:
             raise ValueError(f"record {name}: is a position, and pages are made of games")
@@ -147,12 +147,12 @@ def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
 
 
 def _download(text: str, kind: str, name: str) -> Response:
-    """Return a file to be kept; names of ours need no quoting."""
+    """Return a file to download; names generated here need no quoting."""
     return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 class _Films:
-    """What pages show of the games that were looked at last: drawing all pictures of a game takes seconds."""
+    """Cache of the animations shown most recently, because drawing all pictures of a game takes seconds."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
@@ -185,7 +185,7 @@ def _shown(study: Study) -> bytes:
 
 
 def _position(game: BoardGame) -> dict[str, Any]:
-    """Return what is shown of a position: its picture, points by seat, and who is to move."""
+    """Return the display data of a position: its picture, the points by seat, and the seat to move."""
     return {
         "svg": game.spec.draw(game, "svg"),
         "scores": game.scores().tolist(),
@@ -199,15 +199,15 @@ def _position(game: BoardGame) -> dict[str, Any]:
 def _add_judgements(app: FastAPI, records: Records, judges: Judges) -> None:
     @app.get("/api/records/{name}/judgement")
     async def judgement(name: str, judge: str) -> dict[str, Any]:
-        """How far a judge is with a game, and what they think of it once they are done."""
+        """Return the progress of an evaluation, and its results once it is complete."""
         return judges.of(records.load(name), judge).to_dict()
 
     @app.post("/api/records/{name}/judgement", status_code=202)
     async def start(name: str, judge: str) -> dict[str, Any]:
-        """Let a game be judged."""
+        """Start the evaluation of a game."""
         return judges.start(records.load(name), judge).to_dict()
 
     @app.delete("/api/records/{name}/judgement")
     async def stop(name: str, judge: str) -> dict[str, Any]:
-        """Stop a judge."""
+        """Stop an evaluation."""
         return (await judges.stop(records.load(name), judge)).to_dict()

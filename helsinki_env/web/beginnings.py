@@ -1,4 +1,4 @@
-"""Where the game of a table begins: with a deal, at a decision of a game that is kept, or from a position."""
+"""Starting points of a table's game: a deal, an action of a saved game, or a position."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Begun", "begun_from"]
 
 
 class Begun(NamedTuple):
-    """How a game begins, as `Table` takes it.
+    """The start of a game, as `Table` takes it.
 
     Attributes:
-        config: what is played.
-        seed: of the deck and of the players' chance.
-        told: decisions that are taken already, (seat, action, words) each.
-        start: JSON of the position before them; empty: the game that the seed deals.
+        config: game configuration.
+        seed: seed of the deal and of the players' random keys.
+        told: actions already taken, each (seat, action, words).
+        start: JSON of the position before those actions; empty for the game that the seed deals.
     """
 
     config: Any
@@ -30,14 +30,14 @@ class Begun(NamedTuple):
 
 
 def begun_from(study: Study, decisions: int) -> Begun:
-    """Return how a game begins that goes on from one that is kept.
+    """Return the starting point of a game that continues a saved one.
 
     Args:
-        study: that game, or a position.
-        decisions: how many of its decisions are taken already.
+        study: the saved game or position.
+        decisions: number of its actions that are already taken.
 
     Raises:
-        ValueError: if there are not so many, or the game is over after them.
+        ValueError: if the game has fewer actions, or is over after them.
     """
     if study.after(decisions).done:
         raise ValueError(f"decisions: found {decisions}, after which the game is over; expected fewer")
@@ -50,7 +50,7 @@ def begun_from(study: Study, decisions: int) -> Begun:
 
 
 def _told(begin: BoardGame, actions: tuple[int, ...]) -> tuple[tuple[int, int, str], ...]:
-    """Return decisions with whose they were, in words."""
+    """Return actions with their seats and descriptions."""
     game, told = begin.clone(), []
     for action in actions:
         touches = game.spec.touches(game, game.seat) if game.spec.touches else ()

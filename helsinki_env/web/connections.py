@@ -1,4 +1,4 @@
-"""Connections to the server, bounded: how many there are, and how long one may take to say what it wants."""
+"""Limits on connections to the server: their number, and how long each may take to send a request."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ except ModuleNotFoundError:  # Windows
 __all__ = ["REQUEST_WITHIN", "BoundedConnection", "most_connections"]
 
 REQUEST_WITHIN = 15.0
-"""Seconds in which a connection must say what it asks for; it is closed at the latest after twice that."""
+"""Seconds within which a connection must send its request; it is closed after at most twice that."""
 _MOST = 1000
 _MOST_STUCK = 8
-"""Looks at a connection, one every `REQUEST_WITHIN` seconds, at which it may take nothing of its answer."""
+"""Consecutive checks, one every `REQUEST_WITHIN` seconds, at which a connection may accept no data."""
 
 
 def most_connections() -> int:
-    """Return how many connections there may be: at most half of the files that this process may open."""
+    """Return the maximum number of connections: half of the files that this process may open."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else 2 * _MOST
     return _MOST if files < 0 else min(_MOST, files // 2)
 
 
-class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # which class it is follows from what is there
-    """A connection that is closed if it asks for nothing, or takes nothing, for long."""
+class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # depends on the installation
+    """A connection that closes after a long time without a request or without accepting data."""
 
     def connection_made(self, transport: Any) -> None:
-        """Begin; one connection too many is closed at once."""
+        """Register the connection; close it immediately if it exceeds the limit."""
         super().connection_made(transport)
         self._former, self._stuck = None, 0
         if len(self.connections) > most_connections():
@@ -42,7 +42,7 @@ class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # 
             self.loop.call_later(REQUEST_WITHIN, self._look)
 
     def _look(self) -> None:
-        """Close the connection if it has been waiting for a request since the last look, or takes nothing for long."""
+        """Close the connection if it has sent no request since the last check, or accepts no data for too long."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return  # a WebSocket has its own limits
         answered = self.cycle is None or self.cycle.response_complete

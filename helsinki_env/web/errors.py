@@ -1,4 +1,4 @@
-"""What the server answers where something is wrong: one sentence in JSON, or a page for people who followed a link."""
+"""Error responses: one sentence in JSON, or a page for users who followed a link."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ with needs("play"):
 __all__ = ["STATIC", "error", "missing"]
 
 STATIC = Path(str(files("helsinki_env.web") / "static"))
-"""The folder of the pages."""
+"""Folder of the static pages."""
 
 
 def error(text: str, status: int, more: Mapping[str, Any] | None = None) -> JSONResponse:
-    """Return the answer that says what is wrong; half characters and the like of a request are not sent back."""
+    """Return an error response; lone surrogates and similar characters of a request are not echoed."""
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
 def missing() -> Response:
-    """Return the page that says that there is nothing at an address, and where to go instead."""
+    """Return the page for an unknown address, with links to existing pages."""
     return FileResponse(STATIC / "missing.html", 404)

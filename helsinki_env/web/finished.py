@@ -1,4 +1,4 @@
-"""Which tables' games are over: found out by playing them again, and remembered."""
+"""Determine which tables' games are over by replaying them, and cache the results."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ class Finished:
     """Tables whose games are over.
 
     Args:
-        store: where they are kept.
+        store: the database of the tables.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def among(self, kept: Sequence[Kept]) -> set[str]:
-        """Return the names of those tables whose games are over."""
+        """Return the names of the tables whose games are over."""
         over = {one.name for one in kept if one.over}
         for one in kept:
             if one.over is None:
-                await asyncio.sleep(0)  # others have their turn between two tables
+                await asyncio.sleep(0)  # let other tasks run between two tables
                 done = self._is_over(one.name)
-                with suppress(sqlite3.Error):  # then it is found out again
+                with suppress(sqlite3.Error):  # the result is computed again next time
                     self._store.looked(one, done)
                 if done:
                     over.add(one.name)
         return over
 
     def _is_over(self, name: str) -> bool:
-        with suppress(TableError):  # removed meanwhile, or of another version
+        with suppress(TableError):  # removed in the meantime, or saved by another version
             return self._store.load(name).game.done
         return False

@@ -1,9 +1,9 @@
-"""Who may ask: other sites' pages, foreign names of this machine and huge bodies are turned away before anybody looks.
+"""Access control: reject cross-site requests, foreign host names and oversized bodies before any processing.
 
-A page on this machine is asked for by its browser alone, so the server listens on loopback and takes only requests that
-name it as such: a page of another site can make a browser send requests here, but under that site's name (the header
-`Origin`), or, if its name was pointed at this machine, under a foreign `Host`. On another address everybody must bring
-the token that was printed when the server began.
+On loopback, only the local browser is a legitimate client. The server accepts only requests whose `Host` names this
+machine. A page of another site can make a browser send requests here, but under its own `Origin`. If that site's name
+resolves to this machine, the request has a foreign `Host`. On any other address, every client must present the token
+that is printed when the server starts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ with needs("play"):
 __all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "Guard", "is_loopback"]
 
 MOST_BYTES = 64 * 1024
-"""Longest body of a request, and longest message."""
+"""Maximum size of a request body or of a message, in bytes."""
 MOST_RECORD_BYTES = 16 * 1024 * 1024
-"""Longest body of a request that brings records: files of some thousand games."""
+"""Maximum size of a request body with game records, in bytes: enough for several thousand games."""
 
 _BODY_WITHIN = 120.0
-"""Seconds in which the body of a request must come."""
+"""Seconds within which the body of a request must arrive."""
 
 HEADERS = {
     "content-security-policy": (
@@ -41,7 +41,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
-"""What every answer says: nothing from elsewhere is loaded, nothing inline is run, nothing is kept."""
+"""Headers of every response: no external resources, no inline code, no caching."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -52,24 +52,25 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only programs on this machine reach an address."""
+    """Return whether an address is reachable only from this machine."""
     return host in _LOOPBACK
 
 
 class Guard:
-    """Stands before an application (ASGI).
+    """ASGI middleware that checks access before it calls an application.
 
     Args:
         app: the application.
-        token: what requests must bring (`Authorization: Bearer TOKEN`) besides those for the pages themselves; empty:
-            the server is on loopback, and requests must name it so. A WebSocket brings it in its first message.
+        token: the token required (`Authorization: Bearer TOKEN`) for all requests except those for the pages
+            themselves. Empty: the server listens on loopback, and requests must name it so. A WebSocket sends the token
+            in its first message.
     """
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], token: str = "") -> None:
         self.app, self.token = app, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with what is wrong."""
+        """Forward a request, or answer it with an error."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -98,13 +99,13 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """Return the name or number in a header `Host`, without port and brackets; empty if it is none."""
+    """Return the host name or address in a `Host` header, without port and brackets; empty if it is invalid."""
     found = _HOST.fullmatch(host.lower())
     return (found[1] or found[2]) if found else ""
 
 
 def _authority(origin: str) -> str:
-    """Return the host and port in a header `Origin`; empty if there are none."""
+    """Return the host and port in an `Origin` header; empty if it has none."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:  # such as an open bracket
@@ -116,7 +117,7 @@ def _most_bytes(path: str) -> int:
 
 
 def _measured(receive: Receive, scope: Scope) -> Receive:
-    """Return a `receive` that ends the request once a body has become too long, or takes too much time."""
+    """Return a `receive` that ends the request if its body is too long or takes too much time."""
     if scope["type"] != "http":
         return receive
     taken, most, whole = 0, _most_bytes(scope["path"]), False
@@ -152,7 +153,7 @@ def _with_headers(send: Send) -> Send:
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
     if scope["type"] == "websocket":
-        await receive()  # the request to be connected
+        await receive()  # the connect event
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
         return
     await error(problem, status)(scope, receive, _with_headers(send))

@@ -1,4 +1,4 @@
-"""What players think of games that are taken apart: made in processes of their own, a few decisions at a time."""
+"""Evaluations of games by players, computed in separate processes a few actions at a time."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 __all__ = ["JUDGES", "Judges", "Judging"]
 
 JUDGES = (DEFAULT_JUDGE, *(f"net+search:{trials}" for trials in DEEPER))
-"""Who may be asked, the quickest first."""
+"""The available evaluators, fastest first."""
 _MANY, _FEW = 32, 4
-"""Decisions that the network and who searches are asked for at once: so many that one sees it come on."""
+"""Numbers of actions evaluated per request by the network and by a search, small enough to show progress."""
 _SIDE_BY_SIDE = 2
-"""Games that are judged at the same time; others wait."""
+"""Maximum number of games evaluated in parallel; others wait."""
 _KEPT = 100
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class Judging:
-    """A game that is being judged, or was.
+    """The evaluation of a game, running or ended.
 
     Attributes:
         study: the game or position.
-        judge: who judges.
-        total: how many decisions there are to be judged.
-        problem: what went wrong; empty: nothing.
-        opinions: what the judge thinks of the first decisions.
-        judgement: of the whole game, once that is known; none of a position.
-        told: what pages are told, once all decisions are judged.
-        task: what is at work; None: nothing is.
+        judge: name of the evaluator.
+        total: number of actions to evaluate.
+        problem: error message; empty if there is none.
+        opinions: evaluations of the first actions.
+        judgement: evaluation of the whole game, once complete; None for a position.
+        told: the data sent to pages, once all actions are evaluated.
+        task: the running task, or None.
     """
 
     study: Study
@@ -55,7 +55,7 @@ class Judging:
     task: asyncio.Task[None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return how far it is as plain data, and the judgement once it is there."""
+        """Return the progress as plain data, with the results once they are complete."""
         state = "running" if self.task else "failed" if self.problem else "done" if self.told else "stopped"
         return {
             "judge": self.judge,
@@ -68,10 +68,10 @@ class Judging:
 
 
 class Judges:
-    """All games that are being judged, or were.
+    """All evaluations of games, running or ended.
 
     Args:
-        thinkers: who asks players.
+        thinkers: the pool of player processes.
     """
 
     def __init__(self, thinkers: Thinkers) -> None:
@@ -80,17 +80,17 @@ class Judges:
         self._turn = asyncio.Semaphore(_SIDE_BY_SIDE)
 
     def of(self, study: Study, judge: str) -> Judging:
-        """Return how far a game is judged.
+        """Return the progress of an evaluation.
 
         Raises:
-            ValueError: if nobody of that name judges.
+            ValueError: if the evaluator does not exist.
         """
         if judge not in JUDGES:
             raise ValueError(f"judge: found {shown(judge)}, expected {one_of(JUDGES, judge)}")
         return self._judgings.get((study.name, judge)) or Judging(study, judge)
 
     def start(self, study: Study, judge: str) -> Judging:
-        """Let a game be judged, unless it is already; errors as `of`."""
+        """Start the evaluation of a game unless it has already started; errors as in `of`."""
         judging = self.of(study, judge)
         if judging.task is None and judging.told is None:
             judging.problem = ""
@@ -100,23 +100,23 @@ class Judges:
         return judging
 
     async def stop(self, study: Study, judge: str) -> Judging:
-        """Stop judging a game; what is known already is gone on from later. Errors as `of`."""
+        """Stop the evaluation of a game; a later start resumes from the partial results. Errors as in `of`."""
         judging = self.of(study, judge)
         await _end(judging)
         return judging
 
     async def remove(self, name: str) -> None:
-        """Forget what is thought of a game."""
+        """Delete the evaluations of a game."""
         for key in [key for key in self._judgings if key[0] == name]:
             await _end(self._judgings.pop(key))
 
     async def close(self) -> None:
-        """Stop everything."""
+        """Stop all evaluations."""
         for judging in list(self._judgings.values()):
             await _end(judging)
 
     def _forget(self) -> None:
-        """Forget the oldest that nobody is at work on."""
+        """Delete the oldest evaluations that are not running."""
         idle = [key for key, judging in self._judgings.items() if judging.task is None]
         for key in idle[: max(0, len(self._judgings) - _KEPT)]:
             del self._judgings[key]
@@ -137,7 +137,7 @@ class Judges:
             judging.problem = str(problem)
             _log.warning("record %s: %s", study.name, problem)
         finally:
-            if judging.task is asyncio.current_task():  # nobody has stopped it and started another one since
+            if judging.task is asyncio.current_task():  # no other task has replaced this one
                 judging.task = None
 
 
@@ -150,7 +150,7 @@ async def _end(judging: Judging) -> None:
 
 
 def _questions(study: Study) -> tuple[Any, ...]:
-    """Return what `Thinkers.opinions` takes: observations, masks, words, and what was decided in a game."""
+    """Return the arguments of `Thinkers.opinions`: observations, masks, random keys, and a game's actions."""
     if study.record is not None:
         return (*questions(study.record), np.array(study.record.decisions, np.int64))
     game = study.begin
@@ -160,7 +160,7 @@ def _questions(study: Study) -> tuple[Any, ...]:
 
 
 def _verdict(judging: Judging) -> dict[str, Any]:
-    """Return what the judge thinks as plain data: of a position's decisions, or of a game."""
+    """Return the results of an evaluator as plain data: of a position's actions, or of a game."""
     study = judging.study
     if study.record is not None:
         judging.judgement = judged(study.record, judging.opinions, judging.judge)

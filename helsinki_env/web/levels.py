@@ -1,4 +1,4 @@
-"""The players that sit down with people, from easy to hard, and what each of them scores."""
+"""Opponents for human players, from easy to hard, with their win rates."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _OTHERS = ("random", "mc:100", "mc:400", "ismcts:100", "ismcts:400", "net+search
 
 
 class Level(NamedTuple):
-    """How hard a player is to beat.
+    """The difficulty of an opponent.
 
     Attributes:
-        player: its name.
-        label: in a word.
-        says: what it scores.
+        player: name of the player.
+        label: one-word label.
+        says: description of its playing strength.
     """
 
     player: str
@@ -29,7 +29,7 @@ class Level(NamedTuple):
 
 
 def levels_of(spec: GameSpec) -> tuple[Level, ...]:
-    """Return the levels of a game: what the folder of its players says (`LEVELS`), or no more than chance."""
+    """Return the levels of a game from its agents package (`LEVELS`), or by default a random player."""
     module = f"agents.{spec.name}"
     if find_spec(module) is None or find_spec(f"{module}.levels") is None:
         return (Level("random", "Chance", "decides at random"),)
@@ -37,6 +37,6 @@ def levels_of(spec: GameSpec) -> tuple[Level, ...]:
 
 
 def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of players that may sit at tables besides the levels: none of them reads a file."""
+    """Return the names of the players offered in addition to the levels; none of them reads a file."""
     levels = {level.player for level in levels_of(spec)}
     return tuple(name for name in dict.fromkeys((*_OTHERS, *more)) if name not in levels)

@@ -1,4 +1,4 @@
-"""The line to a page: what it says, and what it is told."""
+"""WebSocket connection to a page: outgoing and incoming messages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ with needs("play"):
 __all__ = ["MOST_UNSENT", "Line"]
 
 MOST_UNSENT = 256
-"""Messages that may wait for a page to take them: as many as a game has."""
+"""Maximum number of unsent messages for a page: as many as a game has."""
 _MOST_UNSENT_CHARACTERS = 8 * 2**20
-"""Characters of these messages: all changes of a game, or some fifty whole views."""
+"""Maximum number of characters in unsent messages: all changes of a game, or about fifty full views."""
 _TAKES_WITHIN = 30.0
-"""Seconds that a page may need to take one."""
+"""Seconds within which a page must accept a message."""
 
 
 class Line:
-    """The line to a page.
+    """The WebSocket connection to a page.
 
-    Whoever tells a page something does not wait until the page has taken it: a device that has lost its network would
-    hold up everybody at its table. A page that takes nothing for long, or falls far behind, loses its line; once it
-    can, it comes back by itself and is shown the table as it is then.
+    Sending never waits for the page, so a disconnected client does not block the other players at its table. A page
+    that accepts nothing for long, or falls far behind, is disconnected. It reconnects automatically and receives the
+    current table.
 
     Args:
-        socket: the connection, accepted.
+        socket: the accepted connection.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -45,7 +45,7 @@ class Line:
         self._sending: asyncio.Task[None] | None = None
 
     def send(self, text: str) -> None:
-        """Send a message after all earlier ones; a page that is too far behind loses its line."""
+        """Queue a message; disconnect the page if it is too far behind."""
         if not self._unsent.full() and self._characters + len(text) <= _MOST_UNSENT_CHARACTERS:
             self._characters += len(text)
             self._unsent.put_nowait(text)
@@ -56,8 +56,8 @@ class Line:
         """Return the next message of the page.
 
         Raises:
-            TableError: if it is none that a page may send.
-            WebSocketDisconnect: if the page has gone.
+            TableError: if the message is invalid.
+            WebSocketDisconnect: if the page has disconnected.
         """
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
@@ -70,13 +70,13 @@ class Line:
         return message_of(text)
 
     async def serve(self, asked: Callable[[dict[str, Any]], None]) -> None:
-        """Do what the page asks and send what it is told, until it has gone or takes nothing any more.
+        """Handle the page's messages and send queued ones until it disconnects or stops accepting data.
 
         Args:
-            asked: does what a message asks; why that cannot be done (TableError, StoreError) is told the page.
+            asked: handles a message; its TableError or StoreError is sent to the page.
 
         Raises:
-            WebSocketDisconnect: if the page has gone.
+            WebSocketDisconnect: if the page has disconnected.
         """
         self._sending = asyncio.create_task(self._send())
         tasks = self._sending, asyncio.create_task(self._hear(asked))
@@ -104,4 +104,4 @@ class Line:
                 asked(await self.heard())
             except (TableError, StoreError) as problem:
                 self.send(packed({"type": "error", "message": str(problem)}))
-            await asyncio.sleep(0)  # others have their turn between two messages
+            await asyncio.sleep(0)  # let other tasks run between two messages

@@ -1,4 +1,4 @@
-"""Games and positions that are kept to be taken apart, in the database of the tables."""
+"""Games and positions saved for analysis, in the database of the tables."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MOST_TITLE = 120
 
 
 class Kept(NamedTuple):
-    """What the list says of a game or position.
+    """List entry of a saved game or position.
 
     Attributes:
-        name: part of its address.
-        title: what the pages call it.
-        made: when it was brought, in seconds since 1970.
-        decisions: how many there are; None: it is a position.
+        name: identifier, part of its address.
+        title: displayed title.
+        made: upload time, in seconds since 1970.
+        decisions: number of actions; None for a position.
     """
 
     name: str
@@ -41,13 +41,13 @@ class Kept(NamedTuple):
 
 
 class Study(NamedTuple):
-    """A game or a position that is taken apart.
+    """A game or position under analysis.
 
     Attributes:
-        name: part of its address.
-        title: what the pages call it.
-        record: the game; None: it is a position.
-        begin: the game before its first decision, or the position.
+        name: identifier, part of its address.
+        title: displayed title.
+        record: the game record; None for a position.
+        begin: the game before its first action, or the position.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Study(NamedTuple):
 
     @property
     def decisions(self) -> tuple[int, ...]:
-        """The decisions that were taken; none in a position."""
+        """The actions taken; empty for a position."""
         return () if self.record is None else self.record.decisions
 
     def after(self, number: int) -> BoardGame:
-        """Return the game after so many decisions.
+        """Return the game after a number of actions.
 
         Raises:
-            ValueError: if there are not so many.
+            ValueError: if the game has fewer actions.
         """
         if not 0 <= number <= len(self.decisions):
             raise ValueError(f"decisions: found {number}, expected 0 to {len(self.decisions)}")
@@ -75,10 +75,10 @@ class Study(NamedTuple):
 
 
 class Records:
-    """What is kept.
+    """The saved games and positions.
 
     Args:
-        store: whose database it is.
+        store: the store that owns the database.
     """
 
     def __init__(self, store: Store) -> None:
@@ -86,7 +86,7 @@ class Records:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Write what the block says, all or nothing; StoreError if that cannot be."""
+        """Run the block as one transaction; StoreError if it fails."""
         try:
             with self._rows:
                 yield
@@ -94,10 +94,10 @@ class Records:
             raise StoreError(f"{self._path}: cannot be written, so nothing has changed: {problem}") from None
 
     def add(self, found: Record | BoardGame) -> str:
-        """Keep a game or a position, and return its name.
+        """Save a game or a position and return its name.
 
         Raises:
-            ValueError: if there are too many already.
+            ValueError: if the limit is reached.
             StoreError: if it cannot be written.
         """
         if len(self) >= _MOST:
@@ -109,19 +109,19 @@ class Records:
         return name
 
     def __len__(self) -> int:
-        """Return how much is kept."""
+        """Return the number of saved items."""
         return int(self._rows.execute("SELECT count(*) FROM records").fetchone()[0])
 
     def has(self, name: str) -> bool:
-        """Return whether something is kept under a name."""
+        """Return whether an item of this name exists."""
         return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, most: int = -1) -> list[Kept]:
-        """Return what is kept, the newest first.
+        """Return the saved items, newest first.
 
         Args:
-            first: how much is left out before.
-            most: how much is returned at most; -1: all.
+            first: number of items to skip.
+            most: maximum number of items; -1 for all.
         """
         rows = self._rows.execute(
             "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records "
@@ -131,10 +131,10 @@ class Records:
         return [Kept(*row) for row in rows]
 
     def load(self, name: str) -> Study:
-        """Return what is kept under a name, replayed.
+        """Return a saved item, replayed.
 
         Raises:
-            TableError: if there is nothing, or it cannot be replayed any more.
+            TableError: if it does not exist or can no longer be replayed.
         """
         row = self._rows.execute("SELECT title, record FROM records WHERE name = ?", (name,)).fetchone()
         if row is None:
@@ -150,7 +150,7 @@ class Records:
         return Study(name, title, record, deal(record))
 
     def remove(self, name: str) -> None:
-        """Forget what is kept under a name; TableError if there is nothing, StoreError if it cannot be written."""
+        """Delete a saved item; TableError if it does not exist, StoreError if the database cannot be written."""
         with self._writing():
             gone = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not gone.rowcount:
@@ -158,7 +158,7 @@ class Records:
 
 
 def _title(found: Record | BoardGame) -> str:
-    """Return what the pages call a game or a position."""
+    """Return the displayed title of a game or position."""
     game = found.spec.name.capitalize()
     if isinstance(found, BoardGame):
         return f"{game}: a position of {found.num_players} players, round {found.round}"
@@ -169,14 +169,14 @@ def _title(found: Record | BoardGame) -> str:
 
 
 def record_of(table: Table, taken_back: int) -> Record:
-    """Return the game at a table.
+    """Return the record of the game at a table.
 
     Args:
-        table: over, or one where players sit alone: the record of any other game would show what is hidden.
-        taken_back: how many decisions the human there took back; the name of that seat says so.
+        table: a finished table, or one with players only; the record of any other game would reveal hidden cards.
+        taken_back: number of actions that the human took back; the seat's name in the record includes it.
 
     Raises:
-        ValueError: if a record would show what is hidden, or cannot say how the game began.
+        ValueError: if a record would reveal hidden cards, or cannot represent the start of the game.
     """
     if table.humans and not table.game.done:
         raise ValueError(f"table {table.name}: the game is not over, and its record would show cards that are hidden")

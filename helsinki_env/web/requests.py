@@ -1,4 +1,4 @@
-"""What may be asked of the server, checked: requests and the messages of a page."""
+"""Validation of requests to the server and of messages from pages."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 _JOINERS = "\u200c\u200d"
-"""Invisible characters that scripts and emoji are written with."""
+"""Invisible characters that scripts and emoji need."""
 
 
 def _plain(text: str) -> str:
-    """Return text; ValueError if it has characters that are not seen but change what is seen around them."""
+    """Return the text; ValueError if it has invisible characters that change how the text around them is displayed."""
     for letter in text:
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in _JOINERS:
             raise ValueError("expected a name without control characters")
@@ -39,9 +39,9 @@ def _plain(text: str) -> str:
 
 
 TOTAL = "x-total-count"
-"""The header that says how long a list is of which a part is sent."""
+"""Header with the total length of a list that is sent in part."""
 MOST_LISTED = 10_000
-"""Entries of a list that are sent at most, and if a request does not say how many."""
+"""Default and maximum number of list entries in a response."""
 Offset = Annotated[int, Query(ge=0, lt=2**31, description="entries of the list that are left out before")]
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="entries that are sent at most")]
 Name = Annotated[str, AfterValidator(_plain)]
@@ -49,7 +49,7 @@ Name = Annotated[str, AfterValidator(_plain)]
 
 
 class NewChair(BaseModel):
-    """Who is to sit at a seat."""
+    """The occupant of a seat."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -58,7 +58,7 @@ class NewChair(BaseModel):
 
 
 class Beginning(BaseModel):
-    """Where a game begins that goes on from one that is kept."""
+    """The starting point in a saved game."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -67,7 +67,7 @@ class Beginning(BaseModel):
 
 
 class NewTable(BaseModel):
-    """A table to be made."""
+    """A table to create."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -84,7 +84,7 @@ class NewTable(BaseModel):
     )
 
 
-#: The kinds of messages that a page may send, and the whole numbers that each brings.
+#: The message types that a page may send, with the integer fields of each.
 MESSAGES: dict[str, tuple[str, ...]] = {
     "sit": (),
     "decide": ("number", "action"),
@@ -106,13 +106,13 @@ _NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in n
 
 
 def message_of(text: str) -> dict[str, Any]:
-    """Return the message in a text: its type, numbers and texts.
+    """Return the message in a text: its type, integers and texts.
 
-    Any message may bring `once`, a text of the page's own by which the server knows a message that is sent again, and
-    a decision `more`, the ids of the decisions that follow it at once.
+    Any message may have `once`, a text chosen by the page that identifies the message if it is resent. A `decide`
+    message may have `more`, the ids of the actions that follow it immediately.
 
     Raises:
-        TableError: saying what was found and what is expected.
+        TableError: if the message is invalid; it names the value found and the value expected.
     """
     found = parse_json(text, TableError, "message")
     kind = found.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))

@@ -1,4 +1,4 @@
-"""Tables with people around them: pages that look at one, and the player that thinks there."""
+"""Tables with their connected pages and the player that is computing."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from helsinki_env.web.views import choices, picture, table_view
 __all__ = ["MOST_PAGES", "Page", "Room", "Rooms"]
 
 _MOST_DONE = 10_000
-"""Messages that are known when they come again."""
+"""Number of remembered message ids, to detect resent messages."""
 MOST_PAGES = 250
-"""Pages that may look at one table."""
+"""Maximum number of pages connected to one table."""
 _SOON = 0.5
-"""Seconds after which a view no longer says how long a player has been thinking."""
+"""Seconds after which a cached view no longer includes the time that a player has been computing."""
 _PACE = 0.4
-"""Seconds from one decision of a player to the next, so that one sees what happens."""
+"""Minimum seconds between two actions of players, so that users can follow the game."""
 _log = logging.getLogger(__name__)
 
 
 class Page:
-    """A browser that looks at a table.
+    """A browser page connected to a table.
 
     Args:
-        tell: takes a message to it, as text; whoever calls it does not wait for the page.
+        tell: sends it a message as text, without waiting for the page.
         mine: the seats that it plays.
 
     Attributes:
-        shown: the view that it was sent last, as text.
+        shown: the view sent last, as text.
     """
 
     def __init__(self, tell: Callable[[str], None], mine: tuple[int, ...]) -> None:
         self.tell, self.mine, self.shown = tell, mine, ""
-        #: The seat that was last let see its cards; several people at one device take turns.
+        #: The seat whose cards were shown last; several people at one device take turns.
         self.looking: int | None = mine[0] if len(mine) == 1 else None
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send it a message."""
+        """Send a message to the page."""
         self.tell(packed(message))
 
     def curtain(self, table: Table) -> int | None:
-        """Return the seat whose player must take the device before cards are shown; None: they may be shown."""
+        """Return the seat whose player must take the device before cards are shown, or None."""
         seat = table.game.seat
         if len(self.mine) < 2 or table.game.done:
             return None
@@ -61,13 +61,13 @@ class Page:
 
 
 class Room:
-    """A table, the pages that look at it, and the player that thinks.
+    """A table, its connected pages, and the player that is computing.
 
     Args:
         table: the table.
-        store: where its decisions are written.
-        thinkers: who asks players.
-        done: what pages call the messages that were carried out (`once`), the oldest first.
+        store: the database for its actions.
+        thinkers: the pool of player processes.
+        done: ids of the handled messages (`once`), oldest first.
     """
 
     def __init__(self, table: Table, store: Store, thinkers: Thinkers, done: dict[str, None] | None = None) -> None:
@@ -79,17 +79,18 @@ class Room:
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
         self._legal: list[dict[str, Any]] | None = None
-        #: Views as text by the seats of a page, the seat that looks and the curtain; and what turns one into another.
+        #: Views as text, by the seats of a page, the viewing seat and the hand-over screen; and the changes between
+        #: views.
         self._views: dict[tuple[Any, ...], str] = {}
         self._changes: dict[tuple[str, str], str] = {}
         self._viewed = 0.0
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats that somebody with this key plays; without a key those that need none.
+        """Return the seats that a key plays; without a key, those that need none.
 
         Raises:
-            TableError: if the key is that of no seat.
+            TableError: if the key matches no seat.
         """
         chairs = self.table.chairs
         seats = tuple(
@@ -99,10 +100,10 @@ class Room:
             raise TableError("key: this address is that of no seat of the table; open the link that was made for yours")
         return seats
 
-    # what pages see
+    # views for pages
 
     def _view(self, page: Page) -> str:
-        """Return what a page shows, as text; pages of the same seats share it."""
+        """Return the view of a page as text; pages of the same seats share it."""
         curtain, done = page.curtain(self.table), self.table.game.done
         viewer = page.looking if page.mine else None
         if viewer is None and page.mine and done:
@@ -134,7 +135,7 @@ class Room:
             adviser.forget()
 
     def tell(self) -> None:
-        """Send every page what has changed."""
+        """Send every page the changes."""
         self._views.clear()
         self._changes.clear()
         self._viewed = time.monotonic()
@@ -142,7 +143,7 @@ class Room:
             self._show(page)
 
     def _show(self, page: Page) -> None:
-        """Send a page what it does not show yet."""
+        """Send a page the changes since its last view."""
         before, after = page.shown, self._view(page)
         if before == after:
             return
@@ -152,17 +153,17 @@ class Room:
         page.shown = after
 
     def _show_later(self, page: Page) -> None:
-        """Send a page what others show already, and how long a player has been thinking since."""
+        """Send a page a view that others already show, with the time that a player has been computing."""
         self._show(page)
         now = time.monotonic()
         if self._task is not None and now - self._viewed > _SOON:
             page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
     def join(self, page: Page) -> None:
-        """Show a page the table.
+        """Send the table to a page.
 
         Raises:
-            TableError: if too many pages look at it.
+            TableError: if too many pages are connected.
         """
         if len(self.pages) >= MOST_PAGES:
             raise TableError(f"pages: found {MOST_PAGES} that look at this table, expected fewer; close some of them")
@@ -170,13 +171,13 @@ class Room:
         if not self._begin_to_think():
             self._show_later(page)
 
-    # what pages ask
+    # requests of pages
 
     def asked(self, page: Page, message: dict[str, Any]) -> None:
-        """Carry out a message of a page, once: a page sends it again if it does not know whether it has arrived.
+        """Handle a message of a page exactly once: a page resends a message whose delivery is uncertain.
 
         Raises:
-            TableError: if that cannot be done now; nothing has changed.
+            TableError: if the request is not possible now; nothing has changed.
             StoreError: if it cannot be written; nothing has changed.
         """
         once = message["once"]
@@ -203,7 +204,7 @@ class Room:
             self.go_on()
 
     def _turn_of(self, page: Page) -> None:
-        """Raise TableError if it is not a page's turn to decide."""
+        """Raise TableError if it is not the page's turn."""
         seat = self.table.game.seat
         if self.table.game.done:
             raise TableError("the game is over")
@@ -211,7 +212,7 @@ class Room:
             raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
 
     def _decide(self, number: int, action: int) -> Decision:
-        """Carry out a decision and write it, or neither."""
+        """Apply an action and write it, or do neither."""
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
         decision = self.table.decide(number, action, said)
         try:
@@ -244,7 +245,7 @@ class Room:
         try:
             self._store.go_back(self.table.name, to, gone)
         except sqlite3.Error as problem:
-            paused, self.table = self.table.paused, self._store.load(self.table.name)  # as it was
+            paused, self.table = self.table.paused, self._store.load(self.table.name)  # restore the saved state
             self.table.paused = paused
             raise StoreError(f"{self._store.path}: cannot be written, so nothing is taken back: {problem}") from None
         finally:
@@ -260,7 +261,7 @@ class Room:
 
     def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
-            return  # the table has moved on or gone back meanwhile: whoever still wants to know asks anew
+            return  # the table has changed in the meantime; a page that still needs the answer asks again
         words = {one["id"]: one["words"] for one in self._choices()}
         question = question_at(self.table, page, message, words)
         self._advisers.setdefault(page, Adviser(page.send, self._thinkers)).ask(question)
@@ -289,12 +290,12 @@ class Room:
     # players
 
     def go_on(self) -> None:
-        """Let a player think if it is its turn, and tell all pages."""
+        """Start the player whose turn it is, and update all pages."""
         if not self._begin_to_think():
             self.tell()
 
     def _begin_to_think(self) -> bool:
-        """Let a player think and tell all pages, if it is its turn and none does yet; return whether one begins."""
+        """Start the player to move unless one is already running and update all pages; return whether one started."""
         if self._task is not None or self.table.thinker is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()
@@ -317,30 +318,30 @@ class Room:
             self.table.paused = True
             self._message = f"The player cannot go on: {problem}"
             _log.warning("table %s: %s", self.table.name, problem)
-        except Exception as problem:  # a mistake of ours: people at the table shall not wait for nothing
+        except Exception as problem:  # internal error: report it, so that users do not wait forever
             self.table.paused = True
             self._message = f"The player cannot go on: {type(problem).__name__}: {problem}"
             _log.exception("table %s", self.table.name)
         finally:
-            if self._task is asyncio.current_task():  # nobody has stopped it and started another one since
+            if self._task is asyncio.current_task():  # no other task has replaced this one
                 self._task = None
         self.tell()
 
     def _stop(self) -> asyncio.Task[None] | None:
-        """Stop the player that thinks, and return what ends soon; it decides nothing any more."""
+        """Cancel the computing player and return its task, which ends soon; it takes no further action."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
         return task
 
     def left(self, page: Page) -> None:
-        """Forget a page that has gone."""
+        """Remove a disconnected page."""
         self.pages.discard(page)
         if page in self._advisers:
             self._advisers.pop(page).forget()
 
     async def close(self) -> None:
-        """Stop what goes on."""
+        """Stop all tasks."""
         for adviser in self._advisers.values():
             adviser.forget()
         if (task := self._stop()) is not None:
@@ -348,11 +349,11 @@ class Room:
 
 
 class Rooms:
-    """All tables with people around them.
+    """All tables with connected pages.
 
     Args:
-        store: where tables are kept.
-        thinkers: who asks players.
+        store: the database of the tables.
+        thinkers: the pool of player processes.
     """
 
     def __init__(self, store: Store, thinkers: Thinkers) -> None:
@@ -361,13 +362,13 @@ class Rooms:
         self._done: dict[str, None] = {}
 
     def open(self, name: str) -> Room:
-        """Return the room of a table; TableError if there is none."""
+        """Return the room of a table; TableError if the table does not exist."""
         if name not in self._open:
             self._open[name] = Room(self.store.load(name), self.store, self.thinkers, self._done)
         return self._open[name]
 
     async def leave(self, room: Room, page: Page | None) -> None:
-        """A page has gone, or was refused (None); the last one takes the room with it."""
+        """Handle a page that has disconnected or was rejected (None); the last page closes the room."""
         if page is not None:
             room.left(page)
         if not room.pages:
@@ -375,10 +376,10 @@ class Rooms:
             await room.close()
 
     async def remove(self, name: str) -> None:
-        """Forget a table.
+        """Delete a table.
 
         Raises:
-            TableError: if there is none, or somebody looks at it.
+            TableError: if the table does not exist or has connected pages.
         """
         if name in self._open:
             raise TableError(f"table {name}: somebody looks at it; close its pages first")
@@ -386,7 +387,7 @@ class Rooms:
         self.store.remove(name)
 
     async def close(self) -> None:
-        """Stop everything."""
+        """Stop all tasks."""
         for room in list(self._open.values()):
             await room.close()
         self._open.clear()

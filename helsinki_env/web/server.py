@@ -1,4 +1,4 @@
-"""The server: pages, requests, and a WebSocket for what happens at a table."""
+"""Web server: pages, HTTP routes, and a WebSocket for the events at a table."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ with needs("play"):
 __all__ = ["STATIC", "Settings", "create_app"]
 
 _SIT_WITHIN = 10.0
-"""Seconds that a page may take to say who it is."""
+"""Seconds within which a page must identify itself."""
 _MOST_TABLES = 10_000
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the server is run.
+    """Server settings.
 
     Attributes:
         data: folder of the database.
-        token: what requests must bring; empty: the server is on loopback.
-        players: names of players that may sit at tables besides those that every server offers.
+        token: the token that requests must present; empty if the server listens on loopback.
+        players: names of additional players that may sit at tables.
     """
 
     data: Path
@@ -64,7 +64,7 @@ class Settings:
 
 
 def create_app(settings: Settings) -> Any:
-    """Return the application (ASGI).
+    """Return the ASGI application.
 
     Raises:
         StoreError: if the database cannot be used.
@@ -85,7 +85,7 @@ def create_app(settings: Settings) -> Any:
         thinkers.close()
         store.close()
 
-    # No documentation pages: they load their scripts from a network.
+    # FastAPI's documentation pages load scripts from a network, so they are disabled.
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     _answer_errors(app)
     _add_pages(app, store)
@@ -97,7 +97,7 @@ def create_app(settings: Settings) -> Any:
 
 
 def _play_once() -> None:
-    """Take a decision in every game, and look at its component files, so that nobody waits for what is loaded once."""
+    """Take one action in every game and list its component files, so that first requests do not wait for loading."""
     for spec in map(spec_named, game_names()):
         if spec.touches is not None:
             offered_options(spec)
@@ -108,13 +108,13 @@ def _play_once() -> None:
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Every error is one sentence."""
+    """Answer every error with one sentence."""
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, problem: RequestValidationError) -> JSONResponse:
         said = []
         for one in problem.errors()[:5]:
-            broken = one["type"] == "json_invalid"  # then the place is a number of letters
+            broken = one["type"] == "json_invalid"  # then the location is a character offset
             where = "body" if broken else ".".join(str(part) for part in one["loc"] if part != "body") or "body"
             said.append(f"{where}: found {shown(one.get('input'))}: {one['msg']}")
         return error("; ".join(said), 422)
@@ -155,13 +155,13 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Recor
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
-        """Which games there are, and what a table of each may be."""
-        specs = sorted(map(spec_named, game_names()), key=lambda spec: not spec.unnamed)  # the usual one first
+        """Return the games and the options of their tables."""
+        specs = sorted(map(spec_named, game_names()), key=lambda spec: not spec.unnamed)  # the default game first
         return [_described(spec, settings) for spec in specs if spec.touches]
 
     @app.get("/api/tables")
     async def tables(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
-        """The tables that are kept, the newest first; the header X-Total-Count says how many there are."""
+        """Return the saved tables, newest first; the header X-Total-Count gives their total number."""
         kept = rooms.store.all(offset, limit)
         answer.headers[TOTAL] = str(len(rooms.store))
         over = await finished.among(kept)
@@ -169,7 +169,7 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Recor
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
-        """Make a table; `links` has the address of each human's seat if everybody gets one."""
+        """Create a table; `links` has the address of each human's seat if every human gets one."""
         if len(rooms.store) >= _MOST_TABLES:
             raise ValueError(f"tables: found {_MOST_TABLES:,}, which is enough; remove some first")
         table = _new_table(wanted, settings, records)
@@ -183,7 +183,7 @@ def _add_requests(app: FastAPI, settings: Settings, rooms: Rooms, records: Recor
 
     @app.delete("/api/tables/{name}")
     async def remove(name: str) -> dict[str, Any]:
-        """Forget a table."""
+        """Delete a table."""
         await rooms.remove(name)
         return {"table": name}
 
@@ -213,7 +213,7 @@ def _listed(kept: Kept, over: bool) -> dict[str, Any]:
 
 
 def _link(table: Table, seat: int) -> str:
-    """Return the address of a seat. What stands behind the # is never sent to a server, nor written to its log."""
+    """Return the address of a seat. The fragment after the # is never sent to a server or written to its log."""
     return f"/tables/{table.name}#key={table.chairs[seat].key}"
 
 
@@ -274,13 +274,13 @@ def _add_socket(app: FastAPI, settings: Settings, rooms: Rooms) -> None:
             room.join(page)
             await line.serve(partial(room.asked, page))
         except TableError as problem:
-            with suppress(WebSocketDisconnect, RuntimeError):  # it may have gone already
+            with suppress(WebSocketDisconnect, RuntimeError):  # the page may have disconnected
                 await socket.send_json({"type": "refused", "message": str(problem)})
                 await socket.close(4400, "refused")
         except TimeoutError:
             await socket.close(4408, "a page must first say who it is")
         except (WebSocketDisconnect, RuntimeError):
-            pass  # the page has gone
+            pass  # the page has disconnected
         finally:
             if room is not None:
                 await rooms.leave(room, page)

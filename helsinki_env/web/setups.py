@@ -1,4 +1,4 @@
-"""What may be chosen before a game on a page: what the game itself says (`GameSpec.setups`), and its component file."""
+"""Game options on the setup page: those that the game declares (`GameSpec.setups`), and its component file."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def _files_of(game: str) -> tuple[str, ...]:
 
 
 def _component_files(spec: GameSpec) -> tuple[str, ...]:
-    """Return the names of the shipped component files that are of a game, that of the box first."""
+    """Return the names of the game's bundled component files, that of the published game first."""
     return _files_of(spec.name)
 
 
 def _fits(spec: GameSpec, name: str) -> bool:
     try:
         spec.config(components=name)
-    except ValueError:  # it is of another game
+    except ValueError:  # a component file of another game
         return False
     return True
 
 
 def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
-    """Return what may be chosen, as plain data for a page: yes or no, several of some choices, or one of them."""
+    """Return the options as plain data: a switch, a selection of several choices, or a selection of one."""
     files = _component_files(spec)
     offered = [setup.to_dict() for setup in spec.setups]
     if len(files) > 1:
@@ -49,7 +49,7 @@ def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
 
 
 def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the configuration was chosen; ValueError for what no page offers."""
+    """Return the configuration arguments for the chosen options; ValueError for an option that is not offered."""
     setups = {setup.name: setup for setup in spec.setups}
     known = [option["name"] for option in offered_options(spec)]
     chosen: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def labels_of(spec: GameSpec, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return in words what was chosen."""
+    """Return the labels of the chosen options."""
     labels = [setup.label for setup in spec.setups if given.get(setup.name)]
     file = given.get(_COMPONENTS, _component_files(spec)[0])
     return (*labels, *([f"component file {file}"] if file != _component_files(spec)[0] else []))

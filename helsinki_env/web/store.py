@@ -1,4 +1,4 @@
-"""Tables on the disk: an SQLite database with a row for each decision, written before anybody is shown it."""
+"""SQLite storage of tables: one row per action, written before any page shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
 __all__ = ["Kept", "Store", "StoreError", "data_folder"]
 
-#: What brings a database of a version to the next one; a new one goes through all of them.
+#: Migrations from each schema version to the next; a new database runs all of them.
 _STEPS = (
     """
 CREATE TABLE tables (
@@ -76,13 +76,13 @@ ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether it wa
 
 
 class StoreError(UserError):
-    """A database that is none of these, or cannot be read or written; the message names the file."""
+    """Raised if a database is invalid, unreadable or not writable; the message names the file."""
 
 
 class Kept(NamedTuple):
-    """What the list of tables says of one.
+    """List entry of a table.
 
-    `made` and `last`, its latest decision, are in seconds since 1970; `over` is None if nobody knows.
+    `made` and `last`, the time of its latest action, are in seconds since 1970; `over` is None if unknown.
     """
 
     name: str
@@ -108,13 +108,13 @@ def data_folder() -> Path:
 
 
 class Store:
-    """The tables of a folder. One process at a time writes them.
+    """The tables in a folder. Only one process at a time may write them.
 
     Args:
-        folder: made if it is missing.
+        folder: created if it does not exist.
 
     Raises:
-        StoreError: if the file is no such database, or of a later version.
+        StoreError: if the file is not such a database, or has a later schema version.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -128,16 +128,16 @@ class Store:
             ) from None
 
     def _open(self) -> None:
-        # Transactions are begun by `with self.rows`, and one thread alone uses the connection.
+        # `with self.rows` begins a transaction, and only one thread uses the connection.
         locks = has_locks(self.path.parent)
         address = self.path.absolute().as_uri() + ("" if locks else "?vfs=unix-none")
         self.rows = sqlite3.connect(address, timeout=5, check_same_thread=False, uri=True)
         if locks:
             self.rows.execute("PRAGMA journal_mode = WAL")
-        else:  # WAL needs locks, but for one who has the file alone
+        else:  # WAL needs locks, except with exclusive access
             for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "locking_mode = NORMAL"):
                 self.rows.execute(f"PRAGMA {pragma}").fetchall()
-        self.rows.execute("PRAGMA synchronous = NORMAL")  # whatever kills the process, what was written stays
+        self.rows.execute("PRAGMA synchronous = NORMAL")  # committed data survives a killed process
         self.rows.execute("PRAGMA foreign_keys = ON")
         version = self.rows.execute("PRAGMA user_version").fetchone()[0]
         foreign = version == 0 and self.rows.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -148,11 +148,11 @@ class Store:
                 self.rows.executescript(f"BEGIN; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
 
     def close(self) -> None:
-        """Write what is left, and let go of the file."""
+        """Write pending data and close the file."""
         self.rows.close()
 
     def add(self, table: Table) -> None:
-        """Keep a new table, with the decisions that it begins with."""
+        """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
         with self.rows:
@@ -164,13 +164,13 @@ class Store:
                 self._insert(table.name, decision)
 
     def remove(self, name: str) -> None:
-        """Forget a table."""
+        """Delete a table."""
         with self.rows:
             for rows in ("taken_back", "decisions", "tables"):
-                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # names of ours
+                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
     def write(self, name: str, decision: Decision) -> None:
-        """Keep a decision."""
+        """Save an action."""
         with self.rows:
             self._insert(name, decision)
 
@@ -181,7 +181,7 @@ class Store:
         )
 
     def go_back(self, name: str, to: int, taken_back: Sequence[Decision] = ()) -> None:
-        """Forget the decisions of a table from a number on; keep which of them were taken back."""
+        """Delete the actions of a table from a number on, and record which of them were taken back."""
         with self.rows:
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
             self.rows.executemany(
@@ -190,23 +190,23 @@ class Store:
             )
 
     def taken_back(self, name: str) -> int:
-        """Return how many decisions of a table were taken back."""
+        """Return the number of actions of a table that were taken back."""
         return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
 
     def __len__(self) -> int:
-        """Return how many tables are kept."""
+        """Return the number of saved tables."""
         return int(self.rows.execute("SELECT count(*) FROM tables").fetchone()[0])
 
     def has(self, name: str) -> bool:
-        """Return whether there is a table of a name."""
+        """Return whether a table of this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, most: int = -1) -> list[Kept]:
-        """Return what is kept, the newest first.
+        """Return the saved tables, newest first.
 
         Args:
-            first: how many tables are left out before.
-            most: how many are returned at most; -1: all.
+            first: number of tables to skip.
+            most: maximum number of tables; -1 for all.
         """
         rows = self.rows.execute(
             "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
@@ -223,15 +223,15 @@ class Store:
         return found
 
     def looked(self, kept: Kept, over: bool) -> None:
-        """Keep whether the game of a table is over."""
+        """Save whether the game of a table is over."""
         with self.rows:
             self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (kept.last, over, kept.name))
 
     def load(self, name: str) -> Table:
-        """Return a table as it stood at its last decision.
+        """Return a table in its state after the last action.
 
         Raises:
-            TableError: if there is none of that name, or it cannot be played any more.
+            TableError: if it does not exist or can no longer be played.
         """
         row = self.rows.execute(
             "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
@@ -250,9 +250,9 @@ class Store:
 
 
 def _make_private(folder: Path, path: Path) -> None:
-    """Make the folder and the file, and let nobody else on this machine read them: seeds and keys are in there.
+    """Create the folder and the file, readable only by this user, because the file contains seeds and keys.
 
-    A folder that holds other things as well stays as open as it is.
+    A folder that holds other files keeps its permissions.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,4 +1,4 @@
-"""One table: who sits there, what was decided, and what may be taken back. All follows from beginning and decisions."""
+"""A table: its seats, its actions, and what can be undone. The start and the actions determine everything else."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from helsinki_env.engine.spec import spec_of
 __all__ = ["HUMAN", "Chair", "Decision", "Table", "TableError"]
 
 HUMAN = "human"
-"""The name that stands for somebody in front of a page where players have their names."""
+"""The player name that denotes a person in front of a page."""
 
 
 class TableError(UserError):
-    """What cannot be done at a table now; the message says what was asked, and what is possible."""
+    """Raised for a request that a table cannot fulfill now; the message names the request and the alternatives."""
 
 
 class Chair(NamedTuple):
-    """Who sits at a seat.
+    """The occupant of a seat.
 
     Attributes:
         player: `HUMAN`, or the name of a player (`agents.registry`).
-        name: what the pages call them.
-        key: the secret of the seat's own link; empty: whoever sits in front of this machine may play it.
+        name: displayed name.
+        key: secret of the seat's own link; empty if anyone at this machine may play the seat.
     """
 
     player: str
@@ -39,14 +39,14 @@ class Chair(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision that was taken.
+    """An action that was taken.
 
     Attributes:
-        number: how many were taken before it.
-        seat: whose it was.
-        action: its id.
-        said: it in words, for the log, such as "moved 2 spaces".
-        turn: how many times the seat to move had changed before it.
+        number: number of actions before it.
+        seat: the acting seat.
+        action: id of the action.
+        said: description for the log, such as "moved 2 spaces".
+        turn: number of changes of the seat to move before it.
     """
 
     number: int
@@ -61,18 +61,18 @@ class Table:
     """A table and its game.
 
     Args:
-        name: of the table, unique, part of its address.
-        title: what the pages call it.
-        config: what is played.
-        seed: of the deck and of the players' chance.
-        chairs: who sits where, one for each seat.
-        told: what was decided so far, (seat, action, words) each.
-        start: JSON of the position that it began with; empty: the game that the seed deals.
+        name: unique name, part of its address.
+        title: displayed title.
+        config: game configuration.
+        seed: seed of the deal and of the players' random keys.
+        chairs: occupants, one for each seat.
+        told: previous actions, each (seat, action, words).
+        start: JSON of the starting position; empty for the game that the seed deals.
 
     Attributes:
-        game: as it stands.
-        decisions: what was decided.
-        paused: whether players wait.
+        game: current state of the game.
+        decisions: actions taken so far.
+        paused: whether players are paused.
     """
 
     name: str
@@ -85,11 +85,11 @@ class Table:
     game: BoardGame = field(init=False, repr=False)
     decisions: list[Decision] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
-    #: For each decision, whether somebody saw by it what had been hidden from all.
+    #: For each action, whether it showed anyone what had been hidden from all.
     _revealing: list[bool] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        """Deal the game and carry out what was decided."""
+        """Deal the game and apply the previous actions."""
         self.game = self._beginning()
         for seat, action, said in self.told:
             if self.game.done or seat != self.game.seat:
@@ -98,7 +98,7 @@ class Table:
         self.told = ()
 
     def _beginning(self) -> BoardGame:
-        """Return the game before its first decision."""
+        """Return the game before its first action."""
         spec = spec_of(self.config)
         if not self.start or spec.from_dict is None:
             return spec.game(self.config, seed=self.seed)
@@ -107,12 +107,12 @@ class Table:
 
     @property
     def number(self) -> int:
-        """How many decisions were taken."""
+        """The number of actions taken."""
         return len(self.decisions)
 
     @property
     def thinker(self) -> str | None:
-        """The player who is to decide now; None if the game is over or a human is to decide."""
+        """The player to move; None if the game is over or a human is to move."""
         player = self.chairs[self.game.seat].player
         return None if self.game.done or player == HUMAN else player
 
@@ -121,18 +121,18 @@ class Table:
         """The seats that humans play."""
         return tuple(seat for seat, chair in enumerate(self.chairs) if chair.player == HUMAN)
 
-    # what may be done
+    # actions and undoing them
 
     def decide(self, number: int, action: int, said: str) -> Decision:
-        """Carry out a decision of the seat to move.
+        """Apply an action of the seat to move.
 
         Args:
-            number: how many decisions whoever decides has seen: a page that is behind must not decide.
-            action: the id of the decision.
-            said: the decision in words.
+            number: number of actions that the sender has seen; an outdated page must not act.
+            action: id of the action.
+            said: description of the action.
 
         Raises:
-            TableError: if the page is behind or the decision is not legal; nothing has changed.
+            TableError: if the page is outdated or the action is illegal; nothing has changed.
         """
         self.check_number(number)
         seat, before = self.game.seat, self.game.clone()
@@ -146,14 +146,14 @@ class Table:
         return decision
 
     def check_number(self, number: int) -> None:
-        """Raise TableError if a page has seen another number of decisions than were taken."""
+        """Raise TableError if a page has seen a different number of actions."""
         if number != self.number:
             raise TableError(
                 f"number: found {shown(number)}, expected {self.number}: the table has moved on since then"
             )
 
     def check_together(self, actions: Sequence[int]) -> None:
-        """Raise TableError if decisions of the seat to move are not legal one after the other."""
+        """Raise TableError unless the actions of the seat to move are legal in this order."""
         after = self.game.clone()
         for action in actions:
             if after.done or after.seat != self.game.seat:
@@ -172,14 +172,14 @@ class Table:
         return last.turn + (last.seat != seat)
 
     def turn(self) -> list[Decision]:
-        """Return the decisions of the turn in progress, the first one first."""
+        """Return the actions of the current turn, in order."""
         if not self.decisions or self.game.done or self.decisions[-1].seat != self.game.seat:
             return []
         turn = self.decisions[-1].turn
         return [decision for decision in self.decisions if decision.turn == turn]
 
     def undoable(self) -> int | None:
-        """Return the number of the first decision of this turn since which nothing hidden was seen, or None."""
+        """Return the number of this turn's first action after which nothing hidden was revealed, or None."""
         first = None
         for decision in reversed(self.turn()):
             if self._revealing[decision.number]:
@@ -188,10 +188,10 @@ class Table:
         return first
 
     def undo(self, number: int, to: int) -> None:
-        """Take back decisions of the turn in progress, up to one that `undoable` allows.
+        """Undo actions of the current turn, back to one that `undoable` allows.
 
         Raises:
-            TableError: if it is too late for that.
+            TableError: if they can no longer be undone.
         """
         self.check_number(number)
         first = self.undoable()
@@ -201,20 +201,20 @@ class Table:
         self._go_back(to)
 
     def may_take_back(self) -> list[int]:
-        """Return the numbers of decisions that the only human at the table may take back, whatever was seen since."""
+        """Return the numbers of the actions that the only human may take back, regardless of what was revealed."""
         if len(self.humans) != 1:
             return []
         return [decision.number for decision in self.decisions if decision.seat == self.humans[0]]
 
     def take_back(self, number: int, to: int) -> list[Decision]:
-        """Go back to before an own decision, against players only, and return what is taken back.
+        """Return to the position before an own action in a game against players only; return the actions taken back.
 
         Args:
-            number: how many decisions were seen. Players may have decided since: that is taken back, too.
-            to: the number of the own decision.
+            number: number of actions that the page has seen. Later actions of players are taken back, too.
+            to: number of the own action.
 
         Raises:
-            TableError: if it is no such decision.
+            TableError: if `to` is not such an action.
         """
         if not to < number <= self.number:
             self.check_number(number)
@@ -234,16 +234,16 @@ class Table:
             self.game.step(decision.action)
 
     def forget_last(self) -> None:
-        """Go back to before the last decision, which could not be kept."""
+        """Return to the position before the last action, which could not be saved."""
         self._go_back(self.number - 1)
 
-    # what players get
+    # inputs of players
 
     def question(self) -> tuple[Any, Any, Any]:
-        """Return what the player to move gets: observation int8 (1, F), mask int8 (1, A), random word uint64 (1,).
+        """Return the player's inputs: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,).
 
-        The word depends on the seed, the seat and how often the seat has decided: a game that is gone back to goes on
-        as it did.
+        The key depends on the seed, the seat and the seat's number of actions, so a game that is rewound repeats
+        itself.
         """
         seat = self.game.seat
         word = seat_word(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
@@ -251,6 +251,6 @@ class Table:
 
 
 def reveals(before: BoardGame, after: BoardGame) -> bool:
-    """Return whether a decision showed anybody what had been hidden from all: it cannot be undone."""
+    """Return whether an action revealed hidden information to anyone, so that it cannot be undone."""
     fields = before.spec.reveals
     return any(not np.array_equal(before.state[name], after.state[name]) for name in fields)

@@ -1,4 +1,4 @@
-"""Players that think in processes of their own, so that a slow one keeps nobody else waiting and can be stopped."""
+"""Player workers: players run in separate processes, so that a slow one blocks nothing and can be stopped."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from helsinki_env.stopping import interrupts_held
 __all__ = ["MOST_WORKERS", "PlayerFailedError", "Thinkers"]
 
 MOST_WORKERS = 8
-"""Most processes; players beyond wait for one of them."""
+"""Maximum number of processes; further requests wait for a free one."""
 _KEPT = 2
-"""Processes that stay when nobody thinks."""
+"""Number of idle processes that are not ended."""
 _IDLE = 60.0
-"""Seconds after which the others are ended: to start one takes longer than most players think."""
+"""Seconds after which other idle processes end; starting one takes longer than most players need for an action."""
 _BEHIND = 5
-"""How far players stand back behind the server, which has little to do and whom everybody waits for (`os.nice`)."""
+"""Niceness of player processes relative to the server, which does little work and must respond quickly (`os.nice`)."""
 
 
 class PlayerFailedError(RuntimeError):
-    """A player that raised an error, or whose process ended; the message says what happened."""
+    """Raised if a player raises an error or its process ends; the message describes the cause."""
 
 
 @lru_cache(maxsize=16)
@@ -49,13 +49,13 @@ def _judged(config: str, name: str, *rows: Any) -> list[Opinion]:
     return opinions(_player(config, name), config_from_dict(json.loads(config)), *rows)
 
 
-#: What a process is asked for, and what answers it.
+#: The request types of a process and their handlers.
 _ANSWERS: dict[str, Callable[..., Any]] = {"decide": _decided, "judge": _judged}
 
 
 def _work(questions: Connection) -> None:
-    """Answer questions until there are no more: what a process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which ends its processes itself
+    """Answer requests until the connection closes; the main function of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the server, which ends its processes
     if hasattr(os, "nice"):
         os.nice(_BEHIND)
     warnings = list[str]()
@@ -67,15 +67,15 @@ def _work(questions: Connection) -> None:
             return
         try:
             answer: tuple[str, Any] = ("said", _ANSWERS[kind](config, name, *given))
-        except Exception as problem:  # a player may be anybody's, and must not end the process
-            whole = isinstance(problem, ValueError | ImportError)  # a sentence that says what is wrong
+        except Exception as problem:  # a third-party player must not end the process
+            whole = isinstance(problem, ValueError | ImportError)  # the message is self-explanatory
             answer = ("failed", str(problem) if whole else f"{type(problem).__name__}: {problem}")
         questions.send((*answer, tuple(warnings)))
         warnings.clear()
 
 
 class _Worker:
-    """A process and the line to it."""
+    """A process and its connection."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -87,7 +87,7 @@ class _Worker:
         self.last_used, self.ended = 0.0, False
 
     def ask(self, question: Any) -> tuple[str, Any, tuple[str, ...]]:
-        """Return the answer; if there is none, the process is gone when the error is raised."""
+        """Return the answer; if there is none, the process has ended when the error is raised."""
         try:
             self.line.send(question)
             answer: tuple[str, Any, tuple[str, ...]] = self.line.recv()
@@ -103,7 +103,7 @@ class _Worker:
 
 
 class Thinkers:
-    """Processes that ask players, as many as are needed up to `MOST_WORKERS`."""
+    """Pool of player processes, started on demand up to `MOST_WORKERS`."""
 
     def __init__(self) -> None:
         self._idle: list[_Worker] = []
@@ -113,43 +113,43 @@ class Thinkers:
         self._closed = False
 
     def begin(self) -> None:
-        """Start a process ahead of the first question."""
+        """Start a process before the first request."""
         self._rest(self._new())
 
     def _new(self) -> _Worker:
-        # Without a thread: a start that is cancelled halfway would leave a process that nobody counts.
+        # Not in a thread: a start that is canceled halfway would leave a process that is not tracked.
         worker = _Worker()
         self._all.add(worker)
         return worker
 
     async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
-        """Return a player's decision. Who cancels this stops the player.
+        """Return a player's action. Canceling the call stops the player.
 
         Args:
-            config: what is played.
-            player: the player's name.
-            question: observation, mask and random word, as `Table.question` gives them.
+            config: game configuration.
+            player: name of the player.
+            question: observation, mask and random key, as returned by `Table.question`.
 
         Raises:
-            PlayerFailedError: if there is no answer.
+            PlayerFailedError: if the player gives no answer.
         """
         return int(await self._ask("decide", config, player, *question))
 
     async def opinions(
         self, config: Any, judge: str, observations: Any, masks: Any, words: Any, also: Any = None
     ) -> list[Opinion]:
-        """Return what a player thinks of decisions, see `agents.opinion.opinions`. Who cancels this stops the player.
+        """Return a player's evaluations, see `agents.opinion.opinions`. Canceling the call stops the player.
 
         Args:
-            config: what is played.
-            judge: the player's name.
-            observations: int8 (B, F), as `agents.analysis.questions` gives them.
-            masks: int8 (B, A), likewise.
-            words: uint64 (B,), likewise.
-            also: decisions that are looked at whatever the player looks at, int64 (B,).
+            config: game configuration.
+            judge: name of the evaluator.
+            observations: int8 (B, F), as returned by `agents.analysis.questions`.
+            masks: int8 (B, A), from the same function.
+            words: random keys uint64 (B,), from the same function.
+            also: int64 (B,), actions to evaluate in addition to those that the player examines.
 
         Raises:
-            PlayerFailedError: if there is no answer, as the player does not judge or does not fit the game.
+            PlayerFailedError: if there is no answer because the player does not evaluate or does not fit the game.
         """
         found: list[Opinion] = await self._ask("judge", config, judge, observations, masks, words, also)
         return found
@@ -184,7 +184,7 @@ class Thinkers:
         return answer
 
     def _take_back(self, worker: _Worker, answering: asyncio.Future[Any]) -> None:
-        """Let a process rest that has answered, and forget one that has ended; only then is its place free."""
+        """Return a process to the pool, or remove it if it has ended; only then is its slot free."""
         failed = answering.cancelled() or answering.exception() is not None
         if failed or worker.ended:
             self._end(worker)
@@ -193,7 +193,7 @@ class Thinkers:
         self._free.release()
 
     def _rest(self, worker: _Worker) -> None:
-        """Let a process wait for its next question; the last one to rest is the next to be asked."""
+        """Make a process idle; the process that became idle last gets the next request."""
         loop = asyncio.get_running_loop()
         worker.last_used = loop.time()
         self._idle.append(worker)

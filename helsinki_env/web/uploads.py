@@ -1,4 +1,4 @@
-"""What somebody brings to be taken apart: a position, a record, or a file of many; checked, and told apart."""
+"""Uploads for analysis: detection and validation of a position, a game record, or a file of records."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ __all__ = ["Games", "UploadError", "chosen", "games_in", "is_position", "read_po
 
 _MOST_LINES = 200_000
 _PARQUET = b"PAR1"
-#: The key with which messages of records and positions begin, and the place that those of the JSON reader end with.
+#: The key at the start of error messages for records and positions.
+#: Also the location at the end of JSON reader messages.
 _KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*)(?:, [^:]*)?: ")
 _JSON_PLACE = re.compile(r"\(line (\d+), column (\d+)\)")
 
 
 class UploadError(UserError):
-    """What was brought cannot be used; the message names the key.
+    """Raised if an upload is invalid; the message names the key.
 
     Attributes:
-        place: where in the text that is, None if that is not known.
+        place: location in the text, or None if unknown.
     """
 
     def __init__(self, message: str, place: Place | None = None) -> None:
@@ -37,25 +38,25 @@ class UploadError(UserError):
 
 
 class Games(Protocol):
-    """Games that were brought.
+    """Uploaded games.
 
     Attributes:
-        count: how many.
+        count: number of games.
     """
 
     count: int
 
     def records(self, first: int, most: int) -> list[Record]:
-        """Return records from number `first`, from 0, on; raises ValueError for those that cannot be replayed."""
+        """Return records from index `first` (0-based) on; raise ValueError if one cannot be replayed."""
         ...
 
 
 class _Lines:
-    """Records as text, one a line; or a single one, over as many lines as it likes.
+    """Records as text, one per line, or a single one over any number of lines.
 
     Args:
         text: the whole text.
-        pieces: of the text, one for each record: where it begins, and the record.
+        pieces: for each record, its offset and its text.
     """
 
     def __init__(self, text: str, pieces: list[tuple[int, str]]) -> None:
@@ -83,14 +84,14 @@ class _Lines:
 
 
 def games_in(content: bytes) -> Games | BoardGame:
-    """Return the games in a file or a text, or the position in it.
+    """Return the games or the position in a file or text.
 
     Args:
-        content: a Parquet file of ``helsinki arena``, or text: records, one a line, or the JSON of one record or
+        content: a Parquet file of ``helsinki arena``, or text: records, one per line, or the JSON of one record or
             position.
 
     Raises:
-        UploadError: if it is nothing of that.
+        UploadError: if the content is none of these.
     """
     if content.startswith(_PARQUET):
         from agents.arena.alone import GamesAlone
@@ -111,7 +112,7 @@ def games_in(content: bytes) -> Games | BoardGame:
 
 
 def _pieces(text: str) -> list[tuple[int, str]]:
-    """Return the lines of a text that are not blank, with where each begins."""
+    """Return the non-blank lines of a text with their offsets."""
     if text.count("\n") >= _MOST_LINES:
         raise UploadError(f"text: found more than {_MOST_LINES:,} lines, expected fewer")
     found, start = [], 0
@@ -144,7 +145,7 @@ def _parsed(text: str) -> Any:
 
 
 def is_position(data: Any) -> bool:
-    """Return whether plain data means a position: records name their game by a key of that name."""
+    """Return whether plain data describes a position: a mapping with the key `game` or `seats`."""
     return isinstance(data, Mapping) and ("game" in data or "seats" in data)
 
 
@@ -152,7 +153,7 @@ def read_position(text: str) -> BoardGame:
     """Return the game in the JSON of a position.
 
     Raises:
-        UploadError: naming the key, and where it stands in the text.
+        UploadError: naming the key and its location in the text.
     """
     try:
         data = _read(text, "position")
@@ -167,7 +168,7 @@ def read_position(text: str) -> BoardGame:
 
 
 def _check_components(data: Entry) -> None:
-    """See to it that no file is read but those that are shipped: what is brought may be from anybody."""
+    """Allow only bundled component files, because uploads are untrusted."""
     if isinstance(data.value, Mapping) and data["components"].given:
         name, known = data["components"].value, list_yaml("components")
         if not isinstance(name, str) or name not in known:
@@ -175,7 +176,7 @@ def _check_components(data: Entry) -> None:
 
 
 def _place(text: str, message: str) -> Place | None:
-    """Return the place in a text in JSON that a message is about."""
+    """Return the location in a JSON text that an error message refers to."""
     if broken := _JSON_PLACE.search(message):
         line, column = int(broken[1]), int(broken[2])
         start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
@@ -185,14 +186,14 @@ def _place(text: str, message: str) -> Place | None:
 
 
 def told(found: Games | BoardGame, most: int) -> dict[str, Any]:
-    """Return what is in an upload as plain data.
+    """Return the contents of an upload as plain data.
 
     Args:
-        found: what `games_in` gave.
-        most: how many games are listed at most.
+        found: the result of `games_in`.
+        most: maximum number of games to list.
 
     Raises:
-        ValueError: for records that cannot be used.
+        ValueError: if a record is invalid.
     """
     if isinstance(found, BoardGame):
         return {"kind": "position", "game": found.spec.name, "players": found.num_players}
@@ -213,11 +214,11 @@ def chosen(found: Games | BoardGame, number: int) -> Record | BoardGame:
     """Return the position, or one of the games of an upload.
 
     Args:
-        found: what `games_in` gave.
-        number: of the game, from 1.
+        found: the result of `games_in`.
+        number: number of the game, from 1.
 
     Raises:
-        ValueError: if there is no such game, or it cannot be played as it says.
+        ValueError: if the game does not exist or cannot be replayed.
     """
     if isinstance(found, BoardGame):
         return found

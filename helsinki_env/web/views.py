@@ -1,7 +1,7 @@
-"""What a browser may know: the table as its seat sees it, what it may decide, and what everybody has seen happen.
+"""Views of a table for a browser: the observable state, the legal actions, and the public log.
 
-All of it is made from the seat's own copy of the position and from what was said aloud: no other hand, no order of the
-pile, no chance, no seed.
+A view is built only from the seat's own observation and the log. It contains no other hand, draw pile order, chance
+state or seed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOG = 400
 
 
 def picture(table: Table, viewer: int | None) -> dict[str, Any]:
-    """Return the picture of a table for a seat, None for one that sees all: SVG text, size and named rectangles."""
+    """Return the picture of a table as SVG text, size and named rectangles, for a seat or, if None, for an observer."""
     game = table.game
     spec, components = game.spec, game.config.loaded
     position = spec.to_dict(game, viewer) if spec.to_dict is not None else {}
@@ -36,9 +36,9 @@ def _size(svg: str) -> list[float]:
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:
-    """Return the legal decisions of the seat to move, as `GameSpec.touches` words them, and what each brings about.
+    """Return the legal actions of the seat to move, worded by `GameSpec.touches`, with their consequences.
 
-    `reveals`: somebody sees what had been hidden, so that it cannot be undone; `ends`: otherwise, the turn is over.
+    `reveals`: the action shows hidden information and cannot be undone; `ends`: otherwise, the action ends the turn.
     """
     if game.done or game.spec.touches is None:
         return []
@@ -46,7 +46,7 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
 
 
 def selection(game: BoardGame) -> dict[str, Any] | None:
-    """Return what the seat to move may choose in any order (`GameSpec.selection`), and what that brings about."""
+    """Return the choices that the seat to move may make in any order (`GameSpec.selection`), with consequences."""
     found = None if game.done or game.spec.selection is None else game.spec.selection(game, game.seat)
     if found is None:
         return None
@@ -55,12 +55,12 @@ def selection(game: BoardGame) -> dict[str, Any] | None:
 
 
 def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
-    """Return whether decisions show what had been hidden, or else end the turn."""
+    """Return whether actions reveal hidden information or, if not, end the turn."""
     after = game.clone()
     for action in actions:
         after.step(action)
     shows = reveals(game, after)
-    # Whether the game is over may follow from a card that is still hidden: nothing is said of it beforehand.
+    # Whether the game ends may depend on a hidden card, so a view that reveals one says nothing about it.
     return {"ends": not shows and (after.done or after.seat != game.seat), "reveals": shows}
 
 
@@ -78,17 +78,17 @@ def table_view(
     drawn: Callable[[int | None], dict[str, Any]],
     legal: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """Return what a browser shows.
+    """Return the view that a browser shows.
 
     Args:
         table: the table.
         mine: the seats that this browser plays.
-        viewer: the seat whose cards it shows; None: it sees all, which only those do who play none.
-        curtain: the seat whose player must first take the device; then no card is sent at all.
-        thinking: who thinks and for how long.
-        message: what is to be said.
-        drawn: makes the picture for a seat.
-        legal: makes the decisions of the seat to move.
+        viewer: the seat whose cards it shows; None shows all cards, only for browsers that play no seat.
+        curtain: the seat whose player must first take the device; until then, no card is sent.
+        thinking: the computing player and its elapsed time.
+        message: message to display.
+        drawn: returns the picture for a seat.
+        legal: returns the legal actions of the seat to move.
     """
     game, turn = table.game, table.turn()
     over = game.done

@@ -1,1 +1,1 @@
-"""The study of Helsinki's action board: which of its fifteen actions are too strong or too weak, and its report."""
+"""Balance study of Helsinki's action board: which of its fifteen actions are too strong or too weak."""

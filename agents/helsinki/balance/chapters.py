@@ -1,7 +1,7 @@
-"""The chapters of the report of a study: titles, sentences, tables, and where the pictures stand.
+"""Chapters of the report of a study: titles, sentences, tables and positions of the figures.
 
-Everything is told from the data (`agents.helsinki.balance.results`). A chapter is its title and a list of text, lists
-(a tuple of a word and texts), tables (header and rows) and names of figures (``@name``).
+Everything comes from the data (`agents.helsinki.balance.results`). A chapter is a title and a list of text, lists (a
+tuple of a keyword and texts), tables (header and rows) and figure names (``@name``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Data = Mapping[str, Any]
 
 
 def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield title and content of every chapter of which there is something to tell.
+    """Yield title and content of every chapter for which there is data.
 
     Args:
-        data: everything that was found.
-        name: what the names of the report's files begin with.
+        data: results of the study.
+        name: prefix of the names of the report's files.
     """
     games = sum(entry["games"] for entry in data["screen"])
     missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
@@ -174,7 +174,7 @@ def _former(former: Data) -> Iterator[Any]:
 
 
 def _all_of(differences: Sequence[Data], key: str) -> str:
-    """Return who is the strongest, which may be somebody else with other numbers of players."""
+    """Return the strongest class, which may differ between numbers of players."""
     return " or ".join(dict.fromkeys(one[key] for one in differences))
 
 

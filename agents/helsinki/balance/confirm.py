@@ -1,8 +1,9 @@
-"""Is a suspect what it seems? Fresh games, looked at deck by deck until they decide, or until there are no more.
+"""Confirmatory test of a candidate on fresh games: a sequential test, deal by deal, with a maximum number of deals.
 
-The strongest player meets itself; one seat is handicapped: denied the action, the only one that has it, or made to use
-it as soon as it may. What counts is its share of the wins against the fair share. The first two are tested: is the
-action worth the mean power of all actions, or a point more (less, for a weak one)? See `agents.rating.sequential`.
+The strongest player plays against itself with one handicapped seat. That seat is denied the action, is the only one
+with it, or must use it as soon as it may. The result is its win rate against the chance level. The first two ways are
+tested: does the effect of the action equal the mean of all actions, or is it a point more (less, for a weak action)?
+See `agents.rating.sequential`.
 """
 
 from __future__ import annotations
@@ -28,24 +29,23 @@ __all__ = ["WAYS", "Confirmed", "confirmed", "suspects"]
 Array = npt.NDArray[np.float64]
 
 WAYS = ("denied", "alone", "forced")
-"""How one seat is handicapped."""
-#: Points of the share of wins that suspects must be from the mean.
+"""Handicaps of the seat."""
+#: Distance of a candidate from the mean, in percentage points of the win rate.
 _APART = 1.0
 _STEPS = 100
 
 
 @dataclass(frozen=True)
 class Confirmed:
-    """What fresh games say of a suspect in one way.
+    """Results of fresh games for a candidate and one handicap.
 
     Attributes:
-        worth: what having the action (being made to use it early, for "forced") is worth, in points of the share of
-            wins of a hundred.
-        error: its standard error, from how decks differ.
-        decks: that were played.
-        test: where the sequential test stopped; None for "forced", which is not tested.
-        path: its log ratio after some of the decks, float64 (N, 2): decks, log ratio.
-        bounds: at which it stops.
+        worth: effect of having the action (for "forced": of having to use it early), win %.
+        error: standard error over deals.
+        decks: number of deals played.
+        test: result of the sequential test; None for "forced", which is not tested.
+        path: log likelihood ratio after some of the deals, float64 (N, 2): deals, log ratio.
+        bounds: decision bounds of the test.
     """
 
     worth: float
@@ -57,7 +57,7 @@ class Confirmed:
 
 
 def _worth_by_deck(table: Table, suspect: Suspect, way: str) -> Array:
-    """What each deck says the action is worth, as a share of wins, float64 (D,), in the order of the decks."""
+    """Return the effect of the action by deal, as a win rate, float64 (D,), in the order of the deals."""
     seats = table.places.shape[1]
     if way == "forced":
         special = table.seating == 0
@@ -69,17 +69,17 @@ def _worth_by_deck(table: Table, suspect: Suspect, way: str) -> Array:
 
 
 def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) -> Confirmed:
-    """Return what a table says of a suspect.
+    """Return the results of a table of games for a candidate.
 
     Args:
-        table: its games.
-        suspect: the action.
+        table: the games.
+        suspect: the candidate.
         way: one of `WAYS`.
-        config: of the test.
+        config: configuration of the test.
     """
     worth = _worth_by_deck(table, suspect, way)
     sign = 1.0 if suspect.above else -1.0
-    # The test wants scores from 0 to 1: halves of shares around a half.
+    # The test needs scores from 0 to 1: halve the win rates around one half.
     low = 0.5 + sign * suspect.mean / 200
     hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
     scores = 0.5 + sign * worth / 2
@@ -96,12 +96,12 @@ def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) ->
 
 
 def suspects(config: StudyConfig, screen: Sequence[Table], left_out: Container[str] = ()) -> list[Suspect]:
-    """Return the actions that lie farthest from the mean, for every number of players, for who plays about them.
+    """Return the candidates for every number of players: the actions farthest from the mean.
 
     Args:
         config: the study.
-        screen: its games.
-        left_out: who may not judge; if nobody else is there they play all the same.
+        screen: games of the screening experiment.
+        left_out: players that are not evaluators; they are used if no other class is available.
     """
     found = []
     tables = {table.name: table for table in screen}

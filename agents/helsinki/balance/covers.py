@@ -1,9 +1,9 @@
-"""What covering five actions for all does to the game: its length, scores, drama, fairness, and room for skill.
+"""Effects of disabling five actions for all players: game length, scores, drama, fairness, and room for skill.
 
-Covering cannot show the power of an action, as everybody loses it; it changes the game. Every set of five is played
-with the same number of decks. The best and the worst of 3,003 sets are so partly by luck, so those at the ends of each
-measure are played again, and only fresh games count for them (the winner's curse; Efron 2011, "Tweedie's formula and
-selection bias").
+Covering an action cannot show its marginal effect, because all players lose it; it changes the game. Every set of five
+is played with the same number of deals. The best and the worst of 3,003 sets are extreme partly by luck. The sets at
+the ends of each measure are therefore replayed, and only fresh games count for them (the winner's curse; Efron 2011,
+"Tweedie's formula and selection bias").
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ MEASURES = {
     "spread": "points between first and last",
     "skill": "games won by the stronger player beyond its fair share, of a hundred",
 }
-"""What is measured of a set from the scores alone, and its unit."""
+"""Measures of a set that need only the scores, with their units."""
 _RANDOM_AGAIN = 50
 
 
 def number_of(covered: int) -> int:
-    """Return the number of a set of five actions (bit i for action i) in lexicographic order, 0 to 3,002."""
+    """Return the lexicographic index of a set of five actions (bit i for action i), 0 to 3,002."""
     return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(ACTIONS)))) == covered)[0])
 
 
 FIRST_GAME = sum(1 << action for action in GameConfig(covered="first_game").covered)
-"""The set that the rulebook covers in a first game, bit i for action i."""
+"""Set that the rulebook covers in a first game, bit i for action i."""
 
 
 @dataclass(frozen=True)
 class Averages:
-    """A measure of some sets of games.
+    """Mean of a measure over sets of games.
 
     Attributes:
         mean: float64 (N,).
-        error: standard error, from how decks differ, float64 (N,); NaN for a single deck.
-        decks: of each, int64 (N,).
+        error: standard error over deals, float64 (N,); NaN for a single deal.
+        decks: number of deals, int64 (N,).
     """
 
     mean: Array
@@ -61,7 +61,7 @@ class Averages:
 
 
 def _of_games(table: Table) -> dict[str, Array]:
-    """Every measure of each game, float64 (G,)."""
+    """Return every measure of each game, float64 (G,)."""
     seats = table.places.shape[1]
     scores = table.scores.astype(np.float64)
     stronger = table.seating == 0
@@ -77,13 +77,13 @@ def _of_games(table: Table) -> dict[str, Array]:
 def measures(
     table: Table, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, Averages]:
-    """Return every measure of groups of games.
+    """Return every measure for groups of games.
 
     Args:
         table: the games.
-        group: which one a game belongs to, int64 (G,), 0 to `count` - 1; a deck lies in one of them.
-        count: N.
-        course: what happened in the games; adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
+        group: group of each game, int64 (G,), 0 to `count` - 1. All games of a deal are in the same group.
+        count: number of groups, N.
+        course: course of the games; adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
     """
     values = _of_games(table)
     if course is not None:
@@ -93,7 +93,7 @@ def measures(
 
 
 def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> Averages:
-    """Means of groups, and their errors from the means of decks, which all line-ups play."""
+    """Return group means and their standard errors over deals, each of which all line-ups play."""
     means = by_deck(value, deck)
     home = group[np.unique(deck, return_index=True)[1]]
     number = np.bincount(home, minlength=count)
@@ -107,15 +107,15 @@ def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.i
 
 
 def by_set(table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the covered sets of a table, bit i for action i, ascending, int64 (N,), and which one each game has."""
+    """Return the covered sets of a table, bit i for action i, ascending, int64 (N,), and the set index of each game."""
     sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
     return sets, group.ravel()
 
 
 def ends(table: Table, count: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """Return the numbers of the sets to be played again, ascending.
+    """Return the indices of the sets to replay, ascending.
 
-    They are `count` at either end of every measure, the set of the first game, and some at random.
+    They are `count` sets at either end of every measure, the set of the first game, and `_RANDOM_AGAIN` random sets.
     """
     sets, group = by_set(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
@@ -126,7 +126,7 @@ def ends(table: Table, count: int, generator: np.random.Generator) -> tuple[int,
 
 
 def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
-    """Return how evenly the actions that are there are used, 0 to 1, float64 (N,): entropy over its largest value."""
+    """Return the normalized entropy of the use of the available actions, 0 to 1, float64 (N,)."""
     used = as_sets(table.used).sum(axis=1)
     found = np.zeros((count, len(ACTIONS)))
     np.add.at(found, group, used)
@@ -139,7 +139,7 @@ def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
 
 
 def fairness(table: Table) -> dict[str, list[float]]:
-    """Return the share of games won by each seat with its standard error, of a hundred, by decks."""
+    """Return the win percentage of each seat and its standard error over deals."""
     means = by_deck(100.0 * win_shares(table.places), table.deck)
     error = means.std(axis=0, ddof=1) / sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

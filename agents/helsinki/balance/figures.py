@@ -1,6 +1,6 @@
-"""The figures of a study of balance as SVG, each from the data of the report (`agents.helsinki.balance.results`).
+"""Figures of a balance study as SVG, from the data of the report (`agents.helsinki.balance.results`).
 
-Actions stand in rows, from the strongest down, wherever each of them is told: names beside points hide each other.
+Plots that label every action give each a row, strongest first, because labels next to points would overlap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORTH = f"worth of having it,\n{_POINTS}"
 
 
 def figures(data: Data) -> dict[str, tuple[str, bytes]]:
-    """Return the figures that the data has something for: caption and SVG by name, in the order of the report."""
+    """Return the figures for which there is data: caption and SVG by name, in the order of the report."""
     drawn = {
         "forest": forest(data),
         "strength": _strength(data),
@@ -81,13 +81,13 @@ def _column(entry: Data, key: str) -> Any:
 
 
 def _order(data: Data) -> Any:
-    """Actions from the weakest to the strongest, by the mean of the strongest class over the numbers of players."""
+    """Return the actions from weakest to strongest, by the strongest class's mean effect over numbers of players."""
     deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data)]
     return np.argsort(np.mean(deviations, axis=0), kind="stable")
 
 
 def _intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
-    """Draw estimates with their ends, one row for each action, the one `number` of `count` that share the rows."""
+    """Draw estimates with intervals, one row for each action; `number` of `count` series that share the rows."""
     middle, low, high = values
     rows = np.arange(len(middle)) + 0.7 * ((number + 0.5) / count - 0.5)
     axis.hlines(rows, low, high, linewidth=1.5, **style)
@@ -105,19 +105,19 @@ def _name_rows(axis: Any, data: Data, order: Any, title: str, label: str, place:
 
 
 def _rows_high(each: float, rows: float = len(ACTIONS)) -> float:
-    """Return the height of a figure with a row for each action, in inches."""
+    """Return the height in inches of a figure with a row for each action."""
     return 1.3 + rows * each
 
 
 def forest(data: Data) -> bytes | None:
-    """Draw the deviations of all actions, a panel for each number of players; None without any."""
+    """Draw the deviations of all actions, one panel for each number of players; None without data."""
     counts = _counts(data)
     if not counts:
         return None
     order, band = _order(data), data["study"]["band"]
     most = max(len(_of(data, n)) for n in counts)
     each = 0.2 + 0.11 * most
-    # Beside the weakest of all actions the lower right is free for the legend; of a few all may lie there.
+    # With all actions the lower right, next to the weakest, is free for the legend; with a few it may not be.
     legend = 0.0 if len(order) == len(ACTIONS) else (0.1 + 0.16 * most) / each
     width, height = 1.6 + 2.6 * len(counts), _rows_high(each, len(order) + legend)
     with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
@@ -232,7 +232,7 @@ def _pairs(data: Data) -> bytes | None:
 
 def _variants(data: Data) -> bytes | None:
     found = data["variants"]
-    if not found or not data["screen"]:  # the screen says in which order
+    if not found or not data["screen"]:  # the screening experiment sets the order
         return None
     counts = sorted({entry["players"] for entry in found})
     names = list(dict.fromkeys(entry["components"] for entry in found))
@@ -319,11 +319,11 @@ def _covers(data: Data) -> bytes | None:
 
 
 def _bars(values: Any, most: int = 40) -> Any:
-    """Return the edges of bars that hold equally many possible values each: means of few games lie on a lattice."""
+    """Return bin edges with equally many possible values per bin: means of few games lie on a lattice."""
     seen = np.unique(values)
     if len(seen) < 2:
         return 1
-    step = float(np.median(np.diff(seen)))  # rounded as they are written
+    step = float(np.median(np.diff(seen)))  # values are rounded in the data
     width = step * np.ceil((seen[-1] - seen[0]) / step / most)
     return np.arange(seen[0] - step / 2, seen[-1] + width, width)
 

@@ -1,16 +1,21 @@
-"""What differs from a former study, and why: verdicts that are others now, and figures that have surely changed.
+"""Compare a study with an earlier one: changed conclusions, the reason for each, and significantly changed estimates.
 
-Verdicts rest on intervals of the two strongest classes of player, so they change for three reasons that say different
-things of the game: with more or fewer games intervals are narrower or wider; another class judges; or the action is
-worth something else to the players there are now. Each reason is tried in that order by judging once more: with
-the intervals of the former study about the estimates of this one; without the classes that only this one has; and by
-the difference of what the action is worth to the strongest class of either, beyond what chance explains. If none of
-them explains a verdict, it lies so near the edge of the band that chance does. A former study that used another
-estimator has other figures with three and four players for that reason alone. It is the reason given where widths and
-evaluators do not explain a change.
+Conclusions rest on the intervals of the two strongest classes of player, so they change for three main reasons:
 
-Differences have intervals that hold for all of them at once (Bonferroni); the studies count as independent. With the
-same decks they are not, and the intervals are too wide rather than too narrow.
+- The number of games makes the intervals narrower or wider.
+- Another class is an evaluator.
+- The marginal effect of the action differs for today's players.
+
+Each reason is tested in this order by deriving the conclusions again. The first test uses the interval widths of the
+earlier study with the estimates of this one. The second omits the classes that only this study has. The third checks
+whether the effect on the strongest class changed by more than chance explains.
+
+A change that none of them explains is chance: the action is close to the edge of the margin. With three or four
+players, an earlier study with another estimator has other estimates for that reason alone. This reason is given if
+widths and evaluators do not explain a change.
+
+Differences have simultaneous intervals (Bonferroni); the studies are treated as independent. If they share deals, the
+intervals are too wide rather than too narrow.
 """
 
 from __future__ import annotations
@@ -38,14 +43,14 @@ Cell = tuple[int, str]
 
 
 def with_former(data: Data, former: Data) -> dict[str, Any]:
-    """Return what a study found, with what differs from a former one under ``former``, and a new digest.
+    """Return the results of a study with the changes since an earlier one under ``former``, and a new digest.
 
     Args:
-        data: what it found, from `agents.helsinki.balance.results`.
-        former: what the former study found, likewise.
+        data: results from `agents.helsinki.balance.results`.
+        former: results of the earlier study, in the same form.
 
     Raises:
-        StudyError: if there is no number of players of which both have verdicts.
+        StudyError: if no number of players has conclusions in both studies.
     """
     verdicts = {(one["players"], one["action"]): one["verdict"] for one in data["verdicts"]}
     before = {(one["players"], one["action"]): one["verdict"] for one in former["verdicts"]}
@@ -68,7 +73,7 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
         why: Reason | None = None
         if verdicts[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
-                # about the same estimates only wider intervals undo a decision, and only narrower ones make it
+                # with the same estimates only wider intervals lose a conclusion, and only narrower ones reach it
                 why = "wider" if verdicts[cell] == "undecided" else "narrower"
             elif same_judges.get(cell) == before[cell]:
                 why = "judges"
@@ -114,7 +119,7 @@ def _counts(cells: Mapping[Cell, str]) -> str:
 
 
 def _groups(findings: Sequence[Finding]) -> dict[Cell, list[Finding]]:
-    """Return the findings of each number of players and action, strongest class first."""
+    """Return the findings for each number of players and action, strongest class first."""
     groups: dict[Cell, list[Finding]] = {}
     for one in sorted(findings, key=lambda one: -one.strength):
         groups.setdefault((one.players, one.action), []).append(one)
@@ -126,7 +131,7 @@ def _classes(groups: Mapping[Cell, Sequence[Finding]]) -> set[str]:
 
 
 def _as_wide_as(now: Mapping[Cell, list[Finding]], then: Mapping[Cell, list[Finding]]) -> list[Finding]:
-    """Return findings with intervals as wide as those of another study: the strongest as its strongest, and so on."""
+    """Return findings with the interval widths of another study, matched by the strength order of the classes."""
     found: list[Finding] = []
     for cell, group in now.items():
         others = then.get(cell, [])
@@ -138,7 +143,7 @@ def _as_wide_as(now: Mapping[Cell, list[Finding]], then: Mapping[Cell, list[Find
 
 
 def _words(study: Data, findings: Sequence[Finding]) -> dict[Cell, str]:
-    """Return the verdicts on findings; none for numbers of players with too few classes of player."""
+    """Return the conclusions from findings, without numbers of players that have too few classes."""
     enough = with_enough(findings)
     judged = judge(enough, study["band"], study["level"]) if enough else []
     return {(one.players, one.action): one.verdict for one in judged}

@@ -1,4 +1,4 @@
-"""Forms of what studies of balance write, with those that any report needs (`helsinki_env.data.forms`)."""
+"""Schemas shared by the outputs of balance studies, on top of `helsinki_env.data.forms`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _ACTIONS = len(ACTIONS)
 
 
 def action(entry: Entry) -> object:
-    """The name of an action."""
+    """Check the name of an action."""
     return entry.choice(ACTIONS, "an action: ")
 
 
 def by_action(form: Form) -> Form:
-    """Return the form of a list with something for each action."""
+    """Return the schema of a list with one item for each action."""
 
     def check(entry: Entry) -> None:
         for item in entry.entries("values, one for each action", length=_ACTIONS):
@@ -62,13 +62,13 @@ def by_action(form: Form) -> Form:
 
 
 def all_actions(entry: Entry) -> None:
-    """The actions in their order: other lists go by it."""
+    """Check the list of actions; other lists use its order."""
     for item, name in zip(entry.entries("actions", length=_ACTIONS), ACTIONS, strict=True):
         item.choice([name])
 
 
 def of_actions(form: Form) -> Form:
-    """Return the form of what was found of each action, in their order, each with its name as ``action``."""
+    """Return the schema of one result for each action, in their order, with its name as ``action``."""
 
     def check(entry: Entry) -> None:
         for item, name in zip(entry.entries("findings, one for each action", length=_ACTIONS), ACTIONS, strict=True):

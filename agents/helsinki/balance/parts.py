@@ -1,4 +1,4 @@
-"""What the file of a study of balance says of each part, as checked values."""
+"""Validated configuration of each part of a balance study."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = [
 
 
 LEAST_DECKS = 150
-"""Of a screen. With fewer its intervals are narrower than they say: of 200 screens with random places and four players
-all fifteen intervals, which state 95 %, hold in 108 with 12 decks, in 174 with 40, in 186 with 150; with two players in
-108 with 24 decks, in 183 with 150."""
+"""Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow. In 200
+simulated screening experiments with random ranks and four players, all fifteen intervals hold in 108 with 12 deals, 174
+with 40 and 186 with 150. With two players they hold in 108 with 24 deals and 183 with 150."""
 
 
 class StudyError(UserError):
-    """A study that cannot be played or read. The message names what was found, what is expected and the remedy."""
+    """A study that cannot be played or read. The message names the value found, the expected value and the remedy."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """Games in which all seats are taken by the same player.
+    """Games in which the same player takes all seats.
 
     Attributes:
-        player: as `agents.registry.make_player` takes it.
-        games: by number of players; 0 or left out: none.
-        quality: games of each kind of game as it is, see `StudyConfig.quality`; left out: as many as that says. Whoever
-            thinks long may play fewer.
+        player: player name for `agents.registry.make_player`.
+        games: number of games by number of players; 0 or missing: none.
+        quality: number of games of each kind of published game, see `StudyConfig.quality`; None: the number given
+            there. Slow players may play fewer.
     """
 
     player: str
@@ -69,12 +69,13 @@ class Population:
 
 @dataclass(frozen=True)
 class Gate:
-    """Which players may judge balance: those that play as well when actions are missing as when all are there.
+    """Qualification of evaluators: players that play as well with disabled actions as with all actions.
 
     Attributes:
-        reference: whom they meet.
-        games: on the full board, and as many in which every seat is denied five actions of its own, by the design.
-        lost: a player is refused whose rating above the reference falls by surely more Elo points than this.
+        reference: reference player.
+        games: number of games on the full board, and again with five actions disabled for each seat by the design.
+        lost: largest accepted loss in Elo points relative to the reference. A player that surely loses more is
+            rejected.
     """
 
     reference: str = "heuristic"
@@ -90,13 +91,13 @@ class Gate:
 
 @dataclass(frozen=True)
 class Covers:
-    """What covering five actions for all does to the game.
+    """Effect of disabling five actions for all players.
 
     Attributes:
-        players: who plays, the stronger first: how often it wins says how much room there is for skill.
-        decks: for each of the 3,003 sets, by number of players; 0 or left out: none.
-        again: how many sets at either end of every measure, and how many random ones, are played again on fresh decks.
-        again_decks: for each of those.
+        players: the two players, the stronger first. The stronger player's win rate measures the room for skill.
+        decks: number of deals for each of the 3,003 sets, by number of players; 0 or missing: none.
+        again: number of sets at either end of every measure that are replayed on fresh deals. 50 random sets are added.
+        again_decks: number of deals for each of these sets.
     """
 
     players: tuple[str, str] = ("heuristic", "greedy")
@@ -115,12 +116,12 @@ class Covers:
 
 @dataclass(frozen=True)
 class Variants:
-    """The screen once more with other facts where the component file is a reconstruction.
+    """Repeated screening experiments that vary the reconstructed values of the component file.
 
     Attributes:
         components: names in configs/components or paths.
-        player: who plays.
-        games: for each of them, by number of players.
+        player: player in all seats.
+        games: number of games for each component file, by number of players.
     """
 
     components: tuple[str, ...] = ()
@@ -137,14 +138,14 @@ class Variants:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Fresh games about what the screen suspects, looked at one deck after the other until they decide.
+    """Sequential confirmatory test of the candidates on fresh games, one deal at a time.
 
     Attributes:
-        suspects: how many for each number of players: those that lie farthest from the mean.
-        decks: after which the test gives up.
-        error: of either kind.
-        player: one of the classes, whose suspects they are and who plays; left out: the strongest of them with each
-            number of players.
+        suspects: number of candidates for each number of players: the actions farthest from the mean.
+        decks: maximum number of deals.
+        error: rate of either type of error.
+        player: class that selects the candidates and plays the games; None: the strongest class with each number of
+            players.
     """
 
     suspects: int = 3
@@ -160,12 +161,12 @@ class Confirmation:
 
 
 def entry_of(part: Any, name: str) -> Entry:
-    """Return the value of a field, to be checked."""
+    """Return the value of a field as an unchecked `Entry`."""
     return Entry(getattr(part, name), StudyError, name)
 
 
 def counts_of(part: Any, name: str) -> dict[int, int]:
-    """Return numbers of games or decks by number of players, which is text in JSON."""
+    """Return the number of games or deals by number of players. JSON stores these keys as text."""
     data = entry_of(part, name)
     if not isinstance(data.value, Mapping):
         data.fail("how many by number of players, such as {2: 10000}")
@@ -178,14 +179,14 @@ def counts_of(part: Any, name: str) -> dict[int, int]:
 
 
 def check_screen(counts: Mapping[int, int], key: str) -> None:
-    """See to it that a screen tells what is asked of it, before it is played.
+    """Check that a screening experiment has enough games, before any is played.
 
     Args:
-        counts: games by number of players; 0: none.
-        key: where they stand in the file.
+        counts: number of games by number of players; 0: none.
+        key: key of `counts` in the file.
 
     Raises:
-        StudyError: if they are too few.
+        StudyError: if there are too few games.
     """
     for players, games in counts.items():
         if 0 < games < LEAST_DECKS * players:
@@ -194,7 +195,7 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
 
 
 def check_design(design: Screen, key: str) -> None:
-    """See to it that a design tells points of the game apart, too: seats of a game need sets of several sizes.
+    """Check that a design can also separate effects on points: the seats of a game need sets of several sizes.
 
     Raises:
         StudyError: if it cannot.
@@ -206,21 +207,21 @@ def check_design(design: Screen, key: str) -> None:
 
 
 def component_file(data: Entry) -> str:
-    """Return the name of a component file that can be used."""
+    """Return the name of a valid component file."""
     name = data.text("the name of a component file, such as default, or a path")
     GameConfig(components=name)
     return name
 
 
 def read_asked(name_or_path: str | Path, folder: str) -> Entry:
-    """Return what a file asks, by the keys that are in it, and under the name of the file unless it says another one.
+    """Read a configuration file; its name defaults to the file name.
 
     Args:
-        name_or_path: a name in that folder of ``configs``, or a path.
-        folder: such as ``balance``.
+        name_or_path: name in that folder of ``configs``, or a path.
+        folder: folder name, such as ``balance``.
 
     Raises:
-        StudyError: if there is no such file, or it is none of YAML.
+        StudyError: if the file does not exist or is not valid YAML.
     """
     path = find_yaml(name_or_path, folder, StudyError)
     data = read_yaml(path, StudyError)
@@ -229,20 +230,20 @@ def read_asked(name_or_path: str | Path, folder: str) -> Entry:
 
 
 def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[str, Any]], what: str) -> None:
-    """Write down what is asked before the first game, or see that what was begun there asks the same.
+    """Write the configuration before the first game, or check that an existing one is the same.
 
     Args:
-        path: the file, in the folder of everything that is played.
-        asked: what it shall say.
-        read: reads what it says, by the same keys.
-        what: it is, such as "a study".
+        path: configuration file, in the folder of all games.
+        asked: configuration.
+        read: reader for the existing configuration, with the same keys.
+        what: description for messages, such as "a study".
 
     Raises:
-        StudyError: if something else was asked there.
+        StudyError: if the existing configuration differs.
         OSError: if the folder cannot be written.
     """
     played = path.parent.is_dir() and any(entry.is_dir() for entry in path.parent.iterdir())
-    if not path.exists() or not played:  # nothing yet of what the file asks: it may ask something else
+    if not path.exists() or not played:  # no games yet: the configuration may change
         write_json(path, asked)
         return
     there = read(read_json(path, StudyError))

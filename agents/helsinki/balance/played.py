@@ -1,4 +1,4 @@
-"""The parts of a study that have been played, each read once, and what happened in their games."""
+"""Played parts of a study and the course of their games, each read once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Played"]
 
 
 class Played:
-    """The parts that have been played, each read once."""
+    """Played parts of a study, each read once."""
 
     def __init__(self, config: StudyConfig, folder: Path) -> None:
         self.config, self.folder = config, folder
@@ -21,11 +21,11 @@ class Played:
         self._courses: dict[str, dict[str, Course]] = {}
 
     def has(self, part: str) -> bool:
-        """Whether games of a part have been played."""
+        """Return whether games of a part have been played."""
         return has_games(self.folder / part)
 
     def tables(self, part: str) -> dict[str, Table]:
-        """The tables of a part that have games, by name."""
+        """Return the matchups of a part that have games, by name."""
         if part not in self._tables:
             if self.has(part):
                 self._check_asked(part)
@@ -34,7 +34,7 @@ class Played:
         return self._tables[part]
 
     def _check_asked(self, part: str) -> None:
-        """StudyError if a part was played for another study: two were begun in the same folder at the same time."""
+        """Raise StudyError for a part of another study: two may have started in the same folder at the same time."""
         there = RunFolder.open(self.folder / part).plan
         if part in DEPENDENT:
             same = there.seed == self.config.seed_of(part)
@@ -48,9 +48,9 @@ class Played:
             )
 
     def courses(self, part: str) -> dict[str, Course]:
-        """What happened in the games of the tables of a part, by name."""
+        """Return the course of the games of a part, by matchup name."""
         if part not in self._courses:
-            # Lines and superstructures only count at the end: who leads is told by the score as if it were now.
+            # Lines and superstructures only score at the end, so the lead is measured by the current score.
             found = replay_run(self.folder / part, standing="score") if self.has(part) else {}
             if any(len(found[name].turns) != len(table) for name, table in self.tables(part).items()):
                 raise StudyError(

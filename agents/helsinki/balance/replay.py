@@ -1,8 +1,7 @@
-"""What happened in the course of many recorded games, found by replaying them in compiled code.
+"""Replay recorded games in compiled code and collect statistics of their course.
 
-A record says how a game ended; how it went is only in its decisions. They are taken again, one after the other, and
-what a study asks for is counted on the way: when an action was used, how often the lead changed, how long the winner
-was behind, how much choice there was.
+A game record stores the actions of a game and how it ended. Replaying the actions shows when an action was used, how
+often the lead changed, how long the winner was behind and how much choice the players had.
 
 Letters in shapes: G games, S seats, A actions of the action board.
 """
@@ -35,21 +34,21 @@ from helsinki_env.games.helsinki.state import SEATS, new_states
 __all__ = ["Course", "Standing", "replay", "replay_run"]
 
 Standing = Literal["points", "score"]
-"""What the lead is measured in, see `replay`."""
+"""Measure of the lead, see `replay`."""
 
-#: Every action of the action board, as a set.
+#: Bit set of all actions of the action board.
 _ALL_ACTIONS = 2 ** len(ACTIONS) - 1
-#: What is counted during a game; choices are decisions that leave more than one.
+#: Counters of a game. A choice is a position with more than one legal action.
 _TALLY = np.dtype(
     (
         np.record,
         [
             ("choices", np.int32),
-            ("legal", np.int32),  # decisions that were legal at the choices
+            ("legal", np.int32),  # legal actions, summed over the choices
             ("first_use", np.int16, (SEATS, len(ACTIONS))),
-            ("behind", np.int16, (SEATS,)),  # turns at the end of which another seat had more
+            ("behind", np.int16, (SEATS,)),  # turns after which another seat had more
             ("lead_changes", np.int16),
-            ("leader", np.int16),  # the last that led alone
+            ("leader", np.int16),  # most recent sole leader
             ("turns", np.int16),
         ],
     )
@@ -58,24 +57,25 @@ _TALLY = np.dtype(
 
 @dataclass(frozen=True)
 class Course:
-    """The course of some games; row g of every array is game g.
+    """Course of a batch of games; row g of every array is game g.
 
-    A seat leads if no other has more, alone if all others have less; see `replay` for what is compared. That is looked
-    at whenever a turn ends, the last one of the game included.
+    A seat leads if no other seat has more, and is the sole leader if all others have less. `replay` defines the
+    measure. The lead is measured after every turn, including the last.
 
     Attributes:
-        first_use: the round, from 1, in which a seat used an action, which it can do once; -1: never; int16 (G, S, A).
-        lead_changes: how often a seat came to lead alone that was not the last one to do so before, int16 (G,). The
-            first to lead alone is no change, and neither is a lead that is lost to a tie and taken again.
-        behind: share of the turns, of all seats, at the end of which the seat that came to win was not leading, not
-            even with others, float32 (G,), 0 to 1: a measure of drama, high if the game was turned round late.
-        choices: legal decisions, on average over the decisions at which there was more than one, float32 (G,).
-        forced: share of the decisions at which only one was legal, float32 (G,), 0 to 1.
-        decisions: how many were taken, int32 (G,).
-        turns: how many were played, all seats together, int16 (G,).
-        rounds: how many were played, int16 (G,).
-        points: of each seat at the end, int16 (G, S).
-        places: of each seat at the end, 0 is first, int8 (G, S).
+        first_use: round, from 1, in which a seat used an action; -1: never; int16 (G, S, A). A seat can use each action
+            once.
+        lead_changes: number of times a seat became sole leader and was not the previous sole leader, int16 (G,). The
+            first sole leader is not a change, nor is a lead lost to a tie and regained.
+        behind: fraction of the turns, of all seats, after which the eventual winner was not leading or tied for the
+            lead, float32 (G,), 0 to 1. It measures drama: a late comeback gives a high value.
+        choices: mean number of legal actions at the choices, float32 (G,).
+        forced: fraction of the positions with a single legal action, float32 (G,), 0 to 1.
+        decisions: number of agent actions, int32 (G,).
+        turns: number of turns of all seats, int16 (G,).
+        rounds: number of rounds, int16 (G,).
+        points: final points of each seat, int16 (G, S).
+        places: final rank of each seat, 0 is first, int8 (G, S).
     """
 
     first_use: npt.NDArray[np.int16]
@@ -96,7 +96,7 @@ class Course:
 
 @kernel
 def _end_turn(t, g, by_score, has, tally):
-    """Count who leads; `has`: scratch, int64 (players,), what each seat leads or lags with."""
+    """Update the lead counters; `has`: scratch, int64 (players,), the value that is compared for each seat."""
     most = np.int64(0)
     for seat in range(g.players):
         has[seat] = score(t, g, seat) if by_score else np.int64(g.points[seat])
@@ -117,7 +117,7 @@ def _end_turn(t, g, by_score, has, tally):
 
 @kernel
 def _follow(t, g, decisions, by_score, mask, has, tally):
-    """Take the decisions of a game, int64 (n,); return the index of the first illegal one, or n."""
+    """Apply the actions of a game, int64 (n,); return the index of the first illegal one, or n."""
     for i in range(len(decisions)):
         write_mask(t, g, mask)
         action = decisions[i]
@@ -140,10 +140,9 @@ def _follow(t, g, decisions, by_score, mask, has, tally):
 
 @kernel
 def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
-    """Take the decisions of every game, those of game b up to `ends[b]`, int64 (B,).
+    """Apply the actions of every game; those of game b end before index `ends[b]`, int64 (B,).
 
-    Return (game, number of its decisions that were taken) for the first game that they do not play to its end,
-    (-1, 0) if there is none.
+    Return (game, number of its actions applied) for the first game that its actions do not finish, or (-1, 0).
     """
     begin = np.int64(0)
     for b in range(len(states)):
@@ -163,21 +162,20 @@ def replay(
     *,
     standing: Standing = "points",
 ) -> Course:
-    """Replay games and return how they went.
+    """Replay games and return their course.
 
     Args:
-        config: what was played: players, expansion and component file; what it says of covered and denied actions
-            does not count.
-        seeds: of the games, uint64 (G,), as for `Game`.
-        covered: the actions that nobody could use, int16 (G,), bit i for action i.
-        denied: those that each seat could not use, int16 (G, S), likewise.
-        decisions: ids of the action table in order, for each game.
-        standing: what the lead is measured in: "points", those made in play (`two_points` and bonus cards) and nothing
-            else, or "score", everything that would count if the game ended there.
+        config: players, expansion and component file; its covered and denied actions are ignored.
+        seeds: seeds of the games, uint64 (G,), as for `Game`.
+        covered: actions disabled for all players, int16 (G,), bit i for action i.
+        denied: actions disabled for each seat, int16 (G, S), bit i for action i.
+        decisions: action ids of each game, in order.
+        standing: measure of the lead. "points" counts only points made in play (`two_points` and bonus cards). "score"
+            counts everything that would score if the game ended there.
 
     Raises:
-        ValueError: if the arrays do not belong together, a decision is illegal, or a game is not over after its last
-            decision or is over before it; names game and decision, both counted from 0.
+        ValueError: if array shapes do not match, an action is illegal, or a game does not end with its last action. The
+            message gives game and action index, both from 0.
     """
     HELSINKI.checked(config)
     games, seats = len(decisions), config.num_players
@@ -202,7 +200,7 @@ def replay(
 
 
 def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
-    """Say why a game cannot go on with decision `at`, or must go on where there is none."""
+    """Describe the illegal action `at`, or the missing one at the end of the record."""
     if at == len(decisions):
         return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
     remedy = "seed, configuration, actions barred or decisions are not those of this game"
@@ -229,18 +227,18 @@ def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], s
 
 
 def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, Course]:
-    """Replay the games of an arena run, finished or not; return for each table, by name, how they went.
+    """Replay the games of an arena run, finished or not; return the course of the games by matchup name.
 
-    Tables and games come as `agents.arena.load.load_run` gives them: row g is row g of the `Table`. The run is read
-    and replayed chunk by chunk, so what is in memory does not grow with the decisions.
+    Row g corresponds to row g of the `Table` from `agents.arena.load.load_run`. The run is read and replayed one work
+    unit at a time, so memory use does not grow with the number of actions.
 
     Args:
-        path: the folder of the run.
+        path: folder of the run.
         standing: see `replay`.
 
     Raises:
-        ArenaError: (a ValueError too) if there is no run, or it was played with another version of the environment.
-        ValueError: if a game cannot be replayed; names the chunk, the game within it, and the decision.
+        ArenaError: (also a ValueError) if there is no run, or it was played with another version of the environment.
+        ValueError: if a game cannot be replayed. The message names the work unit, the game within it and the action.
     """
     folder = RunFolder.open(Path(path))
     played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]

@@ -1,7 +1,7 @@
-"""The report of a study: one page of HTML that needs nothing else, the same as Markdown, and all numbers as JSON.
+"""Write the report of a study as a self-contained HTML page, as Markdown, and all numbers as JSON.
 
-Everything is made from the data (`agents.helsinki.balance.results`): the same data, the same bytes. The JSON file holds
-all of it, so the report can be made again without the games.
+The report is a deterministic function of the data (`agents.helsinki.balance.results`). The JSON file holds all of it,
+so the report can be rebuilt without the games.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _STYLE = (
 
 
 def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
-    """Return the files of the report by their path in the folder that it goes to.
+    """Return the contents of the report files by relative path.
 
     Args:
-        data: everything that was found, from `agents.helsinki.balance.results`.
-        name: what the files' names begin with.
+        data: results from `agents.helsinki.balance.results`.
+        name: prefix of the file names.
     """
     shown = all_printable(data)
     drawn = figures(shown)
@@ -100,7 +100,7 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
 
 
 def _inline(picture: bytes, name: str) -> str:
-    """Return an SVG to stand in a page: without its head, and with names of its own."""
+    """Return an SVG for embedding in a page: without its header, and with unique ids."""
     drawing = picture.decode()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)

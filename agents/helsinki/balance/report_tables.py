@@ -1,4 +1,4 @@
-"""The tables of the report of a balance study: each a header and rows of text, made from the study's data alone."""
+"""Tables of the report of a balance study: a header and rows of text each, from the data of the study alone."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def screens(data: Data) -> Table:
 
 
 def gate(data: Data) -> Table:
-    """Return how far every player is above the reference with the full board and with five actions denied."""
+    """Return the rating of every player relative to the reference, with the full board and with five actions denied."""
     header = ["player", "players", "games", "Elo above, full board", "five denied", "lost (95% CI)", "evaluator"]
     return header, [
         [
@@ -167,7 +167,7 @@ _TOLD = {"better": "confirmed", "not better": "not confirmed", "undecided": "und
 
 
 def confirmations(data: Data) -> Table:
-    """Return what fresh games say of the candidates."""
+    """Return the results of the confirmatory tests."""
     header = ["action", "players", "games in which", "worth", "decks", "test"]
     return header, [
         [
@@ -183,7 +183,7 @@ def confirmations(data: Data) -> Table:
 
 
 def pairs(data: Data) -> Iterator[Any]:
-    """Yield Shapley values, and the pairs that stand out, for each number of players."""
+    """Yield Shapley values and notable pairs, for each number of players."""
     for entry in data["pairs"]:
         if "left_out" in entry:
             yield f"Pairs of actions are left out: {entry['left_out']}."
@@ -208,7 +208,7 @@ def pairs(data: Data) -> Iterator[Any]:
 
 
 def variants(data: Data) -> Iterator[Any]:
-    """Yield the actions whose deviation has the same sign in every variant, by their intervals."""
+    """Yield the actions whose deviation has the same sign in every variant, according to their intervals."""
     for n in sorted({entry["players"] for entry in data["variants"]}):
         own = [entry for entry in data["variants"] if entry["players"] == n]
         above = [a for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
@@ -220,7 +220,7 @@ def variants(data: Data) -> Iterator[Any]:
 
 
 def covered_sets(data: Data) -> Iterator[Any]:
-    """Yield what covering does to the game: nothing, the first game's set, and the sets at both ends."""
+    """Yield the effects of covering: nothing, the first game's set, and the sets at both ends."""
     for entry in data["covers"]:
         if not entry["again"]:
             continue
@@ -280,7 +280,7 @@ def quality(data: Data) -> Table:
 
 
 def skill(data: Data) -> Iterator[Any]:
-    """Yield how far each class is above the next weaker one."""
+    """Yield the advantage of each class over the next weaker one."""
     if data["skill"]:
         yield (
             [
@@ -308,7 +308,7 @@ def skill(data: Data) -> Iterator[Any]:
 
 
 def _of_a_hundred(entry: Data) -> str:
-    """Return games won of a hundred; reports made before intervals were written have none."""
+    """Return games won of a hundred; reports from before intervals were added have none."""
     if "win_share_low" not in entry:
         return number(100 * entry["win_share"])
     shares = {key: 100 * entry[key] for key in ("win_share", "win_share_low", "win_share_high")}

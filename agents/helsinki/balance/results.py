@@ -1,6 +1,6 @@
-"""Everything that a study found, as plain data: what the report is made of, and nothing else is.
+"""Collect all results of a study as plain data, the only input of the report.
 
-Every part that has been played is read, whether the study is finished or not. The same games give the same data.
+Every played part is read, whether the study is finished or not. The result depends only on the games.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from helsinki_env.games.helsinki.position import VERSION
 __all__ = ["ESTIMATOR", "findings_of", "read_results", "results", "rounded", "verdicts_of", "versions"]
 
 ESTIMATOR = "logit of the winner"
-"""How effects are estimated (`agents.balance.effects`). Studies without this key used whole rankings."""
-#: Decimals of what is written: far below any interval, and coarse enough to hide how a processor rounds.
+"""Name of the estimator (`agents.balance.effects`). Studies without this key used full rankings."""
+#: Decimals in the output: much finer than any interval, coarse enough to hide differences in CPU rounding.
 _DECIMALS = 5
 
 
 def results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:
-    """Return everything that a study found, with a digest of it all.
+    """Return all results of a study, with a digest.
 
     Args:
         config: the study.
-        folder: where its parts are.
-        command: what finds it again, for the report.
+        folder: folder of its parts.
+        command: command that reproduces the results, for the report.
 
     Raises:
         ArenaError: if a part cannot be read.
-        RatingError: if it has too few games.
-        StudyError: if no game has been played, or games were added meanwhile.
+        RatingError: if a part has too few games.
+        StudyError: if no game has been played, or games were added in the meantime.
     """
     played = Played(config, folder)
     if not any(map(played.has, PARTS)):
@@ -88,13 +88,13 @@ def results(config: StudyConfig, folder: Path, command: str = "helsinki balance 
 
 
 def read_results(path: Path) -> dict[str, Any]:
-    """Return everything that a study found, as its report told it, judged once more.
+    """Return the results in the JSON file of a report, with conclusions derived again.
 
     Args:
-        path: the JSON file of the report.
+        path: JSON file of the report.
 
     Raises:
-        StudyError: if the file is none, or was changed, or holds something else; it names file and key.
+        StudyError: if the file is invalid, was changed, or holds something else. The message names file and key.
     """
     return _results_in(read_json(path, StudyError))
 
@@ -107,14 +107,14 @@ def _results_in(data: Entry) -> dict[str, Any]:
 
 
 def _with_verdicts(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return data with its verdicts, worked out from the rounded numbers, as anybody who reads the file would."""
+    """Return the data with conclusions derived from the rounded numbers, as any reader of the file can do."""
     verdicts, sentences = _judged(data)
     told = {key: value for key, value in data.items() if key != "digest"}
     return sealed(told | {"verdicts": verdicts, "summary": sentences})
 
 
 def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return verdicts and what they say in words, for numbers of players with at least two classes."""
+    """Return conclusions and their summary sentences for numbers of players with at least two classes."""
     found, study = with_enough(findings_of(data)), data["study"]
     if not found:
         return [], []
@@ -124,7 +124,7 @@ def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
-    """Return what the verdicts of a study are worked out from, out of its data."""
+    """Return the findings in the data of a study."""
     refused = sections.refused(data["gate"])
     return [
         Finding(
@@ -145,12 +145,12 @@ def findings_of(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def verdicts_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the verdicts worked out once more from the data alone."""
+    """Return the conclusions derived from the data alone."""
     return _judged(data)[0]
 
 
 def rounded(value: Any) -> Any:
-    """Return plain data for JSON: NaN becomes None, arrays lists, keys text."""
+    """Return plain data for JSON: NaN becomes None, arrays become lists, keys become text."""
     if isinstance(value, Mapping):
         return {str(key): rounded(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -178,7 +178,7 @@ def _provenance(played: Played) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return by what the figures were made."""
+    """Return the versions of the software that made the estimates."""
     return {
         "environment": f"helsinki_v{VERSION}",
         "package": helsinki_env.__version__,

@@ -1,4 +1,4 @@
-"""A study from its file to its games: part after part, each a tournament that can be stopped and goes on."""
+"""Play a study from its configuration: part by part, each a resumable tournament."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CONFIG = "study.json"
 
 
 def open_study(config: StudyConfig, folder: Path) -> None:
-    """Begin a study in a folder, or go on with the one that is there.
+    """Create a study in a folder, or resume the one in it.
 
     Raises:
-        StudyError: if another study is there.
+        StudyError: if the folder holds another study.
         OSError: if the folder cannot be written.
     """
     begin(folder / _CONFIG, config.to_dict(), lambda data: StudyConfig.from_dict(data).to_dict(), "a study")
@@ -45,7 +45,7 @@ def read_study(folder: Path) -> StudyConfig:
 
 
 def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
-    """Return what a part plays; None if the study leaves it out.
+    """Return the plan of a part; None if the study omits it.
 
     Raises:
         ArenaError: if it depends on a part that has not been played.

@@ -1,4 +1,4 @@
-"""The screen: what having an action is worth to a class of player, from one table of games."""
+"""Screening experiment: estimate the marginal effect of each action for one class of player from its games."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Array = npt.NDArray[np.float64]
 
 
 def study_of(table: Table) -> Study:
-    """Return who was denied what and who finished where."""
+    """Return the denied actions and ranks of a table of games."""
     return Study(as_sets(table.denied), table.places, table.block)
 
 
 @dataclass(frozen=True)
 class Screened:
-    """What a table of the screen says; actions in the order of their ids.
+    """Estimates from a screening experiment; actions in the order of their ids.
 
     Attributes:
-        effects: power of every action, from who won.
-        margins: the same in points of the game, from scores.
-        naive: win share of seats that used an action less that of those that had it and did not, in points of a
-            hundred, float64 (15,): biased, as winners have more to spend.
-        usage: share of the seats that had an action and used it, float64 (15,).
-        worth_of_games: how many independent games the games are worth, by what their blocks have in common.
+        effects: marginal effects on winning.
+        margins: marginal effects on the score, in points.
+        naive: win rate of seats that used an action minus that of seats that had it and did not, in percentage points,
+            float64 (15,). It is biased, because winners have more to spend.
+        usage: fraction of the seats with an action that used it, float64 (15,).
+        worth_of_games: effective number of independent games, given the correlation within paired games.
     """
 
     effects: Effects
@@ -45,10 +45,10 @@ class Screened:
 
 
 def screened(table: Table) -> Screened:
-    """Return what a table of the screen says.
+    """Return the estimates from a screening experiment.
 
     Raises:
-        RatingError: if there are too few games to tell the actions apart.
+        RatingError: if there are too few games to separate the actions.
     """
     study = study_of(table)
     effects = estimate(study)
@@ -64,7 +64,7 @@ def screened(table: Table) -> Screened:
 
 
 def naive(table: Table) -> tuple[Array, Array]:
-    """Return the naive figure of each action and how often it was used by those who had it, float64 (15,) each."""
+    """Return the naive estimate of each action and its use among seats that had it, float64 (15,) each."""
     used = as_sets(table.used)
     had = ~as_sets(table.denied) & ~as_sets(table.covered)[:, None]
     won = win_shares(table.places)[..., None]

@@ -1,4 +1,4 @@
-"""The sections of what a study found, each from the games of a part or two: plain data, not rounded yet."""
+"""Sections of the results of a study, each from the games of one or two parts, as plain data before rounding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from helsinki_env.games.helsinki.components import ACTIONS
 
 
 def gate(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """Whether players are as far above the reference when actions are missing as when all are there."""
+    """Return whether players keep their rating relative to the reference when actions are disabled."""
     found = []
     for entry in config.classes:
         for n in config.players:
@@ -68,12 +68,12 @@ def gate(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
 
 
 def refused(gate: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Who may not judge, as the gate says."""
+    """Return the players that the qualification rejects as evaluators."""
     return {entry["player"] for entry in gate if not entry["admitted"]}
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
-    """What the screen found of the strongest class that may judge, or of all classes where none may."""
+    """Return the screening results of the strongest evaluator, or of all classes if there is none."""
     left_out = refused(data.get("gate", ()))
     entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
@@ -82,7 +82,7 @@ def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
 def screen(
     player: str, rank: int, n: int, played: Played, found: Screened, judged: Sequence[Finding]
 ) -> dict[str, Any]:
-    """What each action is worth to a player when seats are denied some."""
+    """Return the marginal effect of each action for a player."""
     name = screen_table(player, n)
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
@@ -122,9 +122,9 @@ def screen(
 
 
 def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
-    """Pairs of actions: of the two strongest classes that may judge, for the one with more games.
+    """Return the interactions of pairs of actions, for the one of the two strongest evaluators with more games.
 
-    There are 105 of them, and who thinks long has too few games to tell them apart.
+    There are 105 pairs, and slow players have too few games to separate them.
     """
     found = []
     one, two = np.triu_indices(len(ACTIONS), 1)
@@ -139,7 +139,7 @@ def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) ->
         player, table = max(reversed(tables[-STRONGEST:]), key=lambda one: len(one[1]))
         try:
             pairs = interactions.estimate(study_of(table), level=config.level, seed=config.seed)
-        except RatingError as problem:  # a small study knows less, but knows something
+        except RatingError as problem:  # a small study still gives an estimate
             found.append({"player": player, "players": n, "left_out": str(problem)})
             continue
         adjusted = pairs.pair_adjusted[one, two]
@@ -169,7 +169,7 @@ def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) ->
 
 
 def variants(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """Deviations with other component files, after those with the study's own if the same player was asked."""
+    """Return the deviations with other component files, preceded by the study's own if the same player plays both."""
     if not played.has("variants"):
         return []
     found = []
@@ -203,7 +203,7 @@ def _measured(found: Mapping[str, Averages], row: int) -> dict[str, Any]:
 
 
 def quality(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """The games of the rulebook as they are."""
+    """Return the measures of the games that the rulebook offers."""
     found = []
     for kind in GAMES_AS_THEY_ARE:
         for entry in config.classes:
@@ -230,7 +230,7 @@ def quality(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
 
 
 def skill(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """How far each class is above the next weaker one in the games as they are."""
+    """Return the advantage of each class over the next weaker one in the published games."""
     found = []
     for kind in GAMES_AS_THEY_ARE:
         for n in config.players:
@@ -260,7 +260,7 @@ def skill(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
 
 
 def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
-    """All sets of five covered actions as a distribution, and those that were played again."""
+    """Return the distribution over all sets of five covered actions, and the replayed sets."""
     found = []
     for n in config.players:
         table, again = (played.tables(part).get(cover_table(n)) for part in ("covers", "again"))
@@ -305,8 +305,8 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
 
 
 def confirm(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
-    """What the fresh games say of the actions that the screen suspects."""
-    if not played.has("confirm") or not played.has("screen"):  # who is suspected, the screen says
+    """Return the results of the confirmatory tests."""
+    if not played.has("confirm") or not played.has("screen"):  # the screening experiment names the candidates
         return []
     found = []
     for suspect in suspects(config, list(played.tables("screen").values()), left_out):

@@ -1,10 +1,15 @@
-"""A study of balance from its file: who plays what, part by part, written down before the first game.
+"""Configuration of a balance study: the games of each part, fixed before the first game.
 
-The parts are tournaments (`agents.arena`), each in a folder of its own with decks of its own: the gate (does a player
-know what to do when actions are missing?), the screen (every seat is denied actions by a balanced design), its
-repetition with other component files, the games of the rulebook as they are, all sets of five covered actions, those
-sets again that came out at the ends, and the confirmation of what the screen suspects. The last two are known only when
-the parts before them are played.
+The parts are tournaments (`agents.arena`), each in its own folder with its own deals:
+
+- the qualification (`gate`): does a player cope with disabled actions?
+- the screening experiment (`screen`): every seat is denied actions by a balanced design;
+- its repetition with other component files (`variants`);
+- the games that the rulebook offers (`quality`);
+- all sets of five covered actions (`covers`), and again the sets at the ends (`again`);
+- the confirmatory test of the candidates (`confirm`).
+
+The games of `again` and `confirm` depend on the results of earlier parts.
 """
 
 from __future__ import annotations
@@ -51,21 +56,21 @@ __all__ = ["DEPENDENT", "GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", 
            "screen_table", "skill_table", "variant_table"]  # fmt: skip
 
 PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
-"""The parts in the order in which they are played."""
+"""The parts, in playing order."""
 DEPENDENT = ("again", "confirm")
-"""Those whose games depend on what other parts have found."""
+"""Parts whose games depend on the results of other parts."""
 GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
     "base game": {},
     "first game": {"covered": "first_game"},
     "dry roads": {"dry_roads": True},
 }
-"""What the rulebook offers, as keys of a game configuration."""
+"""Games that the rulebook offers, as keys of a game configuration."""
 _PLAYERS = (2, 3, 4)
-#: Of what players are rated by: so many that every number of players has several decks.
+#: Minimum number of games for a rating, so that every number of players has several deals.
 _LEAST_GAMES = 24
 #: Deals with nothing covered, as a multiple of those of a covered set: every set is compared with these games.
 _BARE = 20
-#: Every part makes a seed of its own of it.
+#: Every part derives its own seed from it.
 _MOST_SEED = 2**56
 _PARTS: Mapping[str, type] = {
     "screen": Screen,
@@ -78,19 +83,19 @@ _PARTS: Mapping[str, type] = {
 
 @dataclass(frozen=True)
 class StudyConfig:
-    """A study as its file says it.
+    """Configuration of a study.
 
     Attributes:
-        name: of the study.
-        seed: of everything.
-        components: of all parts but the variants.
-        classes: who plays, weakest first.
-        band: points of the share of wins, of a hundred, within which actions count as equally strong.
-        level: probability that all intervals of the study hold together.
-        screen: the design.
-        gate, covers, variants, confirm: see there.
-        quality: games of each kind of game as it is, for every number of players: of every class against itself, and of
-            every class but the weakest in one seat against the next weaker in the others. Classes may say otherwise.
+        name: name of the study.
+        seed: seed of the whole study.
+        components: component file of all parts except the variants.
+        classes: classes of player, weakest first.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the study.
+        screen: design of the screening experiment.
+        gate, covers, variants, confirm: configuration of these parts.
+        quality: games of each kind of published game, for every number of players. Every class plays against itself,
+            and every class but the weakest plays in one seat against the next weaker. Classes may override it.
     """
 
     name: str
@@ -125,23 +130,23 @@ class StudyConfig:
 
     @property
     def players(self) -> tuple[int, ...]:
-        """Numbers of players that the screen is played with, ascending."""
+        """Numbers of players of the screening experiment, ascending."""
         return tuple(n for n in _PLAYERS if any(entry.games.get(n) for entry in self.classes))
 
     def names(self, players: int) -> list[str]:
-        """Return who plays with so many players, weakest first."""
+        """Return the names of the classes that play with this number of players, weakest first."""
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> StudyConfig:
-        """Return the study in a file (a name in ``configs/balance``, or a path).
+        """Read a study from a file (a name in ``configs/balance``, or a path).
 
         Args:
-            name_or_path: the file.
+            name_or_path: name or path of the file.
             trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
-            StudyError: naming file, key, value found and what is expected.
+            StudyError: for an invalid file; names file, key, value found and expected value.
             PlayerError: if the file names code and is not trusted.
         """
         data = read_asked(name_or_path, "balance")
@@ -154,7 +159,7 @@ class StudyConfig:
         return found
 
     def _check_enough(self) -> None:
-        """What could not be reported after hours of games is not begun."""
+        """Reject a study that could not be reported after hours of games."""
         check_design(self.screen, "screen")
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
@@ -167,7 +172,7 @@ class StudyConfig:
 
     @property
     def known_plans(self) -> list[Plan]:
-        """What is played whatever comes of it: the parts that do not depend on others."""
+        """Check the plans of all parts that do not depend on others."""
         plans = [self.plan(part) for part in PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
@@ -176,7 +181,7 @@ class StudyConfig:
         """Return the study with the keys of a file, see ``configs/balance/standard.yaml``.
 
         Raises:
-            StudyError: naming key, value found and what is expected.
+            StudyError: for an invalid value; names key, value found and expected value.
         """
         data = Entry.of(data, StudyError, "the study").mapping([item.name for item in fields(cls)])
         classes = data["classes"].entries("at least one player with its games", least=1)
@@ -185,7 +190,7 @@ class StudyConfig:
         return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the study as plain data; `from_dict` reads it."""
+        """Return the study as plain data for `from_dict`."""
         data = asdict(self)
         data["classes"] = list(data["classes"])
         data["covers"]["players"] = list(self.covers.players)
@@ -194,18 +199,18 @@ class StudyConfig:
         return data
 
     def plan(self, part: str, found: Sequence[Any] = ()) -> Plan | None:
-        """Return the tournament of a part; None if the study leaves it out.
+        """Return the tournament of a part, or None if the study omits it.
 
         Args:
             part: one of `PARTS`.
-            found: what the parts before have found: the numbers of the covered sets to play again by number of players
+            found: results of earlier parts: the indices of the covered sets to replay, by number of players
                 (``again``), or the `Suspect` list (``confirm``).
         """
         tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
         return planned(self.seed_of(part), tables) if tables else None
 
     def seed_of(self, part: str) -> int:
-        """Return the seed of a part: every part has decks of its own."""
+        """Return the seed of a part; every part has its own deals."""
         return self.seed * len(PARTS) + PARTS.index(part)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How the tables of a study are called: by what is played at them, so that results find them again."""
+"""Names of the matchups of a study, by which the results find their games."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Suspect:
-    """An action that the screen finds far from the mean.
+    """A candidate: an action that the screening experiment finds far from the mean.
 
     Attributes:
-        players: of the game.
-        player: who plays.
-        action: its name.
+        players: number of players of the game.
+        player: class of player.
+        action: name of the action.
         above: whether it seems stronger than the mean, not weaker.
-        mean: the mean power of all actions, in points of the share of wins.
+        mean: mean marginal effect of all actions, win %.
     """
 
     players: int
@@ -36,40 +36,40 @@ class Suspect:
     mean: float
 
     def table(self, way: str) -> str:
-        """Name of the table at which it is confirmed in a way: "denied", "alone" or "forced"."""
+        """Return the name of its matchup for one handicap: "denied", "alone" or "forced"."""
         return f"{self.action} {way}, {self.player}, {self.players} players"
 
 
 def screen_table(player: str, players: int) -> str:
-    """Name of a table of the screen."""
+    """Return the name of a matchup of the screening experiment."""
     return f"{player}, {players} players"
 
 
 def gate_table(player: str, players: int, denied: bool) -> str:
-    """Name of a table of the gate: with the full board, or with five actions denied to every seat."""
+    """Return the name of a qualification matchup: with the full board, or with five actions denied to every seat."""
     return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
 
 
 def variant_table(components: str, players: int) -> str:
-    """Name of a table of the variants."""
+    """Return the name of a matchup of the variants."""
     return f"{Path(components).stem}, {players} players"
 
 
 def quality_table(kind: str, player: str, players: int) -> str:
-    """Name of a table of games as they are."""
+    """Return the name of a matchup of a published game."""
     return f"{kind}, {player}, {players} players"
 
 
 def skill_table(kind: str, weaker: str, stronger: str, players: int) -> str:
-    """Name of a table of games as they are, with a stronger player in one seat."""
+    """Return the name of a matchup of a published game with a stronger player in one seat."""
     return f"{kind}, {stronger} against {weaker}, {players} players"
 
 
 def cover_table(players: int) -> str:
-    """Name of a table of covered sets."""
+    """Return the name of a matchup of covered sets."""
     return f"{players} players"
 
 
 def bare_table(players: int) -> str:
-    """Return the name of the table at which the players of the covered sets play with nothing covered."""
+    """Return the name of the matchup with nothing covered, for the players of the covered sets."""
     return f"nothing covered, {players} players"

@@ -1,4 +1,4 @@
-"""The parts of a study as tournaments: each with decks of its own, in the folder of its name, and to be stopped."""
+"""Run the parts of a study as resumable tournaments, each in its own folder with its own deals."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from agents.arena.store import RunFolder
 __all__ = ["Run", "Tournaments", "planned"]
 
 Run = Callable[[str, Plan], None]
-"""Plays a part, or what is missing of it, in the folder of its name."""
+"""Plays the missing games of a part in the folder of its name."""
 
-#: Games of a chunk: studies have so many that larger batches pay, which networks like.
+#: Games of a work unit. Studies have enough games for larger batches, which speed up networks.
 _CHUNK_GAMES = 480
 
 
 def planned(seed: int, tables: list[dict[str, Any]]) -> Plan:
-    """Return what a part plays, from tables as `agents.arena.config.plan_from_dict` takes them."""
+    """Return the plan of a part, from matchups in the form of `agents.arena.config.plan_from_dict`."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
 class Tournaments:
-    """Parts that are played as they are asked for.
+    """Parts of a study, played on demand.
 
     Args:
-        folder: of all parts.
-        run: plays one.
+        folder: folder of all parts.
+        run: function that plays a part.
 
     Attributes:
-        played: seed and games of every part that was asked for.
+        played: seed and number of games of every requested part.
     """
 
     def __init__(self, folder: Path, run: Run) -> None:
@@ -41,7 +41,7 @@ class Tournaments:
         self.played: dict[str, dict[str, int]] = {}
 
     def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[Table]:
-        """Play what is missing of a part, and return its games, table by table."""
+        """Play the missing games of a part and return all of its games by matchup."""
         plan = planned(seed, tables)
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
@@ -49,6 +49,6 @@ class Tournaments:
 
     @property
     def networks(self) -> dict[str, str]:
-        """By player's name, 16 hexadecimal digits of the files that it was read from."""
+        """Digest of the network files by player name, 16 hexadecimal digits each."""
         runs = [RunFolder.open(self.folder / part) for part in self.played]
         return {player: digest for run in runs for player, digest in run.networks.items()}

@@ -1,23 +1,24 @@
-"""From estimates to verdicts: which actions are too strong, too weak, balanced, or undecided.
+"""Derive conclusions from estimates: which actions are too strong, too weak, balanced, or undecided.
 
-Every player may use every action, so what matters is not whether an action is worth having but whether it is worth more
-than the others: its *deviation*, power minus the mean power of all actions. Deviations are judged against a band around
-zero in which differences do not matter (Wellek 2010, "Testing Statistical Hypotheses of Equivalence and
-Noninferiority"), for each action and number of players, over classes of players of different strength:
+Every player may use every action, so only relative strength matters. The *deviation* of an action is its marginal
+effect (`power`) minus the mean effect of all actions. Each deviation is compared with an equivalence margin (`band`)
+around zero (Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). This is done for each
+action and number of players, over classes of players of different strength:
 
-- **overpowered**: for each of the two strongest classes the simultaneous interval lies wholly above the band, the
-  estimate is above zero for every class, and the adjusted p value is small enough; **underpowered** likewise below;
-- **balanced**: for each of the two strongest classes the interval lies wholly within the band;
+- **overpowered**: the simultaneous intervals of both of the two strongest classes lie entirely above the margin, the
+  estimate is above zero for every class, and the adjusted p value is small enough;
+- **underpowered**: the mirror image, below the margin;
+- **balanced**: the intervals of both of the two strongest classes lie entirely within the margin;
 - **undecided**: everything else.
 
-The p value is that of "the deviation is within the band" (Hodges and Lehmann 1954, "Testing the approximate validity
-of statistical hypotheses", Journal of the Royal Statistical Society B 16): the chance of an estimate at least so far
-out, on either side, if the truth were at the nearer edge. Both of the two strongest classes must be outside, so the
-larger p value counts (intersection-union test; Berger 1982, Technometrics 24), and it is adjusted by Holm over all
-actions and numbers of players.
+The null hypothesis of the p value is "the deviation is within the margin" (Hodges and Lehmann 1954, "Testing the
+approximate validity of statistical hypotheses", Journal of the Royal Statistical Society B 16). The p value is the
+probability of an estimate at least as extreme, on either side, if the truth were at the nearer edge. Both of the two
+strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
+24). It is adjusted by Holm over all actions and numbers of players.
 
-Everything here is made of plain numbers and words, and follows from findings, band and level alone: whoever has the
-JSON of a study can judge it again, by other values too.
+The conclusions depend only on the findings, the margin and the level. The JSON file of a study is therefore enough to
+compute them again, also with other values.
 
 Letters in shapes: A actions.
 """
@@ -58,30 +59,30 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
-"""What is said of an action."""
+"""Conclusion on an action."""
 Reason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
-"""Why it is not what a former study said, see `agents.helsinki.balance.former`."""
+"""Reason for a change since an earlier study, see `agents.helsinki.balance.former`."""
 
 STRONGEST = 2
-"""So many of the strongest classes must agree."""
+"""Number of strongest classes that must agree."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 class VerdictError(UserError):
-    """Findings that cannot be judged. The message names what was found and what is expected."""
+    """Invalid findings. The message names the value found and the expected value."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured with one class of players at one number of them.
+    """Estimates for one class of players and one number of players.
 
     Attributes:
-        players: how many play.
-        player: the class of player, by name.
-        strength: its rank; higher is stronger.
-        power: of every action, in points of a hundred of the share of games won, float64 (A,).
-        covariance: of `power`, float64 (A, A).
-        actions: their names; those that are covered have no power.
+        players: number of players.
+        player: name of the class of player.
+        strength: rank of the class; higher is stronger.
+        power: marginal effect of every action, win %, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
+        actions: names of the actions; covered actions have no effect.
     """
 
     players: int
@@ -94,18 +95,18 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one action with one class of players; all in points of a hundred of the share of games won.
+    """Estimates for one action and one class of players, in win %.
 
     Attributes:
-        players: how many play.
-        player: the class of player, by name.
-        strength: its rank; higher is stronger.
-        action: its name.
-        power: what having it is worth, compared with being denied it.
-        deviation: power minus the mean power of all actions: what is judged.
+        players: number of players.
+        player: name of the class of player.
+        strength: rank of the class; higher is stronger.
+        action: name of the action.
+        power: marginal effect: the value of having the action, compared with being denied it.
+        deviation: `power` minus the mean effect of all actions; the conclusion rests on it.
         error: standard error of the deviation.
         low: lower end of the simultaneous interval of the deviation (all actions, numbers of players and classes).
-        high: upper end.
+        high: upper end of this interval.
     """
 
     players: int
@@ -121,15 +122,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What findings say of one action at one number of players.
+    """Conclusion on one action with one number of players.
 
     Attributes:
-        players: how many play.
-        action: its name.
-        verdict: the word for it.
-        why: the reason in plain words, with the numbers.
-        p: p value of "the deviation is within the band" for both of the two strongest classes.
-        adjusted: the same, adjusted by Holm for all actions and numbers of players.
+        players: number of players.
+        action: name of the action.
+        verdict: the conclusion.
+        why: the reason in plain language, with the numbers.
+        p: p value of "the deviation is within the margin" for both of the two strongest classes.
+        adjusted: Holm-adjusted p value over all actions and numbers of players.
     """
 
     players: int
@@ -141,25 +142,25 @@ class Verdict:
 
 
 def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return power minus the mean power of all actions, float64 (A,), and its covariance, float64 (A, A).
+    """Return the deviations, float64 (A,), and their covariance, float64 (A, A).
 
     Args:
-        power: of every action, float64 (A,).
-        covariance: of `power`, float64 (A, A).
+        power: marginal effect of every action, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
     """
     centre = np.eye(len(power)) - 1.0 / len(power)
     return centre @ power, centre @ covariance @ centre.T
 
 
 def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]:
-    """Return what is known of every action, with intervals that hold for all of a study at once.
+    """Return the findings for every action, with simultaneous intervals over the whole study.
 
-    Classes and numbers of players are taken as independent. If they played the same decks they are not, and the
-    intervals are too wide rather than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
+    Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
+    than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
 
     Args:
-        measured: all classes at all numbers of players.
-        level: probability that all intervals together contain the truth.
+        measured: estimates of all classes and numbers of players.
+        level: simultaneous coverage of all intervals.
     """
     centred = [deviations(one.power, one.covariance) for one in measured]
     quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centred)), level)
@@ -185,7 +186,7 @@ def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]
 
 
 def with_enough(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings of those numbers of players at which there are as many classes as a verdict rests on."""
+    """Return the findings for the numbers of players with enough classes for a conclusion."""
     classes: dict[int, set[str]] = {}
     for one in findings:
         classes.setdefault(one.players, set()).add(one.player)
@@ -193,16 +194,16 @@ def with_enough(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Verdict]:
-    """Return a verdict for every action at every number of players, in the order in which findings first name them.
+    """Return a conclusion for every action and number of players, in the order of the findings.
 
     Args:
-        findings: of at least two classes for every action and number of players.
-        band: half width of the band in which deviations do not matter, points of a hundred of the share of games won.
-        level: of the intervals in `findings`; verdicts of too strong and too weak need an adjusted p value of at most
+        findings: findings of at least two classes for every action and number of players.
+        band: half width of the equivalence margin, win %.
+        level: coverage of the intervals in `findings`. Overpowered and underpowered need an adjusted p value of at most
             1 - level.
 
     Raises:
-        VerdictError: if findings are missing, double, not numbers, or of equally strong classes.
+        VerdictError: if findings are missing, duplicated, not finite, or of equally strong classes.
     """
     _check(findings, band, level)
     groups: dict[tuple[int, str], list[Finding]] = {}
@@ -250,23 +251,23 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
 
 
 def _p(strongest: Sequence[Finding], band: float) -> float:
-    """Return the p value of "within the band for one of these classes at least, or outside on different sides"."""
+    """Return the p value of "within the margin for at least one class, or outside on different sides"."""
     if len({one.deviation > 0 for one in strongest}) > 1:
         return 1.0
     largest = max(
         _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
         for one in strongest
     )
-    return min(1.0, largest)  # rounding may go beyond
+    return min(1.0, largest)  # rounding errors may exceed 1
 
 
 def _upper_tail(z: float) -> float:
-    """Return the chance that a standard normal number is above z."""
+    """Return the probability that a standard normal variable exceeds z."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
 def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[Word, str]:
-    """Return the verdict on an action from findings in order of strength, strongest first, and why."""
+    """Return the conclusion and its reason from the findings on an action, strongest class first."""
     strongest = group[:STRONGEST]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
     measured = f"games of 100 compared with the average action: {numbers}"
@@ -290,7 +291,7 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
 
 
 def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
-    """Say why intervals of the strongest classes are neither all beyond the band nor all within."""
+    """Explain why the intervals of the strongest classes are neither all beyond the margin nor all within."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
         return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
@@ -298,15 +299,15 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
 
 
 def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[str]:
-    """Return sentences for a reader who knows the game and no statistics.
+    """Return sentences for a reader who knows the game but no statistics.
 
-    For each verdict and the numbers of players with which it holds a sentence that names the actions, those farthest
-    from the average first, and one at the end that says what the numbers are: deviations of the strongest class with
-    their simultaneous intervals (`Verdict.why` has those of both of the strongest).
+    Each sentence names the actions with one conclusion and the numbers of players for which it holds, largest deviation
+    first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
+    `Verdict.why` gives those of both strongest classes.
 
     Args:
-        verdicts: as `judge` returns them.
-        findings: what was judged.
+        verdicts: conclusions from `judge`.
+        findings: findings they rest on.
     """
     strongest: dict[tuple[str, int], Finding] = {}
     for one in findings:

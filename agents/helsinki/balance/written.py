@@ -1,4 +1,4 @@
-"""What the JSON of a study has to hold, so that verdicts, report and figures can be made of it."""
+"""Schema of the JSON file of a study, from which conclusions, report and figures are derived."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["check_written"]
 
 
 def check_written(data: Entry) -> None:
-    """Make sure that everything is there that reports are made of, and of the right kind.
+    """Check that all data for the report is present and of the right type.
 
     Args:
-        data: what was found, as `agents.helsinki.balance.results.results` returns it.
+        data: results from `agents.helsinki.balance.results.results`.
 
     Raises:
-        ValueError: of the kind that `data` raises; it names the key, what stands there and what is expected.
+        ValueError: the error type of `data`; names the key, the value found and the expected value.
     """
     forms.check_form(data, _STUDY)
     if data["former"].given:
@@ -37,7 +37,7 @@ def check_written(data: Entry) -> None:
 
 
 def _pairs(entry: Entry) -> None:
-    """The pairs of actions, or why nothing is known of them."""
+    """Check the pairs of actions, or the reason why they could not be estimated."""
     forms.check_form(entry, {"player": forms.text, "players": forms.players})
     forms.check_form(entry, {"left_out": forms.text} if entry["left_out"].given else _OF_PAIRS)
 

@@ -1,8 +1,8 @@
-"""Copenhagen, the sister game: facades are built by cards of their colour, full rows and columns score.
+"""Copenhagen: players pay cards to build facades from colored tiles and score full rows and columns.
 
-A chapter of the rules page (`docs/rules-copenhagen.md`) each: `deal`, `take`, `build`, `coats`, `turn`, `score`, and
-`legal`, the mask. Under them lie `state` (the record), `tables` (a component file as arrays), `actions` (the action
-table), `bits` and `shapes`. Whoever deals and plays calls `step` or `game`; `observation` says what a seat may see,
-`restore` and `redeal` make games of that, `episodes` draws what random ones play; `position` writes a game as plain
-data. `reference` says the same a second time, plainly.
+The rules modules follow the chapters of the rules page (`docs/rules-copenhagen.md`): `deal`, `take`, `build`, `coats`,
+`turn`, `score`, and `legal` for the action mask. They build on `state` (the record), `tables` (a component file as
+arrays), `actions` (the action table), `bits` and `shapes`. Callers use `step` or `game`. `observation` defines what a
+seat sees, and `restore` and `redeal` rebuild games from it. `episodes` draws random setups, and `position` converts
+games to plain data. `reference` is a second, plain implementation of the rules.
 """

@@ -9,18 +9,18 @@ from helsinki_env.engine.kernel import kernel
 
 @kernel
 def active(g):
-    """Set of the abilities that the seat to move owns and has not used."""
+    """Return the set of abilities that the seat to move owns and has not used."""
     return np.int64(g.owned[g.seat]) & ~np.int64(g.used[g.seat])
 
 
 @kernel
 def flip(g, ability):
-    """Use an ability for what is in progress."""
+    """Use an ability for the operation in progress."""
     g.used[g.seat] |= 1 << ability
     g.using |= 1 << ability
 
 
 @kernel
 def over(g, ability):
-    """What an ability was used for is done."""
+    """End the use of an ability in the operation in progress."""
     g.using &= ~(1 << ability)

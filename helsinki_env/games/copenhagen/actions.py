@@ -1,6 +1,6 @@
-"""The action table: which integer is which decision. Every id, mask offset, name and document derives from it.
+"""The action table: the id of every action. All ids, mask offsets, names and documents derive from it.
 
-`id = offset(kind) + argument`, kinds in the order of the rules, section 3, "Decisions".
+`id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Decisions".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANY_CARDS, ADDITIONAL_CARD, CONSTRUCTION_DISCOUNT, CHANGE_OF_COLOURS, BOTH_ACTIO
 CELLS = 45
 ORIENTATIONS = 8
 
-#: How many decisions each kind has, in the order of `KINDS`.
+#: Number of actions of each kind, in the order of `KINDS`.
 SIZES = (7, 20, ORIENTATIONS * CELLS, 5, 5, 5, 5, CELLS, 5, 1, 1)
 #: First id of each kind.
 OFFSETS = tuple(sum(SIZES[:kind]) for kind in range(len(SIZES)))
@@ -39,14 +39,14 @@ KIND_OF = np.repeat(np.arange(len(KINDS), dtype=np.int16), SIZES)
 
 
 def encode(kind: int, argument: int = 0) -> int:
-    """Return the id of a decision; ValueError if the argument does not belong to the kind."""
+    """Return the id of an action; ValueError if the argument is invalid for the kind."""
     if not 0 <= argument < SIZES[kind]:
         raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {SIZES[kind] - 1}, not {argument}")
     return OFFSETS[kind] + argument
 
 
 def decode(action: int) -> tuple[int, int]:
-    """Return (kind, argument) of an id; ValueError if there is no such id."""
+    """Return (kind, argument) of an id; ValueError if the id is invalid."""
     if not 0 <= action < SIZE:
         raise ValueError(f"action {action} does not exist: ids run from 0 to {SIZE - 1}")
     kind = int(KIND_OF[action])

@@ -1,7 +1,7 @@
-"""Constructing: what is feasible, costs, placing, paying (rules, section 3, "Constructing").
+"""Construction: feasible tiles, costs, placement and payment (rules, section 3, "Constructing").
 
-Costs are sets of small numbers (bit = cost). A tile of n cells costs n, or n - 1 where it touches its own colour; a
-discount shifts the set by one. What can be paid with k cards is what lies in the set up to bit k.
+Costs are sets of small integers (bit = cost). A tile of n cells costs n, or n - 1 if it touches its own color. A
+discount shifts the set by one bit. k cards can pay the costs in bits 0 to k of the set.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE
 
 @kernel
 def size_of(kind):
-    """Number of cells of a tile."""
+    """Return the number of cells of a tile."""
     return np.int64(kind) % 4 + 2
 
 
 @kernel
 def colour_of(kind):
-    """Colour of a tile."""
+    """Return the color of a tile."""
     return np.int64(kind) // 4
 
 
 @kernel
 def costs(t, g, kind):
-    """Cost: what the placements of a tile cost without the discount, as a set; empty if there is no placement."""
+    """Return the set of costs of a tile's placements without the discount; empty if there is no placement."""
     seat = g.seat
     filled = np.int64(g.filled[seat])
     support = supported(filled)
@@ -53,7 +53,7 @@ def costs(t, g, kind):
 
 @kernel
 def discounted(g, full):
-    """Costs with what is used, and with or without what is still active."""
+    """Return the costs with the discount if used, or with and without it while it is active."""
     if (np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1:
         return full >> 1
     if (active(g) >> CONSTRUCTION_DISCOUNT) & 1:
@@ -63,13 +63,13 @@ def discounted(g, full):
 
 @kernel
 def up_to(cards):
-    """Set of the costs that so many cards can pay."""
+    """Return the set of costs that a number of cards can pay."""
     return (np.int64(2) << np.int64(cards)) - 1
 
 
 @kernel
 def payable(g, kind, cost):
-    """PLACE: those of some costs that can be paid as things stand: recoloured, with at least one card recoloured."""
+    """PLACE: return the costs that can be paid now; after RECOLOUR, with at least one recolored card."""
     own = np.int64(g.hand[g.seat, colour_of(kind)])
     if g.recolour < 0:
         return cost & up_to(own)
@@ -78,7 +78,7 @@ def payable(g, kind, cost):
 
 @kernel
 def recolours(g, kind, cost):
-    """RECOLOUR: colours, as a set, of which at least one card can take part in paying one of some costs."""
+    """RECOLOUR: return the set of colors of which at least one card can contribute to one of the costs."""
     own, colours = colour_of(kind), np.int64(0)
     for colour in range(5):
         held = np.int64(g.hand[g.seat, colour])
@@ -89,7 +89,7 @@ def recolours(g, kind, cost):
 
 @kernel
 def completes(g, kind, cost):
-    """Whether one of some costs can be paid, with or without change_of_colours where that is still active."""
+    """Return whether one of the costs can be paid, with or without change_of_colours while it is active."""
     if payable(g, kind, cost):
         return True
     return (active(g) >> CHANGE_OF_COLOURS) & 1 != 0 and recolours(g, kind, cost) != 0
@@ -97,7 +97,7 @@ def completes(g, kind, cost):
 
 @kernel
 def most_cards(g, colour):
-    """Most cards with which a tile of a colour can be paid: its own, and those of one other colour once recoloured."""
+    """Return the most cards that can pay for a tile of a color: its own, plus one other color if recolorable."""
     own, other = np.int64(g.hand[g.seat, colour]), np.int64(0)
     if (active(g) >> CHANGE_OF_COLOURS) & 1:
         for c in range(5):
@@ -108,7 +108,7 @@ def most_cards(g, colour):
 
 @kernel
 def has_placement(t, kind, filled, support):
-    """Whether a tile can lie on a board, whatever that costs."""
+    """Return whether a tile fits on a board, at any cost."""
     for i in range(t.outline_count[kind]):
         if placements(t, np.int64(t.outlines[kind, i]), filled, support):
             return True
@@ -117,21 +117,21 @@ def has_placement(t, kind, filled, support):
 
 @kernel
 def feasible(t, g):
-    """MAIN: the tiles of which the supply has one and there is a placement that can be paid, by all that is active.
+    """MAIN: return the tiles in the supply with a placement that is payable with the active abilities.
 
-    As a set, bit = kind.
+    The result is a set, bit = kind.
     """
     filled, kinds = np.int64(g.filled[g.seat]), np.int64(0)
     support = supported(filled)
     discount = ((active(g) | np.int64(g.using)) >> CONSTRUCTION_DISCOUNT) & 1
     for colour in range(5):
         own = np.int64(g.hand[g.seat, colour])
-        # Where a tile touches its own colour it costs a card less.
+        # A tile that touches its own color costs one card less.
         largest = min(np.int64(5), most_cards(g, colour) + 1 + discount)
         for kind in range(4 * colour, 4 * colour + largest - 1):
             if g.supply[kind] == 0:
                 continue
-            if own >= size_of(kind):  # enough for the dearest placement
+            if own >= size_of(kind):  # enough for the most expensive placement
                 there = has_placement(t, kind, filled, support)
             else:
                 there = completes(g, kind, discounted(g, costs(t, g, kind)))
@@ -141,34 +141,34 @@ def feasible(t, g):
 
 @kernel
 def begin_build(g, kind):
-    """BUILD: the tile stays in the supply until it is paid."""
+    """BUILD: select a tile, which remains in the supply until it is paid."""
     g.tile = kind
     g.phase = PHASE_PLACE
 
 
 @kernel
 def recolour(g, colour):
-    """RECOLOUR: all cards of this colour count as the tile's."""
+    """RECOLOUR: let all cards of this color count as the tile's color."""
     g.recolour = colour
     g.phase = PHASE_PLACE
 
 
 @kernel
 def cost_at(g, cells):
-    """Cost of the tile in progress on these cells."""
+    """Return the cost of the tile in progress on these cells."""
     touches = neighbours(np.int64(g.coloured[g.seat, colour_of(g.tile)])) & cells != 0
     return size_of(g.tile) - np.int64(touches) - ((np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1)
 
 
 @kernel
 def placed_piece(g, argument):
-    """The orientation, among those of all tiles, that an argument of PLACE means."""
+    """Return the orientation, among those of all tiles, for an argument of PLACE."""
     return ORIENTATIONS * np.int64(g.tile) + argument // CELLS
 
 
 @kernel
 def place(t, g, argument):
-    """PLACE: without RECOLOUR the cards leave the hand at once, with it one by one in PAY."""
+    """PLACE: without RECOLOUR, the cards are paid immediately; with it, one by one in PAY."""
     g.place = argument
     g.due = cost_at(g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
     g.phase = PHASE_PAY
@@ -179,7 +179,7 @@ def place(t, g, argument):
 
 @kernel
 def pay(g, colour):
-    """PAY: one card."""
+    """PAY: pay one card."""
     show(g, g.seat, colour)
     g.paid[colour] += 1
     g.due -= 1
@@ -187,7 +187,7 @@ def pay(g, colour):
 
 @kernel
 def lay(t, g):
-    """The tile is paid: it leaves the supply and lies. Return False if the points end the game."""
+    """Move the paid tile from the supply to the board. Return False if the points end the game."""
     seat, kind, argument = g.seat, np.int64(g.tile), np.int64(g.place)
     piece, corner = placed_piece(g, argument), argument % CELLS
     cells = tile_cells(t, piece, corner)

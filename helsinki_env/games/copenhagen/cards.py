@@ -11,7 +11,7 @@ from helsinki_env.games.copenhagen.state import END_CARD
 
 @kernel
 def hand_size(g, seat):
-    """Number of cards in a hand."""
+    """Return the number of cards in a hand."""
     cards = np.int64(0)
     for colour in range(5):
         cards += g.hand[seat, colour]
@@ -20,7 +20,7 @@ def hand_size(g, seat):
 
 @kernel
 def show(g, seat, colour):
-    """A card goes from a hand to the discard pile; one less of its colour is known to be held (section 5)."""
+    """Move a card from a hand to the discard pile and lower its color's known count if positive (section 5)."""
     g.hand[seat, colour] -= 1
     if g.known[seat, colour] > 0:
         g.known[seat, colour] -= 1
@@ -29,7 +29,7 @@ def show(g, seat, colour):
 
 @kernel
 def put_end_card(t, g):
-    """Section 2.2: the End of Game card goes among the last cards of the draw pile, at a random place."""
+    """Section 2.2: insert the End of Game card at a random position among the last cards of the draw pile."""
     size = np.int64(g.pile_size)
     beneath = below(g, min(size, t.last_cards - 1) + 1)
     for place in range(size, beneath, -1):
@@ -41,7 +41,7 @@ def put_end_card(t, g):
 
 @kernel
 def reshuffle(t, g):
-    """The discard pile becomes the draw pile, with the End of Game card; everybody knows what is in it."""
+    """Turn the discard pile into the draw pile and add the End of Game card; the contents are public."""
     size = np.int64(0)
     for colour in range(5):
         g.reshuffled[colour] = g.discard[colour]
@@ -56,13 +56,13 @@ def reshuffle(t, g):
 
 @kernel
 def draw(g):
-    """Take the next card of a draw pile that holds one."""
+    """Draw the next card of a nonempty draw pile."""
     g.pile_size -= 1
     card = np.int64(g.pile[g.pile_size])
     g.pile[g.pile_size] = 0
     if card == END_CARD:
         g.end_card = 0
-        g.reshuffled[:] = 0  # [R] the game is over: nothing is told any more of the cards beneath
+        g.reshuffled[:] = 0  # [R] the game is over: the cards beneath are no longer reported
     elif g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
     return card
@@ -70,7 +70,7 @@ def draw(g):
 
 @kernel
 def refill(t, g):
-    """Fill the empty slots of the display from the left; return False if the End of Game card comes up."""
+    """Fill the empty slots of the display from the left; return False if the End of Game card is drawn."""
     for slot in range(7):
         if g.display[slot] >= 0:
             continue

@@ -12,31 +12,31 @@ from helsinki_env.games.copenhagen.score import cover
 
 @kernel
 def white_cells(g):
-    """WHITE: empty cells with support, while white tiles last."""
+    """WHITE: return the empty cells with support while white tiles remain."""
     return supported(np.int64(g.filled[g.seat])) if g.white_tiles > 0 else np.int64(0)
 
 
 @kernel
 def new_abilities(g):
-    """ABILITY: set of those that the seat to move does not own and is not denied; there is one for every player."""
+    """ABILITY: return the abilities that the seat to move neither owns nor is denied; each player can get every one."""
     return ~(np.int64(g.owned[g.seat]) | np.int64(g.denied[g.seat])) & 31
 
 
 @kernel
 def used_abilities(g):
-    """REACTIVATE: set of the abilities that would be flipped back."""
+    """REACTIVATE: return the set of abilities that would be flipped back."""
     return np.int64(g.used[g.seat])
 
 
 @kernel
 def has_choice(g):
-    """Whether a reward can be taken at all; [R] if not, none that is pending can, for nothing changes until it is."""
+    """Return whether a reward can be taken; [R] if not, all pending rewards lapse, because nothing else changes."""
     return (white_cells(g) | new_abilities(g) | used_abilities(g)) != 0
 
 
 @kernel
 def white(t, g, cell):
-    """WHITE: a single window. Return False if the points end the game."""
+    """WHITE: place a single window. Return False if the points end the game."""
     g.rewards -= 1
     g.white_tiles -= 1
     g.white[g.seat] |= bit(cell)
@@ -45,13 +45,13 @@ def white(t, g, cell):
 
 @kernel
 def gain(g, ability):
-    """ABILITY: a new one, active."""
+    """ABILITY: gain an active ability."""
     g.rewards -= 1
     g.owned[g.seat] |= 1 << ability
 
 
 @kernel
 def reactivate(g):
-    """REACTIVATE: all used abilities are flipped back."""
+    """REACTIVATE: flip all used abilities back."""
     g.rewards -= 1
     g.used[g.seat] = 0

@@ -1,7 +1,7 @@
-"""The facts of the box, read from a component file: tiles, cards, cells with coats of arms, scoring values.
+"""Component data of the published game: tiles, cards, cells with coats of arms, and scoring values.
 
-A component file (``configs/components/copenhagen.yaml``) is validated in full when it is loaded; what comes out is
-immutable and can be trusted by everything else. Which of the facts the help page does not give stands in the file.
+A component file (``configs/components/copenhagen.yaml``) is fully validated when it is loaded. The result is immutable.
+The file marks the facts that the help page does not give.
 
 Rules: section 1, Components.
 """
@@ -16,10 +16,10 @@ from helsinki_env.engine.box import different, digest_of_facts, drawing, integer
 __all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
 
 COLOURS = ("blue", "green", "purple", "red", "yellow")
-"""The colours of cards and tiles in index order."""
+"""The colors of cards and tiles in index order."""
 
 SIZES = (2, 3, 4, 5)
-"""The sizes of coloured tiles; a tile of n cells has index n - 2."""
+"""The sizes of colored tiles; a tile of n cells has index n - 2."""
 
 ABILITIES = ("any_cards", "additional_card", "construction_discount", "change_of_colours", "both_actions")
 """The abilities in id order."""
@@ -35,28 +35,29 @@ MAX_GOAL = 100
 
 
 class ComponentError(UserError):
-    """A component file that cannot be used. The message names file, key, value found and what is expected."""
+    """Raised if a component file is invalid. The message names file, key, value found and value expected."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """The content of a component file. Made by `load_components`, which validates it.
+    """The content of a component file. Created by `load_components`, which validates it.
 
     A cell is ``5 * y + x``, x from the left and y from the bottom.
 
     Attributes:
         name: the file's name without its suffix.
-        drawings: drawing by ``[colour][size - 2]``: rows, the upper one first, ``B`` the brick, ``W`` a window and
-            ``.`` nothing.
-        copies: tiles of each colour by ``[players - 2][size - 2]``.
-        white_tiles: white tiles in the common supply.
-        cards: cards of each colour by ``[players - 2]``.
-        hands: cards dealt by seat.
-        coats: the cells with a coat of arms, ascending.
-        coat_rows: the rows y with a coat of arms beside them, ascending.
-        hand_limit: cards that a hand may hold.
+        drawings: drawing by ``[colour][size - 2]``: rows, upper row first, ``B`` the brick, ``W`` a window and ``.`` an
+            empty cell.
+        copies: number of tiles of each color by ``[players - 2][size - 2]``.
+        white_tiles: number of white tiles in the common supply.
+        cards: number of cards of each color by ``[players - 2]``.
+        hands: number of cards dealt by seat.
+        coats: cells with a coat of arms, ascending.
+        coat_rows: rows y with a coat of arms at their end, ascending.
+        hand_limit: maximum number of cards in a hand.
         goal: points that end the game.
-        last_cards: among how many cards at the bottom of the draw pile the End of Game card is put, itself counted.
+        last_cards: number of cards at the bottom of the draw pile, including the End of Game card, among which that
+            card is inserted.
         points_row: points for a full row.
         points_row_windows: points for a full row that shows windows only.
         points_column: points for a full column.
@@ -81,21 +82,21 @@ class Components:
 
     @property
     def columns(self) -> int:
-        """Columns of the board, 5."""
+        """The number of columns of the board, 5."""
         return COLUMNS
 
     @property
     def rows(self) -> int:
-        """Rows of the board, 9."""
+        """The number of rows of the board, 9."""
         return ROWS
 
     def __hash__(self) -> int:
-        """Return a hash of the content, made once."""
+        """Return a cached hash of the content."""
         return hash((self.name, self.digest))
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the content; the file's name does not count."""
+        """16 hexadecimal digits that identify the content; independent of the file's name."""
         return digest_of_facts(self)
 
 
@@ -103,10 +104,10 @@ def load_components(name_or_path: str | Path = "copenhagen") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read once.
+        name_or_path: the name of a file in ``configs/components``, or a path; an unchanged file is read only once.
 
     Raises:
-        ComponentError: for anything wrong with the file; names file, key, value and what is expected.
+        ComponentError: if the file is invalid; names file, key, value found and value expected.
     """
     components: Components = load(name_or_path, ComponentError, _components)
     return components
@@ -145,14 +146,14 @@ def _components(data: Entry, name: str) -> Components:
 
 
 def _by_players(data: Entry) -> list[Entry]:
-    """Return what stands there for two, three and four players."""
+    """Return the entries for two, three and four players."""
     keys = tuple(f"players_{players}" for players in SEATS)
     data.mapping(keys)
     return [data[key] for key in keys]
 
 
 def _drawings(data: Entry) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the drawings by colour and size."""
+    """Return the drawings by color and size."""
     data.mapping(COLOURS)
     return tuple(
         tuple(
@@ -164,7 +165,7 @@ def _drawings(data: Entry) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 
 def _drawing(item: Entry, size: int) -> tuple[str, ...]:
-    """Return a drawing: a connected figure of so many cells, one of them the brick, without empty margins."""
+    """Return a drawing: a connected shape of `size` cells, one of them the brick, without empty margins."""
     rows = drawing(item, "BW", "cells")
     text = "".join(rows)
     if text.count("B") != 1:
@@ -175,7 +176,7 @@ def _drawing(item: Entry, size: int) -> tuple[str, ...]:
 
 
 def _cells(data: Entry) -> tuple[int, ...]:
-    """Return different cells of the board, given as [x, y], as ascending numbers."""
+    """Return distinct cells of the board, given as [x, y], as ascending integers."""
     items = data.entries("cells [x, y]", most=CELLS)
     return tuple(sorted(different(data, ((item, _cell(item)) for item in items), "cell")))
 
@@ -187,6 +188,6 @@ def _cell(item: Entry) -> int:
 
 
 def _rows(data: Entry) -> tuple[int, ...]:
-    """Return different rows of the board, ascending."""
+    """Return distinct rows of the board, ascending."""
     items = data.entries("rows", most=ROWS)
     return tuple(sorted(different(data, ((item, item.integer(0, ROWS - 1)) for item in items), "row")))

@@ -1,6 +1,6 @@
-"""The configuration of a game of Copenhagen: players, denied abilities, component file, reward.
+"""Configuration of a game of Copenhagen: players, denied abilities, component file, reward.
 
-Frozen and validated: a `CopenhagenConfig` that exists can be played.
+A `CopenhagenConfig` is immutable and validated on creation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
 
 @lru_cache(maxsize=32)
 def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported here because the rules stand above configurations."""
+    """Build the kernels' tables; imported here because the rules modules import configurations."""
     from helsinki_env.games.copenhagen.tables import build_tables
 
     return build_tables(components)
@@ -28,21 +28,22 @@ def _build_tables(components: Components) -> Any:
 
 @dataclass(frozen=True)
 class CopenhagenConfig(Configuration):
-    """How a game is set up.
+    """Configuration of a game.
 
-    Frozen, hashable and picklable. Equal if all values and the content of the component files are.
+    Immutable, hashable and picklable. Configurations are equal if all values and the contents of the component files
+    are.
 
     Attributes:
         num_players: 2, 3 or 4.
-        denied: for studies only: the abilities that single seats may not take, one collection of ids (1 to 4) or names
-            for each seat, or None for nothing; kept as one tuple of ascending ids for each seat. Everybody begins with
-            ``any_cards``, so it cannot be denied.
+        denied: for studies only: the abilities that individual seats may not take, one collection of ids (1 to 4) or
+            names for each seat, or None for no restriction. Stored as one tuple of ascending ids for each seat. Every
+            player owns ``any_cards`` from the start, so it cannot be denied.
         components: the component file, a name or a path; see `components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
-        ConfigError: for a value that cannot be used.
-        ComponentError: (a ValueError too) if the component file is at fault.
+        ConfigError: if a value is invalid.
+        ComponentError: (a ValueError) if the component file is invalid.
     """
 
     read_components = staticmethod(load_components)
@@ -55,7 +56,7 @@ class CopenhagenConfig(Configuration):
     _loaded: tuple[str, Components] = field(default=None, repr=False, kw_only=True)  # type: ignore[assignment]
 
     if TYPE_CHECKING:
-        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        # The arguments accept more types than the fields have, which a dataclass cannot express.
         def __init__(
             self,
             num_players: SupportsIndex = 2,
@@ -65,7 +66,7 @@ class CopenhagenConfig(Configuration):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Read the component file, check every value and bring it into the form in which it is kept."""
+        """Read the component file, validate every value and normalize it."""
         self._load()
         self._keep(denied=sets_by_seat(self._entry("denied"), self.num_players, "abilities", _abilities))
 
@@ -93,6 +94,6 @@ def _ability(data: Entry) -> int:
 
 
 def _abilities(data: Entry) -> tuple[int, ...]:
-    """Return different abilities as ascending ids."""
+    """Return distinct abilities as ascending ids."""
     entries = listed(data, "a list of ability ids or names, [] for none")
     return different(entries, data.path, "ability", _ability, ABILITIES)

@@ -8,7 +8,7 @@ from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.cards import draw, put_end_card
 from helsinki_env.games.copenhagen.state import PHASE_MAIN
 
-#: The part of a record that says which game is played, and survives a new deal.
+#: The fields of a record that define the setup and survive a new deal.
 SETUP_FIELDS = ("players", "denied")
 
 
@@ -45,7 +45,7 @@ def _blank(t, g):
 
 @kernel
 def forget(g):
-    """Nothing is in progress any more."""
+    """Clear everything in progress."""
     g.using = 0
     g.last_discard = -1
     g.rewards = 0
@@ -55,13 +55,13 @@ def forget(g):
 
 @kernel
 def forget_take(g):
-    """No card is being taken."""
+    """Clear the cards being taken."""
     g.first = -1
 
 
 @kernel
 def forget_build(g):
-    """No tile is being built."""
+    """Clear the tile being built."""
     g.tile = -1
     g.recolour = -1
     g.place = -1
@@ -71,7 +71,7 @@ def forget_build(g):
 
 @kernel
 def deal(t, g, word):
-    """Section 2: shuffle the cards, deal display and hands; with two players the End of Game card goes in."""
+    """Section 2: shuffle the cards, deal display and hands; with two players, insert the End of Game card."""
     _blank(t, g)
     g.chance = word
     size = 0
@@ -92,7 +92,7 @@ def deal(t, g, word):
 
 @kernel
 def set_up(g, setup):
-    """Take over which game is played from another record (or anything with these fields)."""
+    """Copy the setup from another record, or from anything with these fields."""
     g.players = setup.players
     for seat in range(4):
         g.denied[seat] = setup.denied[seat]

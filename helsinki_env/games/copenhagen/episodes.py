@@ -1,6 +1,6 @@
-"""What may differ from episode to episode: players and denied abilities.
+"""Random setups per episode: number of players and denied abilities.
 
-A batch environment applies it at every deal, also at an automatic one, from a random stream of its own.
+A batch environment draws a setup at every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ EPISODES = np.dtype(
                 ("players", np.int64),  # set of player counts, bit = count; 0: as configured
                 ("denied_low", np.int64),  # -1: as configured
                 ("denied_high", np.int64),
-                ("chance", np.uint64),  # the stream, set anew for each episode
+                ("chance", np.uint64),  # the random stream, set for each episode
             ],
             align=True,
         ),
     )
 )
 
-#: Abilities that can be denied: all but the first, which everybody owns from the beginning.
+#: Number of abilities that can be denied: all but the first, which every player owns from the start.
 _DENIABLE = len(ABILITIES) - 1
 
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Draw anew at each deal what is given here; None leaves it as configured.
+    """Values to draw at each deal; None leaves a value as configured.
 
     Args:
-        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one.
-        denied: how many abilities are denied to each seat, a number or ``(low, high)`` from 0 to 4, each seat a set of
-            its own, drawn uniformly; ``any_cards`` is never denied.
+        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one count.
+        denied: number of abilities denied to each seat, or its range ``(low, high)``, from 0 to 4. Each seat gets a
+            separate set, drawn uniformly; ``any_cards`` is never denied.
 
-    They are kept as tuples, whole numbers of any integer type as int.
+    Both are stored as tuples, with any integer type converted to int.
 
     Raises:
-        ValueError: naming the value and what is expected.
+        ValueError: if a value is invalid; names the value found and the value expected.
     """
 
     num_players: tuple[int, ...] | None = None
     denied: tuple[int, int] | None = None
 
     if TYPE_CHECKING:
-        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        # The arguments accept more types than the fields have, which a dataclass cannot express.
         def __init__(
             self,
             num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
@@ -67,14 +67,14 @@ class RandomEpisodes:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Check every value and bring it into the form in which it is kept."""
+        """Validate every value and normalize it."""
         if self.num_players is not None:
             object.__setattr__(self, "num_players", player_counts(self.num_players))
         if self.denied is not None:
             object.__setattr__(self, "denied", size_range("denied", self.denied, _DENIABLE, "abilities"))
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values as the kernels read them, an array of one record."""
+        """Return the values in the format of the kernels, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -84,9 +84,9 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Write what the next episode plays into a record; `p.chance` is this episode's own random word.
+    """Write the setup of the next episode into a record; `p.chance` is this episode's random key.
 
-    The sets of all four seats are drawn, whoever plays: who is denied what does not depend on how many play.
+    All four seats' sets are drawn, so a seat's denied abilities do not depend on the number of players.
     """
     if p.players:
         g.players = member(p, p.players, 5)

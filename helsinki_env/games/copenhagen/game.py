@@ -1,4 +1,4 @@
-"""One game of Copenhagen, for people, search and tests: the kernels behind an object.
+"""A game of Copenhagen for interactive use, search and tests: an object interface to the kernels.
 
 >>> from helsinki_env.games.copenhagen.game import CopenhagenConfig, Game
 >>> game = Game(CopenhagenConfig(num_players=2), seed=0)
@@ -25,8 +25,8 @@ from helsinki_env.engine.seen import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.engine.touch import Selection, Touch
-from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # `limits` states the ranges of fields
-from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops play
+from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # for registration
+from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.deal import SETUP_FIELDS
@@ -40,7 +40,7 @@ __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phas
 
 
 class Phase(StrEnum):
-    """What kind of decision is due (rules, section 3). Compares equal to its name."""
+    """The phase, which determines the kinds of actions that are possible (rules, section 3). Equals its name."""
 
     MAIN = "MAIN"
     TAKE = "TAKE"
@@ -53,7 +53,7 @@ class Phase(StrEnum):
 
 
 def apply_setup(states: States, config: CopenhagenConfig) -> None:
-    """Write which game is played (players and denied abilities) into blank records."""
+    """Write the setup (players and denied abilities) into blank records."""
     states["players"] = config.num_players
     states["denied"] = 0
     for seat, denied in enumerate(config.denied):
@@ -66,7 +66,7 @@ def _config_of(config: CopenhagenConfig, state: Any) -> CopenhagenConfig:
 
 
 def _check(states: States, config: CopenhagenConfig) -> None:
-    """Refuse records that cannot be: those that are not the same once they have been written and read again."""
+    """Reject invalid records: those that change when written as a position and read again."""
     from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
     states = records("states", states, GAME)
@@ -148,11 +148,11 @@ COPENHAGEN = GameSpec(
     shared_places=True,
     reveals=("pile_size",),
 )
-"""Copenhagen, as what is written for any game sees it."""
+"""Copenhagen, as game-independent code sees it."""
 
 
 class Game(BoardGame):
-    """A game in progress; see `BoardGame` for the arguments. The usual game has two players."""
+    """A game in progress; see `BoardGame` for the arguments. The default game has two players."""
 
     __slots__ = ()
 
@@ -161,8 +161,8 @@ class Game(BoardGame):
 
     @property
     def phase(self) -> Phase:
-        """What kind of decision is due; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # names of phases are members here
+        """The current phase; equals its name, as in ``game.phase == "MAIN"``."""
+        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
         return phase
 
     @classmethod
@@ -173,13 +173,13 @@ class Game(BoardGame):
         return from_dict(position)
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain data, or what one seat may see of it; see `position.to_dict`."""
+        """Return the game as plain data, or the part that one seat may see; see `position.to_dict`."""
         from helsinki_env.games.copenhagen.position import to_dict
 
         return to_dict(self, seat)
 
     def _repr_svg_(self) -> str:
-        """Draw the table in a notebook."""
+        """Return the picture of the table for a notebook."""
         from helsinki_env.games.copenhagen import render
 
         return render.svg(self.to_dict(), self.config.loaded)

@@ -1,7 +1,7 @@
-"""Legality, as a mask and nowhere else (rules, section 3).
+"""The only definition of legality, as a mask (rules, section 3).
 
-At every decision the mask holds exactly the legal ones: the turn can be completed after each of them, and no ability is
-offered where it would change nothing besides its own flip.
+The mask contains exactly the legal actions. After each of them, the turn can be completed. An ability is legal only if
+it changes more than its own state.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from helsinki_env.games.copenhagen.state import (
 )
 from helsinki_env.games.copenhagen.take import above, shown
 
-#: Marks corners of an orientation. Ids that follow become 0: those of the next orientation, which comes later, and of
-#: kinds that are not marked in the same phase.
+#: Marks corners of an orientation. It zeroes the ids after them: those of the next orientation, which is written later,
+#: and of kinds that are not marked in the same phase.
 _mark_corners = marker(64)
-#: Marks cells in two parts that overlap, and nothing beyond them; and tiles, before ids of the same phase that follow.
+#: Mark cells in two overlapping parts that write nothing beyond the cells. They also mark tiles, before later ids of
+#: the same phase.
 _mark_lower, _mark_upper = marker(32), marker(16)
 _clear_all = clearer(a.SIZE)
 
@@ -55,7 +56,7 @@ def _mark(mask, first, size, legal):
 
 @kernel
 def _first_slots(g):
-    """MAIN: slots with a card whose next slot holds one too, or any slot above it if any_cards is active."""
+    """MAIN: return the slots with a card and a card in the next slot, or in any slot above if any_cards is active."""
     slots = shown(g)
     second = slots >> 1
     if (active(g) >> a.ANY_CARDS) & 1:
@@ -67,7 +68,7 @@ def _first_slots(g):
 
 @kernel
 def _next_slots(g):
-    """TAKE: the slot next to the first one, those above that after any_cards, all for an additional card."""
+    """TAKE: return the slot after the first one, those above it with any_cards, or all for an additional card."""
     slots = shown(g)
     if g.first < 0:
         return slots
@@ -78,7 +79,7 @@ def _next_slots(g):
 
 @kernel
 def _taking_uses(t, g, usable):
-    """After taking: an additional card until something is discarded; once the limit is kept, building as well."""
+    """After taking: an additional card until a discard; building too once the hand limit is met."""
     legal = np.int64(0)
     if g.last_discard < 0 and shown(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
@@ -90,10 +91,10 @@ def _taking_uses(t, g, usable):
 
 @kernel
 def _building_uses(t, g, usable):
-    """PLACE: what lowers the cost or recolours cards, where a payable placement remains.
+    """PLACE: return the abilities that lower the cost or recolor cards and leave a payable placement.
 
-    [R] The discount always changes something, the cost: it is legal although the tile could be paid without it. After
-    RECOLOUR it is not where it would leave nothing to pay, since a recoloured card has to be paid.
+    [R] The discount always changes the cost, so it is legal even if the tile is payable without it. After RECOLOUR it
+    is illegal if it would reduce the cost to zero, because a recolored card must be paid.
     """
     discount = usable & (1 << a.CONSTRUCTION_DISCOUNT)
     change = usable & (1 << a.CHANGE_OF_COLOURS)
@@ -109,7 +110,7 @@ def _building_uses(t, g, usable):
 
 @kernel
 def legal_uses(t, g):
-    """Set of abilities for which USE is legal now (bit = ability)."""
+    """Return the set of abilities for which USE is legal now (bit = ability)."""
     usable = active(g)
     if g.phase == PHASE_TAKE and g.first >= 0 and shown(g) & above(g.first + 1):
         return usable & (1 << a.ANY_CARDS)
@@ -122,7 +123,7 @@ def legal_uses(t, g):
 
 @kernel
 def _mark_places(t, g, mask, first):
-    """PLACE: all placements whose cost can be paid as things stand."""
+    """PLACE: mark all placements whose cost can be paid now."""
     kind = np.int64(g.tile)
     filled = np.int64(g.filled[g.seat])
     support = supported(filled)
@@ -143,15 +144,15 @@ def _mark_places(t, g, mask, first):
 
 @kernel
 def _pay_colours(g):
-    """PAY: the tile's and the recoloured cards in non-decreasing order, one of the latter at least."""
+    """PAY: return payable colors in non-decreasing order, with at least one recolored card in the payment."""
     own, recoloured = colour_of(g.tile), np.int64(g.recolour)
     low, high = min(own, recoloured), max(own, recoloured)
     low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
     due, legal = np.int64(g.due), np.int64(0)
-    # A high one: all that follow are high.
+    # The higher color: all later cards have it too.
     if high_held >= due and (high == recoloured or g.paid[recoloured] > 0):
         legal |= np.int64(1) << high
-    # A low one: no high one yet; if it is the tile's, a recoloured one must still follow.
+    # The lower color: none of the higher has been paid; if it is the tile's color, a recolored card must still follow.
     if g.paid[high] == 0 and low_held > 0 and low_held + high_held >= due and (low == recoloured or due > 1):
         legal |= np.int64(1) << low
     return legal
@@ -159,7 +160,7 @@ def _pay_colours(g):
 
 @kernel
 def _mark_discards(t, g, mask, first):
-    """DISCARD: in non-decreasing colour order, until the limit is kept."""
+    """DISCARD: mark colors in non-decreasing order until the hand limit is met."""
     due = hand_size(g, g.seat) - t.hand_limit
     left = np.int64(0)
     for colour in range(4, -1, -1):
@@ -170,7 +171,7 @@ def _mark_discards(t, g, mask, first):
 
 @kernel
 def mark_legal(t, g, mask):
-    """Mark the legal decisions of a game by 1; `mask` is int8 of shape (459,), all zero before."""
+    """Write 1 for each legal action of a game; `mask` is int8 of shape (459,), initially all zero."""
     if g.done:
         return
     phase, offset = g.phase, t.offset
@@ -201,6 +202,6 @@ def mark_legal(t, g, mask):
 
 @kernel
 def write_mask(t, g, mask):
-    """Write 1 for each legal decision, 0 for all others."""
+    """Write 1 for each legal action, 0 for all others."""
     _clear_all(mask, 0)
     mark_legal(t, g, mask)

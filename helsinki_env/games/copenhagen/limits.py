@@ -23,13 +23,13 @@ from helsinki_env.games.copenhagen.tables import KINDS, TABLES
 
 __all__ = ["limits"]
 
-#: Far beyond any game, and far from where 16 bits end. Positions may give as many points.
+#: Far above the points of any game and well within 16 bits. Positions may have up to this many points.
 _MOST_POINTS = 1000
 _MOST_ROUNDS = 20_000
 
 
 def limits(t: Any) -> Limits:
-    """Return the limits of records that go with the tables `t`."""
+    """Return the limits of records for the tables `t`."""
     return _limits(tuple(t["supply"].max(axis=0).tolist()), int(t["white_tiles"]), int(t["cards"].max()))
 
 

@@ -1,10 +1,10 @@
-"""Decisions as text, both ways; positions as data (`helsinki_env.games.copenhagen.position`).
+"""Convert actions to text and back; for positions see `helsinki_env.games.copenhagen.position`.
 
     >>> describe(3), describe(7 + 2), describe(parse("PLACE 2 at 0,4"))
     ('TAKE 3', 'BUILD blue 4', 'PLACE 2 at 0,4')
 
-Slots of the display count from 0, tiles are written ``colour size``, cells ``x,y`` from the lower left corner, and
-abilities by name. PLACE names the orientation, then where the lower left corner of the tile's bounding box lies.
+Display slots count from 0. Tiles are written as ``colour size``, cells as ``x,y`` from the lower left corner, and
+abilities by name. PLACE names the orientation and the lower left corner of the tile's bounding box.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 
 
 def tile_name(kind: int) -> str:
-    """Return a kind of coloured tile (``4 * colour + size - 2``) as text, such as ``blue 4``."""
+    """Return a kind of colored tile (``4 * colour + size - 2``) as text, such as ``blue 4``."""
     return f"{COLOURS[kind // len(SIZES)]} {SIZES[kind % len(SIZES)]}"
 
 
-#: The texts of all arguments of each kind in order; a kind without an argument has one, which is empty.
+#: The texts of all arguments of each kind in order; a kind without an argument has one empty text.
 _TEXTS: dict[int, tuple[str, ...]] = {
     a.KIND_TAKE: tuple(map(str, range(DISPLAY))),
     a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(SIZES))),
@@ -51,13 +51,13 @@ _COMMA = re.compile(r" ?, ?")
 
 
 def describe(action: int | np.integer[Any]) -> str:
-    """Return a decision as text, such as ``BUILD blue 4``; `parse` reads it back.
+    """Return an action as text, such as ``BUILD blue 4``; `parse` is the inverse.
 
     Args:
-        action: the id of the decision, 0 to 458.
+        action: id of the action, 0 to 458.
 
     Raises:
-        ValueError: if there is no such id.
+        ValueError: if the id is invalid.
     """
     number = whole_number(action)
     if number is None:
@@ -69,13 +69,13 @@ def describe(action: int | np.integer[Any]) -> str:
 
 
 def parse(text: str) -> int:
-    """Return the id of a decision written by `describe`; blanks may be more than there, and around the comma of a cell.
+    """Return the id of an action written by `describe`; additional blanks are allowed, also around the comma of a cell.
 
     Args:
         text: kind and argument.
 
     Raises:
-        ValueError: naming the text, what is wrong with it and what that kind of decision takes.
+        ValueError: if the text is invalid; names the text, the error and the expected argument.
     """
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"decision {shown(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
@@ -90,7 +90,7 @@ def parse(text: str) -> int:
 
 
 def _expected(kind: int) -> str:
-    """Say what a kind of decision takes."""
+    """Return a description of the argument that a kind of action takes."""
     name, texts = KINDS[kind], _TEXTS[kind]
     if texts == ("",):
         return f"'{name}' alone"
@@ -100,14 +100,14 @@ def _expected(kind: int) -> str:
 
 
 def why_illegal(game: Game, action: object) -> str:
-    """Say why a decision is not legal: its name, the phase, and what is legal instead.
+    """Explain why an action is illegal: its name, the phase, and the legal actions.
 
     Args:
-        game: the game that refused it.
-        action: what was taken for the id of a decision.
+        game: the game that rejected the action.
+        action: the value passed as an action id.
     """
     try:
-        what = f"action {action} ({describe(action)})"  # type: ignore[arg-type]  # that is the question
+        what = f"action {action} ({describe(action)})"  # type: ignore[arg-type]  # this call checks the type
         problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"
     except ValueError as found:
         what = str(found)

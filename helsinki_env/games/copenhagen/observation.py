@@ -1,8 +1,8 @@
-"""What a seat may see, as one flat int8 array; the only place that hides information (rules, section 5).
+"""The observation of a seat as a flat int8 array; the only module that hides information (rules, section 5).
 
-The array has the same pieces in the same places for any number of players and any configuration. It is seen from one
-seat: seats come in the order self, next clockwise, and so on; those that nobody sits on are zero. Nothing is negative:
-codes are shifted by one so that 0 means "none". `split` names the pieces:
+The layout is the same for any number of players and any configuration. Seats are in the order self, next clockwise, and
+so on; unused seats are zero. No entry is negative: codes are shifted by one so that 0 means "none". `split` returns the
+named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
     >>> from helsinki_env.games.copenhagen.game import Game
@@ -32,8 +32,13 @@ from helsinki_env.games.copenhagen.state import PHASES, SEATS
 __all__ = ["LAYOUT", "PIECES", "PLANES", "SIZE", "describe", "split"]
 
 PLANES = ("tile", "number", "brick", "coat")
-"""Board planes, the lowest row first: what lies there (1 to 5 coloured tile, 6 white tile), the how-manyth coloured
-tile of the board it is (from 1), whether a brick shows, whether a coat of arms lies there uncovered."""
+"""Board planes, lowest row first:
+
+- tile: 1 to 5 colored, 6 white;
+- number: index of the colored tile in the order built, from 1;
+- brick: whether a brick shows;
+- coat: whether an uncovered coat of arms is there.
+"""
 
 SEAT_FACTS = ("present", "hand_size", "points")
 TABLE_FACTS = ("players", "turn_order", "round", "draw_pile", "end_card", "white_tiles")
@@ -71,10 +76,10 @@ LAYOUT = layout_of(
         ("reshuffled", (len(COLOURS),), "the draw pile, once it was made from the discard pile"),
     )
 )
-"""Where the pieces of the observation stand."""
+"""Offsets of the fields of the observation."""
 
 PIECES = LAYOUT.pieces
-"""The pieces in order."""
+"""The fields in order."""
 
 SIZE = LAYOUT.size
 """F, the length of an observation."""
@@ -94,7 +99,7 @@ FACTS = len(SEAT_FACTS)
 
 
 def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the named pieces of one observation (F,) or a batch (..., F) as views of shape (..., *piece shape).
+    """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
 
     Raises:
         ValueError: if the length is not that of an observation.
@@ -105,7 +110,7 @@ def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     return LAYOUT.split(obs)
 
 
-# What is written beyond the end of a piece belongs to the next one, which comes after it; the last ones are exact.
+# Entries written beyond the end of a field belong to the next one and are overwritten; the last writes are exact.
 _write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
 _write_cells, _write_half, _write_few = spreader(64), spreader(32), spreader(16)
 _copy_16, _copy_4, _copy_8, _copy_8_codes = copier(16), copier(4), copier(8), copier(8, plus=1)
@@ -114,7 +119,7 @@ _clear_board, _clear_coats, _clear_few = clearer(PER_BOARD), clearer(16), cleare
 
 @kernel
 def tile_sets(t, g, seat):
-    """Cells by the binary digits of what is written for them: what lies there has three, places in the order five."""
+    """Return sets of cells for the binary digits of the planes: three digits for tiles, five for the order built."""
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
@@ -131,7 +136,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """Boards and coats of arms are public. Nothing is written beyond the end of the board."""
+    """Write boards and coats of arms, which are public. Writes nothing beyond the end of the board."""
     tiles, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
     _write_tiles(out, at, tiles)
@@ -143,7 +148,7 @@ def _write_board(t, g, seat, out, at):
 
 @kernel
 def _write_row_coats(t, g, seat, out, at):
-    """Coats of arms beside rows that are not full are public."""
+    """Write the coats of arms at rows that are not full, which are public."""
     coats = t.coat_rows & ~full_rows(np.int64(g.filled[seat]))
     for y in range(ROWS):
         out[at + y] = (coats >> (COLUMNS * y)) & 1
@@ -151,7 +156,7 @@ def _write_row_coats(t, g, seat, out, at):
 
 @kernel
 def write_facts(g, seat, out, at):
-    """How many cards a seat holds is public, and so are its points."""
+    """Write a seat's hand size and points, which are public."""
     out[at] = 1
     out[at + 1] = hand_size(g, seat)
     out[at + 2] = min(127, np.int64(g.points[seat]))
@@ -164,7 +169,7 @@ def _next_seat(g, seat):
 
 @kernel
 def _write_seats(t, g, viewer, out, dealt, turned):
-    """What lies in front of everybody is public; a seat that nobody sits on is blank."""
+    """Write the public fields of all players; unused seats are blank."""
     players, seat = np.int64(g.players), np.int64(viewer)
     for turn in range(players if turned else np.int64(1)):
         _write_board(t, g, seat, out, PER_BOARD * turn)
@@ -186,7 +191,7 @@ def _write_seats(t, g, viewer, out, dealt, turned):
 
 @kernel
 def _clear_absent(players, out):
-    """Blank the seats that nobody sits on, before what comes after them is written."""
+    """Clear the unused seats before the fields after them are written."""
     for turn in range(players, SEATS):
         _clear_board(out, PER_BOARD * turn)
         _clear_coats(out, _ROW_COATS + ROWS * turn)
@@ -197,7 +202,7 @@ def _clear_absent(players, out):
 
 @kernel
 def write_table(g, viewer, out):
-    """What lies in the middle of the table is public."""
+    """Write the common supply and piles, which are public."""
     out[_TABLE] = g.players
     out[_TABLE + 1] = viewer
     out[_TABLE + 2] = min(127, np.int64(g.round_number))
@@ -208,7 +213,7 @@ def write_table(g, viewer, out):
 
 @kernel
 def write_pending(g, out):
-    """The decision in progress is public."""
+    """Write the operation in progress, which is public."""
     out[_PENDING] = g.first + 1
     for ability in range(len(ABILITIES)):
         out[_PENDING + 1 + ability] = np.int64(g.using) >> ability & 1
@@ -224,14 +229,14 @@ def write_pending(g, out):
 
 @kernel
 def _write_cards(g, viewer, out):
-    """The display and the discard pile are public, hands are not, but for what everybody saw being taken."""
+    """Write the public display and discard pile, the own hand, and the publicly known cards of all hands."""
     players, seat = np.int64(g.players), np.int64(viewer)
     _copy_8_codes(out, _DISPLAY, g.display, 0)
     _copy_8(out, _HAND, g.hand[seat], 0)
     for turn in range(players):
         _copy_8(out, _KNOWN + 5 * turn, g.known[seat], 0)
         seat = _next_seat(g, seat)
-    if players < SEATS:  # eight were copied of the last seat's five: the others belong to the first blank seat
+    if players < SEATS:  # each copy writes eight entries for five: the excess belongs to the first unused seat
         _clear_few(out, _KNOWN + 5 * players)
     _copy_8(out, _DISCARD, g.discard, 0)
     _copy_4(out, _RESHUFFLED, g.reshuffled, 0)
@@ -253,15 +258,14 @@ def _describe(t, g, viewer, out, dealt, turned):
 
 @kernel
 def describe(t, g, viewer, out):
-    """Section 5: write what `viewer` may see into `out`, int8 of shape (F,), every entry of it."""
+    """Section 5: write the observation of `viewer` into `out`, int8 of shape (F,), every entry of it."""
     _describe(t, g, viewer, out, True, True)
 
 
 @kernel
 def observe_again(t, g, viewer, out, turned):
-    """The same where `out` holds an earlier observation of this deal: boards that nobody has are blank already.
+    """Update `out`, which holds an earlier observation of this deal: boards of unused seats are already blank.
 
-    If it was seen from the same seat, the boards of the others have not changed either: the seat has been to move ever
-    since.
+    If it was seen from the same seat, that seat has been to move ever since, so the boards of the others are unchanged.
     """
     _describe(t, g, viewer, out, False, turned)

@@ -1,4 +1,4 @@
-"""What a seat may see, written by several lanes together: `observation` says the same for one, all at once."""
+"""The observation of a seat, written by several GPU lanes in parallel; `observation` is the single-lane version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DISPLAY, _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
 
 @kernel
 def _seat_after(g, viewer, turn):
-    """Who sits so many places after the viewer; -1: nobody."""
+    """Return the seat `turn` seats after the viewer, or -1 if it is unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
@@ -83,7 +83,7 @@ def _write_seats(t, g, viewer, out, lane, lanes):
 
 @kernel
 def observe_part(t, g, viewer, out, lane, lanes):
-    """Section 5: every entry of what `viewer` may see, int8 (F,), that one of so many lanes writes."""
+    """Section 5: write one lane's share of the observation of `viewer`, int8 (F,)."""
     _write_seats(t, g, viewer, out, lane, lanes)
     for phase in range(lane, len(PHASES), lanes):
         out[_PHASE + phase] = phase == g.phase

@@ -1,4 +1,4 @@
-"""Copenhagen's pages that are made from the code; `python -m helsinki_env.pages docs` writes them anew."""
+"""Generated documentation pages of Copenhagen; `python -m helsinki_env.pages docs` writes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ARGUMENTS = {
 
 
 def actions_page() -> str:
-    """Return the page of all decisions, as Markdown."""
+    """Return the page of all actions, as Markdown."""
     lines = [
         "# Decisions in Copenhagen",
         "",
@@ -47,7 +47,7 @@ def actions_page() -> str:
 
 
 def observation_page() -> str:
-    """Return the page of the observation's pieces, as Markdown."""
+    """Return the page of the observation's fields, as Markdown."""
     lines = [
         "# Observation in Copenhagen",
         "",

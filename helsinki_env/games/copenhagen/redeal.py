@@ -1,9 +1,12 @@
-"""Hidden cards dealt anew, consistent with all that a seat knows: for search that must not look at other hands.
+"""Determinization: sample hidden cards consistent with a seat's observation, for search without hidden information.
 
-A copy made by `redeal` differs from the game only in what its viewer cannot see (rules, section 5): the cards in other
-hands beyond those taken from the display, the order of the draw pile, where in it the End of Game card lies, and the
-random word, so that no later shuffle is known in advance. The viewer's observation of the copy is the same byte for
-byte.
+A copy made by `redeal` differs from the game only in what its viewer cannot see (rules, section 5):
+
+- the cards in other hands, except those taken from the display;
+- the order of the draw pile, including the End of Game card;
+- the random key, so that no later shuffle is known in advance.
+
+The viewer's observation of the copy is identical byte for byte.
 
     >>> from helsinki_env.engine.hidden import redeal
     >>> from helsinki_env.games.copenhagen.game import Game
@@ -15,22 +18,22 @@ byte.
 
 The distribution
 ----------------
-Deals are drawn uniformly from those that fit the observation, where cards of the same colour are told apart. In full:
+Deals are drawn uniformly from those that match the observation, with cards of the same color considered distinct:
 
-- *Hidden cards.* The hidden hand of another seat is as many cards as its hand exceeds those that all know to be in it.
-  Until the draw pile is made from the discard pile, the cards in no place that the viewer sees are shared out among the
-  hidden hands and the draw pile, each arrangement being equally likely. Afterwards the draw pile holds what all know to
-  be in it, in an order drawn uniformly, and the other unseen cards are shared out among the hidden hands likewise.
-- *The End of Game card.* Whether it is in the draw pile is public. It was put beneath 0 to 9 cards (or all, if there
-  were fewer), each equally likely, whatever these cards are; so long as it has not come up, all that is known besides
-  is that no more cards lie beneath it than there are. So in a draw pile of n other cards it lies beneath 0 to
-  min(n, 9) of them, each equally likely and independent of all else.
-- *What must be possible.* If another seat is in the middle of a turn, the deal is one of those with which it can
-  complete it: pay the tile that it has begun, a recoloured card included, discard in order, build after
-  `both_actions`; and in phase END, which is skipped otherwise, has an ability to use. Deals are drawn until one
-  does; among those that do, all stay equally likely.
+- *Hidden cards.* Each other seat's hidden hand consists of its cards beyond those publicly known. Until the draw pile
+  is made from the discard pile, cards that the viewer cannot locate are distributed uniformly over hidden hands and
+  draw pile. Afterwards, the draw pile holds its publicly known cards in a uniformly random order. The other unseen
+  cards are then distributed uniformly over the hidden hands.
+- *The End of Game card.* Whether it is in the draw pile is public. It was inserted beneath 0 to 9 cards (or all, if
+  there were fewer), each equally likely, independent of these cards. Until it is drawn, the only other constraint is
+  the number of cards left. In a draw pile of n other cards it is beneath 0 to min(n, 9) of them, each equally likely
+  and independent of the rest.
+- *Constraints of the current turn.* If another seat is in the middle of a turn, it must be able to complete it: pay for
+  its tile, including a recolored card, discard in order, or build after `both_actions`. In phase END, which is
+  otherwise skipped, it must have an ability to use. Deals are sampled by rejection, so all valid ones stay equally
+  likely.
 
-What a seat's earlier decisions give away about its hand is not weighed, and an observation has no memory of them.
+Inferences from a seat's earlier actions are not weighted, because an observation does not record them.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ from helsinki_env.games.copenhagen.state import (
 
 __all__ = ["SCRATCH", "redeal_game"]
 
-#: How often a hand is dealt before giving up. Even the rarest that can pay for a tile comes up in one of 10^6 deals.
+#: Maximum number of attempts to deal a hand. Even the rarest hand that can pay for a tile occurs once in 10^6 deals.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
@@ -65,8 +68,8 @@ SCRATCH = np.dtype(
         np.record,
         np.dtype(
             [
-                ("unknown", np.int64, (5,)),  # cards by colour in hidden hands, or in a first draw pile
-                ("hidden", np.int64, (SEATS,)),  # cards in other hands that their seats alone have seen
+                ("unknown", np.int64, (5,)),  # cards by color in hidden hands, or in a first draw pile
+                ("hidden", np.int64, (SEATS,)),  # cards in other hands that only their seats have seen
                 ("cards", np.int8, (PILE,)),
             ],
             align=True,
@@ -77,15 +80,15 @@ SCRATCH = np.dtype(
 
 @kernel
 def _is_made_anew(g):
-    """Section 3, End of the turn: whether the draw pile was made from the discard pile, so that all know its cards."""
+    """Section 3, End of the turn: return whether the draw pile is a reshuffled discard pile with public contents."""
     return g.players > 2 and g.end_card != 0
 
 
 @kernel
 def _look(t, g, viewer, s):
-    """Section 5: the cards that the viewer cannot place, and how many each other hand holds of them.
+    """Section 5: count the cards that the viewer cannot locate, and the hidden cards of each other hand.
 
-    Return whether they add up to what is hidden: hands and draw pile.
+    Return whether their total matches the hidden hands and draw pile.
     """
     s.hidden[:] = 0
     pile, told, total = np.int64(g.pile_size) - g.end_card, np.int64(0), np.int64(0)
@@ -115,7 +118,7 @@ def _look(t, g, viewer, s):
 
 @kernel
 def _deal_hand(g, s, seat, dealt, size):
-    """Deal its hidden cards to a seat; return how many have been dealt to all then."""
+    """Deal a seat's hidden cards; return the total number of cards dealt so far."""
     for colour in range(5):
         g.hand[seat, colour] = g.known[seat, colour]
     for i in range(s.hidden[seat]):
@@ -125,7 +128,7 @@ def _deal_hand(g, s, seat, dealt, size):
 
 @kernel
 def _can_go_on(t, g, mask):
-    """Section 3: whether the seat to move can complete what it has begun; in phase END it has an ability to use."""
+    """Section 3: return whether the seat to move can complete its operation or, in phase END, use an ability."""
     phase, seat = g.phase, g.seat
     if phase == PHASE_TAKE or phase == PHASE_COAT:
         return True
@@ -133,7 +136,7 @@ def _can_go_on(t, g, mask):
         return True
     if phase == PHASE_END:
         return legal_uses(t, g) != 0
-    # The mask takes it for granted that the colour was chosen with a card of it in hand.
+    # The mask assumes that the color was chosen with a card of it in hand.
     if g.recolour >= 0 and g.paid[g.recolour] == 0 and g.hand[seat, g.recolour] == 0:
         return False
     write_mask(t, g, mask)
@@ -142,7 +145,7 @@ def _can_go_on(t, g, mask):
 
 @kernel
 def _deal_hand_in_turn(t, g, s, size, mask):
-    """Deal the seat to move a hand with which it can go on; return whether one was found."""
+    """Deal the seat to move a hand that can complete its turn; return whether one was found."""
     tries = _TRIES if s.hidden[g.seat] > 0 else 1
     for _ in range(tries):
         _deal_hand(g, s, g.seat, 0, size)
@@ -153,7 +156,7 @@ def _deal_hand_in_turn(t, g, s, size, mask):
 
 @kernel
 def _spread(counts, cards):
-    """Write down cards one by one, given how many there are by colour; return their number."""
+    """Write a list of cards from their counts by color; return the number of cards."""
     size = np.int64(0)
     for colour in range(5):
         for _ in range(counts[colour]):
@@ -164,7 +167,7 @@ def _spread(counts, cards):
 
 @kernel
 def _deal_pile(t, g, cards, dealt, size):
-    """Deal the cards from place `dealt` on to the draw pile, and put the End of Game card where it may still lie."""
+    """Deal the cards from index `dealt` on to the draw pile, and insert the End of Game card where it may be."""
     others = np.int64(g.pile_size) - g.end_card
     beneath = others + 1
     if g.end_card:
@@ -179,7 +182,7 @@ def _deal_pile(t, g, cards, dealt, size):
 
 @kernel
 def redeal_game(t, g, viewer, word, s, mask):
-    """Deal what `viewer` cannot see anew, by a random word of its own; return whether a deal was found.
+    """Sample what `viewer` cannot see, using `word` as the random key; return whether a deal was found.
 
     `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (459,).
     """

@@ -1,17 +1,15 @@
-"""The rules of Copenhagen a second time, in plain Python: slow, readable, and written from the rules page alone.
+"""Reference implementation of the rules of Copenhagen in plain Python, written independently from the rules page.
 
-The compiled rules are built for speed; this module is built to be believed. It knows nothing of them: it
-shares only the component data (`helsinki_env.games.copenhagen.components`) and the settings
-(`helsinki_env.games.copenhagen.config`). The tests play both side by side and compare every field of the
-position, every set of legal decisions and every observation. Section numbers in the comments are those of the
-rules page (``docs/rules-copenhagen.md``).
+The compiled rules are optimized for speed, this module for clarity. It shares only the component data
+(`helsinki_env.games.copenhagen.components`) and the settings (`helsinki_env.games.copenhagen.config`) with them. The
+tests play both in parallel and compare every field of the position, every set of legal actions and every observation.
+Section numbers in the comments refer to the rules page (``docs/rules-copenhagen.md``).
 
-Two statements of legality live here:
+There are two definitions of legality:
 
-* `ReferenceGame.legal_actions` says directly when a decision is legal, looking ahead by counting (cards, costs,
-  abilities that are still active);
-* `brute_force_legal_actions` counts nothing: it takes what is allowed on the spot and searches, decision by
-  decision, whether the thing begun can be brought to its end. It is slower still, and it tests the first.
+- `ReferenceGame.legal_actions` determines legality directly, by counting cards, costs and active abilities.
+- `brute_force_legal_actions` does not count: it applies only local rules and searches whether the operation can be
+  completed. It is slower, and it tests the first definition.
 """
 
 from __future__ import annotations
@@ -29,10 +27,10 @@ COLUMNS: Final = 5
 ROWS: Final = 9
 CELLS: Final = COLUMNS * ROWS
 SLOTS: Final = 7
-END_CARD: Final = 5  # the End of Game card among the colours 0 to 4
-WHITE_TILE: Final = 6  # on the board of an observation; a coloured tile is its colour + 1
+END_CARD: Final = 5  # the End of Game card; the colors are 0 to 4
+WHITE_TILE: Final = 6  # on the board of an observation; a colored tile is its color + 1
 SEATS: Final = 4  # of an observation
-MOST_SHOWN: Final = 127  # the greatest number of an observation
+MOST_SHOWN: Final = 127  # the largest entry of an observation
 MASK64: Final = (1 << 64) - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
 
@@ -48,7 +46,7 @@ Decision: TypeAlias = tuple[str, int]
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Decisions as numbers (section 3, "Decisions")
+# Action ids (section 3, "Decisions")
 
 SIZES_OF_KINDS: Final = {
     TAKE: SLOTS,
@@ -63,12 +61,12 @@ SIZES_OF_KINDS: Final = {
     REACTIVATE: 1,
     END: 1,
 }
-"""How many ids each kind of decision has, in the order in which they are numbered."""
+"""Number of ids of each kind of action, in the order of their numbers."""
 
 
 @cache
 def action_offsets() -> dict[str, tuple[int, int]]:
-    """Where each kind of decision begins and how many ids it has."""
+    """Return the first id and the number of ids of each kind of action."""
     table = {}
     offset = 0
     for kind, size in SIZES_OF_KINDS.items():
@@ -78,7 +76,7 @@ def action_offsets() -> dict[str, tuple[int, int]]:
 
 
 def encode(kind: str, argument: int = 0) -> int:
-    """The flat action id of a decision."""
+    """Return the flat id of an action."""
     offset, size = action_offsets()[kind]
     if not 0 <= argument < size:
         raise ValueError(f"{kind}: argument {argument} is outside 0..{size - 1}")
@@ -86,7 +84,7 @@ def encode(kind: str, argument: int = 0) -> int:
 
 
 def decode(action: int) -> Decision:
-    """The decision that a flat action id stands for."""
+    """Return the action with a flat id."""
     for kind, (offset, size) in action_offsets().items():
         if offset <= action < offset + size:
             return kind, action - offset
@@ -99,7 +97,7 @@ def decode(action: int) -> Decision:
 
 @dataclass(frozen=True)
 class Placement:
-    """A tile laid down somewhere on the board: the argument of PLACE, its cells, and the cell of its brick."""
+    """A tile at a location on the board: the argument of PLACE, its cells, and the cell of its brick."""
 
     argument: int
     cells: frozenset[int]
@@ -107,10 +105,10 @@ class Placement:
 
 
 def orientations(drawing: Sequence[str]) -> list[tuple[str, ...]]:
-    """The distinct orientations of a drawing, brick included, as drawings, in a fixed order (section 3).
+    """Return the distinct orientations of a drawing, brick included, as drawings, in a fixed order (section 3).
 
-    Turned by 0, 90, 180, 270 degrees clockwise, then the left-right mirror image turned likewise; a drawing that
-    has occurred before is left out.
+    The order is: turned by 0, 90, 180, 270 degrees clockwise, then the left-right mirror image in the same way.
+    Repeated drawings are omitted.
     """
     found: list[tuple[str, ...]] = []
     for begin in (tuple(drawing), tuple(row[::-1] for row in drawing)):
@@ -124,7 +122,7 @@ def orientations(drawing: Sequence[str]) -> list[tuple[str, ...]]:
 
 @cache
 def placements_on_board(drawing: tuple[str, ...]) -> tuple[Placement, ...]:
-    """Every way to lay a tile wholly on the board, whatever lies there (section 3, the argument of PLACE)."""
+    """Return all placements of a tile within an empty board (section 3, the argument of PLACE)."""
     found = []
     for number, rows in enumerate(orientations(drawing)):
         height, width = len(rows), len(rows[0])
@@ -143,13 +141,13 @@ def placements_on_board(drawing: tuple[str, ...]) -> tuple[Placement, ...]:
 
 
 def supported(cell: int, filled: frozenset[int] | set[int]) -> bool:
-    """Whether a cell is on the ground or directly above a filled cell (section 3, "Placement")."""
+    """Return whether a cell is on the ground or directly above a filled cell (section 3, "Placement")."""
     return cell < COLUMNS or cell - COLUMNS in filled
 
 
 @lru_cache(maxsize=4096)
 def open_placements(drawing: tuple[str, ...], filled: frozenset[int]) -> tuple[Placement, ...]:
-    """The placements whose cells are all empty and of which at least one cell is supported (section 3)."""
+    """Return the placements whose cells are all empty, with at least one supported cell (section 3)."""
     return tuple(
         placement
         for placement in placements_on_board(drawing)
@@ -159,7 +157,7 @@ def open_placements(drawing: tuple[str, ...], filled: frozenset[int]) -> tuple[P
 
 @cache
 def neighbours(cell: int) -> tuple[int, ...]:
-    """The cells that share an edge with a cell."""
+    """Return the cells that share an edge with a cell."""
     y, x = divmod(cell, COLUMNS)
     around = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
     return tuple(COLUMNS * near_y + near_x for near_x, near_y in around if 0 <= near_x < COLUMNS and 0 <= near_y < ROWS)
@@ -167,22 +165,22 @@ def neighbours(cell: int) -> tuple[int, ...]:
 
 @cache
 def row_cells(y: int) -> frozenset[int]:
-    """The cells of a row."""
+    """Return the cells of a row."""
     return frozenset(COLUMNS * y + x for x in range(COLUMNS))
 
 
 @cache
 def column_cells(x: int) -> frozenset[int]:
-    """The cells of a column."""
+    """Return the cells of a column."""
     return frozenset(COLUMNS * y + x for y in range(ROWS))
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Chance: one 64-bit word a game, splitmix64
+# Randomness: one 64-bit key per game, splitmix64
 
 
 def mix(word: int) -> int:
-    """The output function of splitmix64."""
+    """Apply the output function of splitmix64 to a key."""
     z = word
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK64
@@ -190,7 +188,7 @@ def mix(word: int) -> int:
 
 
 def first_word(seed: int, stream: int = 0, episode: int = 0) -> int:
-    """The word with which a game begins."""
+    """Return the initial random key of a game."""
 
     def h(x: int) -> int:
         return mix((x + GOLDEN) & MASK64)
@@ -204,7 +202,7 @@ def first_word(seed: int, stream: int = 0, episode: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Tile:
-    """A coloured tile on a board."""
+    """A colored tile on a board."""
 
     colour: int
     size: int
@@ -214,7 +212,7 @@ class Tile:
 
 @dataclass
 class Seat:
-    """Everything that belongs to one player."""
+    """The state of one player."""
 
     tiles: list[Tile] = field(default_factory=list)
     white: set[int] = field(default_factory=set)
@@ -225,7 +223,7 @@ class Seat:
     points: int = 0
 
     def filled(self) -> frozenset[int]:
-        """All cells under a coloured or a white tile."""
+        """All cells under a colored or a white tile."""
         return frozenset(self.white).union(*(tile.cells for tile in self.tiles))
 
     def bricks(self) -> set[int]:
@@ -233,7 +231,7 @@ class Seat:
         return {tile.brick for tile in self.tiles}
 
     def beside_colour(self, colour: int) -> set[int]:
-        """The cells that share an edge with a coloured tile of this colour."""
+        """Return the cells that share an edge with a colored tile of this color."""
         own = [tile for tile in self.tiles if tile.colour == colour]
         return {near for tile in own for cell in tile.cells for near in neighbours(cell)}
 
@@ -260,20 +258,20 @@ class Seat:
 
 @dataclass
 class Pending:
-    """What the turn in progress must remember (section 6, "pending").
+    """The state of the operation and the turn in progress (section 6, "pending").
 
     Attributes:
         first: slot of the first of the two cards, until the second is taken.
-        using: abilities used for what is in progress: `any_cards` and `additional_card` until their card is
-            taken, `construction_discount` and `change_of_colours` until the tile lies, `both_actions` until the
-            turn is over.
-        tile: colour and size of the tile being built, until it lies.
-        recolour: the colour whose cards count as the tile's, until the tile lies.
-        place: the argument of PLACE, while paying card by card.
-        due: cards still to pay, while paying card by card.
-        paid: cards paid so far for this tile, by colour, while paying card by card.
-        last_discard: colour of the last card discarded in this turn, until the turn is over.
-        rewards: pending rewards, the one being decided included.
+        using: abilities used for the operation in progress: `any_cards` and `additional_card` until their card is
+            taken, `construction_discount` and `change_of_colours` until the tile is on the board, `both_actions` until
+            the turn is over.
+        tile: color and size of the tile being built, until it is on the board.
+        recolour: the color whose cards count as the tile's, until the tile is on the board.
+        place: the argument of PLACE, during card-by-card payment.
+        due: cards still to pay, during card-by-card payment.
+        paid: cards paid so far for this tile, by color, during card-by-card payment.
+        last_discard: color of the last card discarded in this turn, until the turn is over.
+        rewards: pending rewards, including the current one.
     """
 
     first: int | None = None
@@ -287,7 +285,7 @@ class Pending:
     rewards: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys of a position's ``pending``: each only if it says something."""
+        """Return the keys of a position's ``pending`` that have a value."""
         written: dict[str, Any] = {}
         if self.first is not None:
             written["first"] = self.first
@@ -311,7 +309,7 @@ class Pending:
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> Pending:
-        """Return what `to_dict` has written."""
+        """Return the pending state that `to_dict` wrote."""
         tile = written.get("tile")
         return cls(
             first=written.get("first"),
@@ -338,11 +336,11 @@ class Pending:
 
 
 class ReferenceGame:
-    """One game, played by flat action ids.
+    """A game, played by flat action ids.
 
     Args:
         config: the settings; None for the defaults (two players).
-        seed: seed of the game's chance, any integer (taken modulo 2**64).
+        seed: seed of the game, any integer (taken modulo 2**64).
         stream: second part of the seed.
         episode: third part of the seed.
     """
@@ -358,7 +356,7 @@ class ReferenceGame:
         self.seat = 0  # section 2, step 3: seat 0 begins
         self.round = 1
         self.done = False
-        # By colour, then by size 2, 3, 4, 5 (section 1).
+        # By color, then by size 2, 3, 4, 5 (section 1).
         self.tile_supply = [list(self.components.copies[self.players - 2]) for _ in COLOURS]
         self.white_tiles: int = self.components.white_tiles
         self.discard = [0] * len(COLOURS)
@@ -375,16 +373,16 @@ class ReferenceGame:
         if self.players == 2:
             self._put_end_card()
 
-    # -- what a user asks ------------------------------------------------------------------------------------
+    # -- public interface ------------------------------------------------------------------------------------
 
     def legal_actions(self) -> list[int]:
-        """The ids of all legal decisions, ascending; empty when the game is over."""
+        """Return the ids of all legal actions, ascending; empty when the game is over."""
         if self._legal is None:
             self._legal = sorted(encode(*decision) for decision in self.legal_decisions())
         return list(self._legal)
 
     def step(self, action: int) -> None:
-        """Take a decision, and END after it if END alone is legal. Raises ValueError if it is illegal."""
+        """Apply an action, then END if it is the only legal one. Raises ValueError if the action is illegal."""
         if action not in self.legal_actions():
             raise ValueError(f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}")
         self.apply(decode(int(action)))
@@ -392,19 +390,19 @@ class ReferenceGame:
             self.apply((END, 0))
 
     def scores(self) -> list[int]:
-        """Points per seat (section 4)."""
+        """Return the points per seat (section 4)."""
         return [seat.points for seat in self.seats]
 
     def places(self) -> list[int]:
-        """For every seat how many seats did strictly better: 0 is first, and places may be shared (section 4).
+        """Return each seat's rank: the number of seats that did strictly better, so ties share one (section 4).
 
-        Who ends a game by points has more of them than anybody else: no one else has had as many before.
+        A player who ends the game by points has the most points, because no other player has reached the goal before.
         """
         merits = [(seat.points, -seat.empty_cells()) for seat in self.seats]
         return [sum(other > own for other in merits) for own in merits]
 
     def clone(self) -> ReferenceGame:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin.tile_supply = [list(row) for row in self.tile_supply]
         twin.discard = list(self.discard)
@@ -415,14 +413,14 @@ class ReferenceGame:
         twin._legal = None
         return twin
 
-    # -- small facts -----------------------------------------------------------------------------------------
+    # -- helpers ---------------------------------------------------------------------------------------------
 
     @property
     def _me(self) -> Seat:
         return self.seats[self.seat]
 
     def _active(self, ability: int) -> bool:
-        """The player owns the ability and has not used it since it was last flipped back."""
+        """Return whether the player owns the ability and has not used it since it was last flipped back."""
         return ability in self._me.abilities and ability not in self._me.used
 
     def _drawing(self, colour: int, size: int) -> tuple[str, ...]:
@@ -432,14 +430,14 @@ class ReferenceGame:
         return [slot for slot, card in enumerate(self.display) if card is not None]
 
     def _excess(self) -> int:
-        """Cards held above the hand limit."""
+        """Return the number of cards above the hand limit."""
         return self._me.hand_size() - self.components.hand_limit
 
     def _reshuffled(self) -> list[int] | None:
-        """The draw pile by colour if it was made from the discard pile; None if it was not (section 5).
+        """Return the draw pile by color if it was made from the discard pile, otherwise None (section 5).
 
-        With three and four players the End of Game card comes into the game with the reshuffle and leaves the
-        pile only to end the game.
+        With three and four players, the End of Game card enters at the reshuffle and leaves the pile only to end the
+        game.
         """
         if self.players == 2 or END_CARD not in self.draw_pile:
             return None
@@ -448,7 +446,7 @@ class ReferenceGame:
     # -- legality (section 3) --------------------------------------------------------------------------------
 
     def legal_decisions(self) -> list[Decision]:
-        """All legal decisions, in no particular order; empty when the game is over."""
+        """Return all legal actions, in no particular order; empty when the game is over."""
         if self.done:
             return []
         rules = {
@@ -468,7 +466,7 @@ class ReferenceGame:
             for size in SIZES:
                 if self._build_is_feasible(colour, size):
                     yield BUILD, 4 * colour + size - 2
-        if BOTH_ACTIONS in self.pending.using:  # the cards of this turn are taken already
+        if BOTH_ACTIONS in self.pending.using:  # the cards of this turn have been taken
             return
         cards = self._slots_with_card()
         for slot in cards:
@@ -495,7 +493,7 @@ class ReferenceGame:
             yield USE, ANY_CARDS
 
     def _may_take_additional_card(self) -> bool:
-        """Step 2: after two cards, as long as nothing was discarded in this turn, if the display holds a card."""
+        """Step 2: after two cards, if nothing was discarded in this turn and the display holds a card."""
         nothing_discarded = self.pending.last_discard is None
         return self._active(ADDITIONAL_CARD) and nothing_discarded and bool(self._slots_with_card())
 
@@ -503,7 +501,7 @@ class ReferenceGame:
         hand = self._me.hand
         floor = 0 if self.pending.last_discard is None else self.pending.last_discard
         for colour in range(floor, len(COLOURS)):
-            # Step 3: in non-decreasing colour order; enough cards must be left to go on in that order.
+            # Step 3: in non-decreasing color order; enough cards must remain to continue in that order.
             if hand[colour] and sum(hand[colour:]) >= self._excess():
                 yield DISCARD, colour
         if self._may_take_additional_card():
@@ -518,13 +516,13 @@ class ReferenceGame:
         ):
             yield USE, BOTH_ACTIONS
 
-    # Section 3, "Constructing": where a tile may lie, what it costs, and what can pay for it
+    # Section 3, "Constructing": placements, costs and payments
 
     def _placements(self, colour: int, size: int) -> list[tuple[Placement, int]]:
-        """Every placement of a tile that the board allows, and its cost but for `construction_discount`.
+        """Return every placement of a tile on the board, with its cost before `construction_discount`.
 
-        The cost is the number of cells, one less if the tile touches a coloured tile of its own colour on this
-        board (once, and always taken).
+        The cost is the number of cells, less one if the tile touches a colored tile of its own color on this board.
+        This reduction applies once and is always taken.
         """
         beside = self._me.beside_colour(colour)
         return [
@@ -533,9 +531,9 @@ class ReferenceGame:
         ]
 
     def _payable(self, colour: int, cost: int, recolour: int | None) -> bool:
-        """Whether the hand can pay so many cards for a tile of a colour.
+        """Return whether the hand can pay a cost for a tile of a color.
 
-        After RECOLOUR the cards of that colour count, too, and at least one of them must be paid.
+        After RECOLOUR the cards of that color count, too, and at least one of them must be paid.
         """
         hand = self._me.hand
         if recolour is None:
@@ -545,29 +543,29 @@ class ReferenceGame:
     def _some_placement_is_payable(
         self, colour: int, size: int, discounts: Iterable[int], recolours: Iterable[int | None]
     ) -> bool:
-        """Whether a placement can be paid with one of these discounts and one of these changes of colour."""
+        """Return whether a placement can be paid with one of these discounts and one of these color changes."""
         costs = {cost for _, cost in self._placements(colour, size)}
         ways = [(discount, recolour) for discount in discounts for recolour in recolours]
         return any(self._payable(colour, cost - discount, recolour) for cost in costs for discount, recolour in ways)
 
     def _discounts(self) -> list[int]:
-        """What `construction_discount` may take off: 1 once it is used; with it or without it while active."""
+        """Return the possible discounts: 1 once `construction_discount` is used, 0 or 1 while it is active."""
         if DISCOUNT in self.pending.using:
             return [1]
         return [0, 1] if self._active(DISCOUNT) else [0]
 
     def _other_colours(self, colour: int) -> list[int]:
-        """The colours that may be recoloured for a tile: not its own, and only with a card of it in hand."""
+        """Return the colors that may be recolored for a tile: other than its own, with a card in hand."""
         return [other for other, count in enumerate(self._me.hand) if other != colour and count]
 
     def _recolours(self, colour: int) -> list[int | None]:
-        """The changes of colour that are made, or may still be made; None is for none."""
+        """Return the color changes that are made or still possible; None means no change."""
         if self.pending.recolour is not None:
             return [self.pending.recolour]
         return [None, *self._other_colours(colour)] if self._active(CHANGE_OF_COLOURS) else [None]
 
     def _build_is_feasible(self, colour: int, size: int) -> bool:
-        """The supply has the tile, and a placement can be paid with or without what is active."""
+        """Return whether the supply has the tile and a placement can be paid with or without the active abilities."""
         if self.tile_supply[colour][SIZES.index(size)] == 0:
             return False
         return self._some_placement_is_payable(colour, size, self._discounts(), self._recolours(colour))
@@ -581,7 +579,7 @@ class ReferenceGame:
         for placement, cost in self._placements(colour, size):
             if self._payable(colour, cost - discount, self.pending.recolour):
                 yield PLACE, placement.argument
-        # An ability may be used where afterwards, with or without what is still active, something can be paid.
+        # An ability may be used if a payable placement remains, with or without the abilities that are still active.
         if self._active(DISCOUNT) and self._some_placement_is_payable(colour, size, [1], self._recolours(colour)):
             yield USE, DISCOUNT
         if self._active(CHANGE_OF_COLOURS) and self._some_placement_is_payable(
@@ -605,10 +603,10 @@ class ReferenceGame:
         for colour in both:
             if colour < floor or hand[colour] == 0:
                 continue
-            # In non-decreasing order: what can follow this card is of its colour or of a later one.
+            # In non-decreasing order: later cards have this color or a later one.
             rest = sum(hand[later] for later in both if later >= colour) - 1
             enough = rest >= pending.due - 1
-            # The payment must hold a card of the recoloured colour: paid already, this one, or one that follows.
+            # The payment must include a card of the recolored color: already paid, this one, or a later one.
             follows = pending.due >= 2 and pending.recolour > colour and hand[pending.recolour] > 0
             if enough and (pending.paid[pending.recolour] or colour == pending.recolour or follows):
                 yield PAY, colour
@@ -628,10 +626,10 @@ class ReferenceGame:
         if me.used:
             yield REACTIVATE, 0
 
-    # -- what a decision does --------------------------------------------------------------------------------
+    # -- effects of actions ----------------------------------------------------------------------------------
 
     def apply(self, decision: Decision) -> None:
-        """Carry out a decision that is taken to be legal. END is never taken by itself here."""
+        """Apply an action that is assumed to be legal. Does not take END automatically."""
         self._legal = None
         kind, argument = decision
         doing = {
@@ -657,7 +655,7 @@ class ReferenceGame:
         assert card is not None
         self.display[slot] = None
         me.hand[card] += 1
-        me.known[card] += 1  # section 5: everybody saw it
+        me.known[card] += 1  # section 5: this card is public
         if self.phase == MAIN:  # the first of two
             pending.first = slot
             self.phase = TAKE
@@ -673,7 +671,7 @@ class ReferenceGame:
             self.phase = END
 
     def _show(self, colour: int) -> None:
-        """A card goes from the hand to the discard pile; if one of its colour was known, one fewer is now."""
+        """Move a card from the hand to the discard pile and lower its color's known count if positive."""
         me = self._me
         me.hand[colour] -= 1
         me.known[colour] = max(0, me.known[colour] - 1)
@@ -727,7 +725,7 @@ class ReferenceGame:
             self._lay(pending.place)
 
     def _lay(self, argument: int) -> None:
-        """Everything is paid: the tile leaves the supply and lies on the board."""
+        """Move the fully paid tile from the supply to the board."""
         me, pending = self._me, self.pending
         assert pending.tile is not None
         colour, size = pending.tile
@@ -742,7 +740,7 @@ class ReferenceGame:
         self._after_a_tile(filled_before)
 
     def _after_a_tile(self, filled_before: frozenset[int]) -> None:
-        """Lines are scored; then the game is over, or rewards are counted and the next one is decided."""
+        """Score lines; then end the game, or count rewards and continue with the next one."""
         me, data = self._me, self.components
         filled, bricks = me.filled(), me.bricks()
         new_rows = [y for y in range(ROWS) if row_cells(y) <= filled and not row_cells(y) <= filled_before]
@@ -761,7 +759,7 @@ class ReferenceGame:
     # Section 3, "Rewards"
 
     def _next_reward(self) -> None:
-        """The next pending reward is decided; without one, or without a choice for it, the turn is over."""
+        """Continue with the next pending reward, or end the turn if there is none or it offers no choice."""
         if self.pending.rewards > 0 and any(True for _ in self._legal_coat()):
             self.phase = COAT
         else:
@@ -790,7 +788,7 @@ class ReferenceGame:
         for slot in range(SLOTS):
             if self.display[slot] is None:
                 card = self._next_card()
-                if card == END_CARD:  # it lies nowhere; this slot and the empty ones after it stay empty
+                if card == END_CARD:  # it leaves the game; this slot and the empty ones after it stay empty
                     self._game_over()
                     return
                 self.display[slot] = card
@@ -801,7 +799,7 @@ class ReferenceGame:
         self.phase = MAIN
 
     def _next_card(self) -> int:
-        """The next card of the draw pile; only if that is empty, the discard pile is shuffled first."""
+        """Return the next card of the draw pile; if it is empty, the discard pile is shuffled first."""
         if not self.draw_pile:
             self.draw_pile = self._shuffled(self.discard)
             self.discard = [0] * len(COLOURS)
@@ -813,15 +811,15 @@ class ReferenceGame:
         self.phase = END
         self.done = True
 
-    # -- chance ----------------------------------------------------------------------------------------------
+    # -- randomness ------------------------------------------------------------------------------------------
 
     def _below(self, n: int) -> int:
-        """A uniform integer in 0..n-1; one step of splitmix64."""
+        """Return a uniform integer in 0..n-1; one step of splitmix64."""
         self.word = (self.word + GOLDEN) & MASK64
         return ((mix(self.word) >> 32) * n) >> 32
 
     def _shuffled(self, counts: Sequence[int]) -> list[int]:
-        """The cards of a composition in random order; the next card is the last one."""
+        """Return cards with given counts in random order; the next card is the last one."""
         cards = [colour for colour, count in enumerate(counts) for _ in range(count)]
         for i in range(len(cards) - 1, 0, -1):
             j = self._below(i + 1)
@@ -829,19 +827,19 @@ class ReferenceGame:
         return cards
 
     def _put_end_card(self) -> None:
-        """The End of Game card joins the last cards of the pile: nine and it, or all if there are fewer."""
+        """Insert the End of Game card among the last nine cards of the pile, or all if there are fewer."""
         beneath = self._below(min(len(self.draw_pile), self.components.last_cards - 1) + 1)
         self.draw_pile.insert(beneath, END_CARD)
 
-    # -- what a player sees ----------------------------------------------------------------------------------
+    # -- observations ----------------------------------------------------------------------------------------
 
     def observation(self, seat: int) -> list[int]:
-        """What a seat may see as one flat list of numbers from 0 to 127, its own seat first (section 5)."""
+        """Return the observation of a seat as a flat list of integers from 0 to 127, its own seat first (section 5)."""
         order = [(seat + turn) % self.players for turn in range(self.players)]
         pending, components = self.pending, self.components
 
         def of_seats(pieces: list[list[int]]) -> list[int]:
-            """One piece for each of four seats, the viewer's first; zeros where nobody sits."""
+            """Return one field for each of four seats, the viewer's first; zeros for unused seats."""
             present = [number for one in order for number in pieces[one]]
             return present + [0] * (len(pieces[0]) * (SEATS - self.players))
 
@@ -889,7 +887,7 @@ class ReferenceGame:
         ]
 
     def _board_planes(self, seat: Seat) -> list[int]:
-        """Tile, number, brick and coat of every cell; row y = 0 first."""
+        """Return tile, number, brick and coat of every cell; row y = 0 first."""
         tile, number = [0] * CELLS, [0] * CELLS
         for count, built in enumerate(seat.tiles, start=1):
             for cell in built.cells:
@@ -905,7 +903,7 @@ class ReferenceGame:
     # -- positions as data (section 6) -----------------------------------------------------------------------
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """The position in the public format; with `seat`, only what that seat may see (section 5)."""
+        """Return the position in the public format; with `seat`, only what that seat may see (section 5)."""
         position: dict[str, Any] = {
             "game": "copenhagen",
             "version": 0,
@@ -955,15 +953,14 @@ class ReferenceGame:
 
     @classmethod
     def from_dict(cls, position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> ReferenceGame:
-        """A game that stands at a position.
+        """Return a game in a given position.
 
-        Of the impossible positions that section 6 of the rules names only the first two are refused; everything
-        else is taken as it is. The settings are those of the position; `config` replaces them all if given (for
-        components from elsewhere).
+        Of the impossible positions in section 6 of the rules, this method rejects only the first two and accepts all
+        others. The settings are those of the position unless `config` replaces them (for other component files).
 
         Raises:
-            ValueError: if a turn begins with a display that is not full, or if a game of two goes on without the
-                End of Game card in its draw pile.
+            ValueError: if a turn begins without a full display, or a two-player game continues without the End of Game
+                card in its draw pile.
         """
         if config is None:
             config = CopenhagenConfig(
@@ -1013,14 +1010,19 @@ class ReferenceGame:
 
 
 def brute_force_legal_actions(game: ReferenceGame) -> list[int]:
-    """The legal decisions once more: those allowed on the spot after which what was begun can be finished.
+    """Return the legal actions by search: those that are locally allowed and lead to a completed operation.
 
-    *Local* rules look at nothing beyond the decision itself: the slot holds a card; the tile is in the supply;
-    it lies on empty cells and on something; the cards that leave the hand now are there and keep the order; the
-    last card of a payment completes one with the recoloured colour in it; the ability is active and the phase is
-    right. No count of what remains, no thought of the decisions to come. Whether those exist is found out by
-    taking them: depth first, on copies, until the tile lies or the taking and discarding is over (the next state
-    is COAT or END, the turn has passed or the game is over) or there is no local decision left.
+    *Local* rules consider only the action itself:
+
+    - the slot holds a card;
+    - the tile is in the supply and lies on empty cells with support;
+    - the cards that leave the hand are there and follow the order;
+    - the last card of a payment completes one that includes the recolored color;
+    - the ability is active and the phase is right.
+
+    Local rules do not count what remains or consider later actions. A depth-first search on copies determines whether
+    such actions exist. It continues until the tile is on the board, taking and discarding are over, or no local action
+    is left. Taking and discarding are over when the next state is COAT or END, the turn has passed or the game is over.
     """
     return sorted(encode(*decision) for decision in _local_decisions(game) if _can_finish(game, decision))
 
@@ -1035,7 +1037,7 @@ def _can_finish(game: ReferenceGame, decision: Decision) -> bool:
 
 
 def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
-    """What the rules allow on the spot."""
+    """Yield the actions that the local rules allow."""
     if game.done:
         return
     me, pending, phase = game.seats[game.seat], game.pending, game.phase
@@ -1102,7 +1104,7 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
 
 
 def _local_placements(game: ReferenceGame) -> Iterator[Decision]:
-    """PLACE wherever the tile fits and, without a change of colours, its price is in the hand."""
+    """Yield PLACE wherever the tile fits and, without a color change, its cost is in the hand."""
     me, pending = game.seats[game.seat], game.pending
     assert pending.tile is not None
     colour, size = pending.tile

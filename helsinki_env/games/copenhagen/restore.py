@@ -1,8 +1,8 @@
-"""A game made up again from an observation alone: the inverse of `observation`.
+"""Reconstruct a game from an observation: the inverse of `observation`.
 
-A player that thinks ahead makes the games in which it tries its decisions from its own observation, so that no hidden
-card can slip in. What the seat cannot see is blank in the record (the right number of cards, all of colour 0, no End of
-Game card in the draw pile) until `redeal` deals it.
+Search reconstructs its games from the player's own observation, so no hidden card can leak in. Hidden parts of the
+record are blank until `redeal` samples them: the right number of cards, all of color 0, and no End of Game card in the
+draw pile.
 
     >>> from helsinki_env.engine.hidden import deals
     >>> from helsinki_env.games.copenhagen.game import Game
@@ -26,7 +26,7 @@ from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.hidden import ObservationError, observation_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
-from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # states the rules by which the loops look
+from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import colour_of, size_of
@@ -66,7 +66,7 @@ _FIRST, _USING = 0, 1
 _COLOUR, _SIZE, _RECOLOUR, _ORIENTATION, _CELL, _DUE, _LAST_DISCARD = range(6, len(PENDING_FACTS))
 _WHITE = 6
 _MANY = 127
-#: What may not fit together though every entry is in its range.
+#: Inconsistencies that are possible even if every entry is in its range.
 _FAULTS = (
     "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
     "known: found more cards than the hand holds, expected at most those of that seat",
@@ -79,7 +79,7 @@ _SOUND = -1
 
 @kernel
 def _read_set(obs, at):
-    """A set of abilities, written as a flag each."""
+    """Return a set of abilities from its flags."""
     abilities = np.int64(0)
     for ability in range(5):
         abilities |= np.int64(obs[at + ability]) << ability
@@ -88,7 +88,7 @@ def _read_set(obs, at):
 
 @kernel
 def _corner(cells):
-    """The lower left corner of the bounding box of some cells."""
+    """Return the lower left corner of the bounding box of some cells."""
     x, rest = np.int64(COLUMNS), cells
     while rest:
         x = min(x, lowest(rest) % COLUMNS)
@@ -98,7 +98,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, obs, seat, at, tile):
-    """A coloured tile: the orientation of the shape of so many cells, with that brick. Return whether there is one."""
+    """Read a colored tile, identified by color, size, cells and brick. Return whether it is valid."""
     cells, colour, size, brick = np.int64(0), np.int64(0), 0, -1
     for cell in range(CELLS):
         if obs[at + CELLS + cell] == tile + 1:
@@ -127,7 +127,7 @@ def _read_tile(t, g, obs, seat, at, tile):
 
 @kernel
 def _read_board(t, g, obs, seat, at):
-    """Return whether the coloured tiles are some of the box."""
+    """Read a board. Return whether its colored tiles are valid."""
     tiles = np.int64(0)
     for cell in range(CELLS):
         if obs[at + cell] == _WHITE:
@@ -143,7 +143,7 @@ def _read_board(t, g, obs, seat, at):
 
 @kernel
 def _read_seat(g, obs, seat, turn):
-    """Points, abilities, and of the hand what all know; the others are blank. Return whether the hand holds it."""
+    """Read points, abilities and the known cards of a hand, others blank. Return whether the hand is large enough."""
     left = np.int64(obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE])
     g.points[seat] = obs[_SEATS + _PER_SEAT * turn + _POINTS]
     g.owned[seat] = _read_set(obs, _OWNED + 5 * turn)
@@ -160,7 +160,7 @@ def _read_seat(g, obs, seat, turn):
 
 @kernel
 def _read_own_hand(g, obs):
-    """The seat's own hand. Return whether it holds what all know of it."""
+    """Read the own hand. Return whether it contains its publicly known cards."""
     seat, found = g.seat, True
     for colour in range(5):
         g.hand[seat, colour] = obs[_HAND + colour]
@@ -170,7 +170,7 @@ def _read_own_hand(g, obs):
 
 @kernel
 def _read_table(g, obs):
-    """What lies in the middle of the table. Return whether there is a reshuffled pile if its cards are told."""
+    """Read the common area. Return whether known contents of the draw pile come from a reshuffle."""
     g.round_number = obs[_TABLE + _ROUND]
     g.pile_size = obs[_TABLE + _DRAW_PILE]
     g.end_card = obs[_TABLE + _END_CARD]
@@ -193,7 +193,7 @@ def _read_table(g, obs):
 
 @kernel
 def _read_pending(t, g, obs):
-    """The decision in progress. Return whether it is one of this phase."""
+    """Read the operation in progress. Return whether it is valid in this phase."""
     at, building = _PENDING, g.phase == PHASE_PLACE or g.phase == PHASE_RECOLOUR or g.phase == PHASE_PAY
     forget(g)
     g.first = obs[at + _FIRST] - 1
@@ -229,7 +229,7 @@ def _read_pending(t, g, obs):
 
 @kernel
 def _fits(t, g, orientation, corner):
-    """PAY: whether the tile lies on empty cells with support, and only cards of its two colours have been paid."""
+    """PAY: return whether the tile has support on empty cells, and only cards of its two colors have been paid."""
     own, filled = colour_of(g.tile), g.filled[g.seat]
     for colour in range(5):
         if g.paid[colour] > 0 and colour != own and colour != g.recolour:
@@ -242,7 +242,7 @@ def _fits(t, g, orientation, corner):
 
 @kernel
 def _blank(g):
-    """Nothing that was in the record is kept."""
+    """Clear the record."""
     g.chance = 0
     g.done = 0
     g.filled[:] = 0
@@ -263,10 +263,10 @@ def _blank(g):
 
 @kernel
 def restore_game(t, g, obs):
-    """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
+    """Fill the record `g` from the observation, int8 (F,), of the seat to move.
 
-    Nothing that was in the record is kept. Hidden cards are blank and the random word is 0. Every entry is in its range
-    (`_most`). Return what does not fit together, an index of `_FAULTS`, or `_SOUND`.
+    Everything in the record is overwritten. Hidden cards are blank and the random key is 0. Every entry must be in its
+    range (`_most`). Return an index of `_FAULTS` for an inconsistency, or `_SOUND`.
     """
     fault = _SOUND
     _blank(g)
@@ -295,7 +295,7 @@ contract.restore.belongs_to(GAME, restore_game)
 
 @lru_cache(maxsize=32)
 def _most(components: Components) -> npt.NDArray[np.uint8]:
-    """Return the most that each entry of an observation may be, uint8 (F,); the least is 0 everywhere."""
+    """Return the maximum of each entry of an observation, uint8 (F,); the minimum is 0 everywhere."""
     colours, largest = len(COLOURS), SIZES[-1]
     supply = np.max(components.copies, axis=0)
     by_piece: dict[str, npt.ArrayLike] = {
@@ -315,13 +315,13 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
 
 
 def _named(at: int) -> str:
-    """Return the piece and the place in it of an entry."""
+    """Return the field of an entry and the index within it."""
     piece = next(piece for piece in reversed(PIECES) if piece.start <= at)
     return f"{piece.name}{[int(i) for i in np.unravel_index(at - piece.start, piece.shape)]}"
 
 
 def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -> None:
-    """See whether every entry is in its range, and the phase and the seats are some."""
+    """Check that every entry is in its range, and that the phase and the seats are valid."""
     phases = observations[:, _PHASE : _PHASE + len(PHASES)]
     players = observations[:, _TABLE + _PLAYERS]
     wrong = (phases != 0).sum(axis=1) != 1
@@ -329,7 +329,7 @@ def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -
     if wrong.any():
         b = int(wrong.argmax())
         raise ObservationError(f"observations[{b}]: found no phase or no players in it; was it written by describe?")
-    outside = observations.view(np.uint8) > _most(components)  # what is negative is above 127 then
+    outside = observations.view(np.uint8) > _most(components)  # negative values become larger than 127
     if outside.any():
         b, at = (int(i) for i in np.argwhere(outside)[0])
         expected = f"0 to {_most(components)[at]}"
@@ -346,7 +346,7 @@ def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -
 def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), in which hidden cards are blank.
 
-    Rounds and points beyond 127 come back as 127: an observation tells no more.
+    Rounds and points beyond 127 are restored as 127, the maximum of an observation.
 
     Args:
         config: a configuration with the component file of the games; players and denied abilities are read from the
@@ -354,9 +354,9 @@ def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> Sta
         observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
 
     Raises:
-        ObservationError: (a ValueError) if these are no observations of such games, naming the piece. The seat sees
-            the same in what is returned, boards, hands and what is in progress fit together, and no number is beyond
-            what the box allows; whether all of it can come up in a game is not looked at.
+        ObservationError: (a ValueError) if an observation is invalid; names the field. A restored game has the same
+            observation, its boards, hands and pending state are consistent, and no number exceeds the components. It
+            need not be reachable.
     """
     observations = observation_rows(observations, SIZE)
     _check_entries(config.loaded, observations)

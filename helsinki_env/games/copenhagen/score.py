@@ -11,7 +11,7 @@ from helsinki_env.games.copenhagen.bits import full_columns, full_rows
 
 @kernel
 def line_points(t, before, after, bricks):
-    """Section 3: points of the rows and columns that are full `after`, but not `before`, the more for windows only."""
+    """Section 3: return the points of lines full in `after` but not in `before`; more for windows only."""
     rows = full_rows(after) & ~full_rows(before)
     columns = full_columns(after) & ~full_columns(before)
     windows = after & ~bricks
@@ -26,7 +26,7 @@ def line_points(t, before, after, bricks):
 
 @kernel
 def cover(t, g, cells):
-    """Section 3: cells of the seat to move are filled, their bricks known; lines score, coats become rewards.
+    """Section 3: fill cells of the seat to move, with their bricks set; score lines and turn coats into rewards.
 
     Return False if the points end the game.
     """
@@ -44,15 +44,15 @@ def cover(t, g, cells):
 
 @kernel
 def score(t, g, seat):
-    """Section 4: the points of a seat, all made in play."""
+    """Section 4: return the points of a seat, all scored during play."""
     return np.int64(g.points[seat])
 
 
 @kernel
 def place_of(t, g, seat):
-    """Section 4: the number of seats with more points, or as many and fewer empty cells. Places can be shared.
+    """Section 4: return the number of seats with more points, or as many and fewer empty cells. Ties share a rank.
 
-    Whoever ended the game by points has the most: nobody else has as many as the goal.
+    A player who ended the game by points has the most, because no other player has reached the goal.
     """
     place = np.int64(0)
     for other in range(g.players):

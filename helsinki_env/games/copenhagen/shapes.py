@@ -1,8 +1,8 @@
-"""Orientations of the tiles, and where they can lie (rules, section 3, "Placement").
+"""Orientations of the tiles and their placements (rules, section 3, "Placement").
 
-All places of an orientation are judged at once: shifting a set of cells down by the offset of one cell of the tile
-turns it into the set of corners for which that cell lies in it. So the tile lies on empty cells where all of these sets
-of corners meet, and it is supported, or touches its own colour, where any of them does.
+All placements of an orientation are tested together. Shifting a set of cells by the offset of one tile cell gives the
+corners at which that cell is in the set. The tile lies on empty cells at the intersection of these corner sets. It is
+supported, or touches its own color, at their union.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Drawing = tuple[str, ...]
 
 
 def offsets_of(drawing: Drawing) -> tuple[list[int], int]:
-    """Return (cells, brick) of a drawing, as cells of the board when it lies in the lower left corner."""
+    """Return (cells, brick) of a drawing, as cells of the board with its bounding box in the lower left corner."""
     height = len(drawing)
     marks = {5 * (height - 1 - i) + j: mark for i, row in enumerate(drawing) for j, mark in enumerate(row)}
     cells = sorted(cell for cell, mark in marks.items() if mark != ".")
@@ -25,7 +25,7 @@ def offsets_of(drawing: Drawing) -> tuple[list[int], int]:
 
 @kernel
 def placements(t, piece, filled, support):
-    """Corners at which an orientation lies on empty cells, at least one of them in `support`."""
+    """Return the corners at which an orientation lies on empty cells, at least one of them in `support`."""
     free, stands = np.int64(t.corners[piece]), np.int64(0)
     for i in range(MOST_CELLS):
         offset = t.offsets[piece, i]
@@ -36,7 +36,7 @@ def placements(t, piece, filled, support):
 
 @kernel
 def meeting(t, piece, cells):
-    """Corners at which some cell of an orientation belongs to `cells`; it may reach beyond the board."""
+    """Return the corners at which some cell of an orientation is in `cells`; it may extend beyond the board."""
     corners = np.int64(0)
     for i in range(MOST_CELLS):
         corners |= cells >> t.offsets[piece, i]
@@ -45,5 +45,5 @@ def meeting(t, piece, cells):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Cells of a tile: its orientation, moved to where its bounding box lies."""
+    """Return the cells of a tile: its orientation, shifted to the corner of its bounding box."""
     return np.int64(t.cells[piece]) << np.int64(corner)

@@ -1,9 +1,8 @@
-"""GAME: the one dtype. A game is one flat record; a batch is an array of them.
+"""GAME, the dtype of a game: one flat record per game; a batch is an array of records.
 
-`states["hand"]` is the column of a batch, `states[b]` the one game that a rule sees. The record is complete (its random
-word included); it always has four seats, and those beyond the number of players stay blank. -1 means "none" throughout,
-and 0 nothing. Coats of arms are no part of it: they lie on cells until these are filled, beside rows until these are
-full.
+`states["hand"]` is the column of a batch, `states[b]` a single game as rules see it. The record is complete, including
+its random key. It always has four seats; unused ones stay blank. -1 means "none", and 0 means zero. The record does not
+store coats of arms: they remain on cells until these are filled, and at rows until these are full.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 SEATS = 4
-#: Tiles of two cells fill a board of 45 with no more than that.
+#: A board of 45 cells holds at most this many tiles of two cells.
 TILES = 22
-#: Twenty cards of each colour (component files that hold more are refused) and the End of Game card.
+#: Twenty cards of each color (component files with more are rejected) and the End of Game card.
 PILE = 101
 #: The End of Game card in the draw pile.
 END_CARD = 5
@@ -40,13 +39,13 @@ _FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
     ("chance", np.uint64),
     # boards: sets of cells
     ("filled", np.int64, (SEATS,)),
-    ("coloured", np.int64, (SEATS, 5)),  # cells of coloured tiles, by colour
+    ("coloured", np.int64, (SEATS, 5)),  # cells of colored tiles, by color
     ("white", np.int64, (SEATS,)),
     ("bricks", np.int64, (SEATS,)),
     ("points", np.int16, (SEATS,)),
     ("round_number", np.int16),
     ("place", np.int16),  # PAY: the argument of PLACE
-    # coloured tiles in the order built: 8 * kind + orientation, where kind = 4 * colour + size - 2; lower left corner
+    # colored tiles in the order built: 8 * kind + orientation, where kind = 4 * colour + size - 2; lower left corner
     ("tile_piece", np.uint8, (SEATS, TILES)),
     ("tile_cell", np.int8, (SEATS, TILES)),
     ("tile_count", np.int8, (SEATS,)),
@@ -58,7 +57,7 @@ _FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
     ("hand", np.int8, (SEATS, 5)),
     ("known", np.int8, (SEATS, 5)),
     ("discard", np.int8, (5,)),
-    ("reshuffled", np.int8, (5,)),  # the draw pile by colour, once it was made from the discard pile
+    ("reshuffled", np.int8, (5,)),  # the draw pile by color, once it was made from the discard pile
     ("pile", np.int8, (PILE,)),
     ("pile_size", np.int8),
     ("end_card", np.int8),  # whether the End of Game card is in the draw pile
@@ -69,11 +68,11 @@ _FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
     ("seat", np.int8),
     ("phase", np.int8),
     ("done", np.int8),
-    # the decision in progress
+    # the operation in progress
     ("first", np.int8),  # TAKE: slot of the first of two cards, until the second is taken
-    ("using", np.int8),  # set of the abilities used for what is in progress
+    ("using", np.int8),  # set of the abilities used for the operation in progress
     ("tile", np.int8),  # kind of the tile that is being built
-    ("recolour", np.int8),  # the colour whose cards count as the tile's
+    ("recolour", np.int8),  # the color whose cards count as the tile's
     ("due", np.int8),  # PAY: cards still to be paid
     ("paid", np.int8, (5,)),  # PAY: cards paid so far
     ("last_discard", np.int8),
@@ -88,7 +87,7 @@ def _layout() -> np.dtype[Any]:
 
 GAME = _layout()
 
-#: Fields that are -1 when there is nothing in them.
+#: Fields that are -1 when they are empty.
 NONE_FIELDS = ("display", "place", "first", "tile", "recolour", "last_discard")
 
 

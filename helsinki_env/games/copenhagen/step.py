@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helsinki_env.engine import contract, loops
-from helsinki_env.games.copenhagen import observe  # noqa: F401  # states a rule
+from helsinki_env.games.copenhagen import observe  # noqa: F401  # registers a rule
 from helsinki_env.games.copenhagen.deal import deal, set_up
 from helsinki_env.games.copenhagen.legal import mark_legal, write_mask
 from helsinki_env.games.copenhagen.observation import describe, observe_again
@@ -15,6 +15,6 @@ __all__ = ["apply", "deal", "describe", "mark_legal", "place_of", "score", "set_
 
 for _rule in (apply, deal, describe, mark_legal, place_of, score, set_up):
     getattr(contract, _rule.__name__).belongs_to(GAME, _rule)
-loops.observe.belongs_to(GAME, describe)  # it leaves no entry as it was
+loops.observe.belongs_to(GAME, describe)  # it writes every entry
 loops.observe_again.belongs_to(GAME, observe_again)
 loops.write_mask.belongs_to(GAME, write_mask)

@@ -1,6 +1,6 @@
-"""A component file as arrays: everything that a kernel looks up, in one record that is passed along as `t`.
+"""A component file as arrays: all lookup tables of the kernels, in one record that is passed as `t`.
 
-Kernels never see a component file, so a corrected one needs neither new code nor a new compilation.
+Kernels do not depend on a component file, so a new one needs no recompilation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLES = np.dtype(
         np.dtype(
             [
                 ("cells", np.int64, (_PIECES,)),  # of an orientation in the lower left corner, as a set
-                ("corners", np.int64, (_PIECES,)),  # where the lower left corner can lie, as a set
+                ("corners", np.int64, (_PIECES,)),  # possible lower left corners, as a set
                 ("offsets", np.int64, (_PIECES, MOST_CELLS)),  # its cells, the first repeated
                 ("coats", np.int64),  # cells, as a set
                 ("coat_rows", np.int64),  # rows, each as its leftmost cell
@@ -38,14 +38,14 @@ TABLES = np.dtype(
                 ("points_column_windows", np.int64),
                 ("white_tiles", np.int64),
                 ("offset", np.int64, (len(actions.KINDS),)),
-                ("kind_of", np.int8, (actions.SIZE,)),  # kind of decision of an id
+                ("kind_of", np.int8, (actions.SIZE,)),  # kind of action of an id
                 ("width", np.int8, (_PIECES,)),
                 ("height", np.int8, (_PIECES,)),
                 ("brick", np.int8, (_PIECES,)),  # its cell in the lower left corner
                 ("orientations", np.int8, (KINDS,)),
-                ("outlines", np.uint8, (KINDS, actions.ORIENTATIONS)),  # pieces that differ in their cells
+                ("outlines", np.uint8, (KINDS, actions.ORIENTATIONS)),  # pieces with distinct cells
                 ("outline_count", np.int8, (KINDS,)),
-                ("cards", np.int8, (5,)),  # of each colour, by number of players
+                ("cards", np.int8, (5,)),  # of each color, by number of players
                 ("hands", np.int8, (4,)),
                 ("supply", np.int8, (5, KINDS)),  # by number of players
             ],

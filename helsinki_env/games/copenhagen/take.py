@@ -14,7 +14,7 @@ from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_END, PHASE_
 
 @kernel
 def shown(g):
-    """Set of the display slots that hold a card (bit = slot)."""
+    """Return the set of display slots that hold a card (bit = slot)."""
     slots = np.int64(0)
     for slot in range(7):
         slots |= np.int64(g.display[slot] >= 0) << slot
@@ -23,13 +23,13 @@ def shown(g):
 
 @kernel
 def above(slot):
-    """Set of the slots above one of them."""
+    """Return the set of slots above a slot."""
     return np.int64(-2) << np.int64(slot)
 
 
 @kernel
 def take(t, g, slot):
-    """A card goes from the display to the hand, seen by all: the first of two, the second, or an additional one."""
+    """Move a card from the display to the hand, publicly: the first of two, the second, or an additional one."""
     seat, colour = g.seat, np.int64(g.display[slot])
     g.display[slot] = -1
     g.hand[seat, colour] += 1
@@ -46,13 +46,13 @@ def take(t, g, slot):
 
 @kernel
 def check_limit(t, g):
-    """Hand limit: whoever holds more discards."""
+    """Hand limit: start discarding if the hand exceeds it."""
     g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
 
 
 @kernel
 def discard(t, g, colour):
-    """Hand limit: one card less."""
+    """Hand limit: discard one card."""
     show(g, g.seat, colour)
     g.last_discard = colour
     check_limit(t, g)

@@ -1,4 +1,4 @@
-"""What players of Copenhagen can do now, in words, and where on the drawn table it is clicked."""
+"""The legal actions of a Copenhagen player in words, and the parts of the drawn table to click on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE
 
 __all__ = ["selection", "touches"]
 
-#: How each kind is said as an imperative and in the past; what follows is the same for both.
+#: The imperative and the past tense of each kind; the text after the verb is the same.
 _VERBS = {
     a.KIND_TAKE: ("Take", "took"),
     a.KIND_BUILD: ("Construct", "began to construct"),
@@ -34,14 +34,14 @@ _VERBS = {
 
 
 def touches(game: Game, seat: int) -> list[Touch]:
-    """Return a touch for each legal decision of a seat, by id; none if another seat is to move.
+    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
-        game: the game; of what is hidden from the seat nothing is looked at.
-        seat: who looks.
+        game: the game; hidden information is not used.
+        seat: the viewing seat.
 
     Raises:
-        ValueError: if there is no such seat.
+        ValueError: if the seat does not exist.
     """
     if game.done or game.checked_seat(seat) != game.seat:
         return []
@@ -49,14 +49,14 @@ def touches(game: Game, seat: int) -> list[Touch]:
 
 
 def selection(game: Game, seat: int) -> Selection | None:
-    """Return the cards in a row that a seat may choose in any order now; None if there is no such choice.
+    """Return the cards that a seat may choose one by one in any order now, or None.
 
     Args:
-        game: the game; of what is hidden from the seat nothing is looked at.
-        seat: who looks.
+        game: the game; hidden information is not used.
+        seat: the viewing seat.
 
     Raises:
-        ValueError: if there is no such seat.
+        ValueError: if the seat does not exist.
     """
     if game.done or game.checked_seat(seat) != game.seat:
         return None
@@ -72,7 +72,7 @@ def selection(game: Game, seat: int) -> Selection | None:
         due, own, recoloured = int(g.due), int(g.tile) // 4, int(g.recolour)
         most = [0] * len(hand)
         most[recoloured] = hand[recoloured]
-        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # one card is a recoloured one
+        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # one card must be a recolored one
         if g.paid[max(own, recoloured)]:
             most[min(own, recoloured)] = 0
         return _cards(game, a.KIND_PAY, due, most)
@@ -98,7 +98,7 @@ def _pair(game: Game) -> Selection | None:
 
 
 def _cards(game: Game, kind: int, count: int, held: list[int]) -> Selection | None:
-    """Return the selection of so many of the cards that can be chosen, by color; None if it is of one card."""
+    """Return the selection of `count` cards by color; None if it consists of one card."""
     if count < 2:
         return None
     items = [
@@ -117,7 +117,7 @@ def _touch(game: Game, action: int) -> Touch:
 
 
 def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return what a decision other than PLACE does, and the fields that say where."""
+    """Return the effect of an action other than PLACE in words, and the fields with its location."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
         colour = COLOURS[g.display[argument]]
@@ -138,7 +138,7 @@ def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
 
 
 def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return what a PLACE does, and the fields that say where the tile lies."""
+    """Return the effect of PLACE in words, and the fields with the tile's location."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
     piece = a.ORIENTATIONS * kind + turn

@@ -1,4 +1,4 @@
-"""The course of a turn (rules, section 3): what each decision does, and how turn and game end."""
+"""The course of a turn (rules, section 3): the effect of each action, and the end of turn and game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from helsinki_env.games.copenhagen.take import discard, take
 
 @kernel
 def finish(g):
-    """The game is over: nothing is pending any more."""
+    """End the game; nothing is pending afterwards."""
     forget(g)
     g.phase = PHASE_END
     g.done = 1
@@ -24,7 +24,7 @@ def finish(g):
 
 @kernel
 def end_turn(t, g):
-    """End of the turn: the display is refilled; the next player's turn begins, unless the End of Game card came up."""
+    """End the turn: refill the display; begin the next player's turn unless the End of Game card is drawn."""
     forget(g)
     if not refill(t, g):
         finish(g)
@@ -38,7 +38,7 @@ def end_turn(t, g):
 
 @kernel
 def next_reward(t, g):
-    """Rewards: the next pending one; those that leave no choice are skipped, and the turn is over."""
+    """Rewards: offer the next pending one, or end the turn if none is left or none has a legal choice."""
     if g.rewards > 0 and has_choice(g):
         g.phase = PHASE_COAT
     else:
@@ -47,7 +47,7 @@ def next_reward(t, g):
 
 @kernel
 def use(g, ability):
-    """USE: an ability flips; cards are taken, recoloured or a tile is built next."""
+    """USE: flip an ability and set the phase to taking, recoloring or building."""
     flip(g, ability)
     if ability == a.ADDITIONAL_CARD:
         g.phase = PHASE_TAKE
@@ -59,7 +59,7 @@ def use(g, ability):
 
 @kernel
 def construct(t, g):
-    """Constructing: once everything is paid the tile lies, then come the rewards, if the points do not end the game."""
+    """Constructing: once everything is paid, lay the tile; then come the rewards, unless the points end the game."""
     if g.due > 0:
         return
     if lay(t, g):
@@ -70,7 +70,7 @@ def construct(t, g):
 
 @kernel
 def apply(t, g, action):
-    """Carry out a legal decision. END is taken here whenever nothing else is legal."""
+    """Apply a legal action. END is taken here whenever it is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_TAKE:

@@ -1,7 +1,7 @@
-"""What the fifteen actions of the action board cost and how strong they are: the box's numbers, and their bounds.
+"""Costs and strengths of the fifteen board actions: published values and bounds.
 
-A component file may give other numbers under ``actions`` (rules page, section 1, "Costs and strengths"). Every bound is
-stated here and nowhere else: within them no turn has a dead end and no number outgrows its place.
+A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). This module
+alone defines the bounds. Within them no turn has a dead end and no number exceeds its field.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ ACTIONS = (
     "any_card_as_wild",
     "two_points",
 )
-"""The 15 actions of the action board in id order. Ids are fixed; a file only says where each is printed."""
+"""The 15 board actions in id order. Ids are fixed; a component file only sets the printed position of each."""
 
 MOST_COATS = 3
-"""The most coats of arms that an action may cost; the least is none."""
+"""Maximum cost of a board action in coats of arms; the minimum is 0."""
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How strong an action may be.
+    """Bounds for the strength of a board action.
 
     Attributes:
-        of: what is counted.
-        box: how much of it the box gives.
-        least: the least that a file may give: with less the action would change nothing that is not free.
-        most: the most.
-        why: what sets the bounds.
+        of: unit that is counted.
+        box: published value.
+        least: minimum value; below it the board action has no effect beyond what is free.
+        most: maximum value.
+        why: reason for the bounds.
     """
 
     of: str
@@ -78,23 +78,23 @@ STRENGTHS = {
     "move_back": Strength("spaces back", 1, 1, 4, "five spaces back are three forward, which are free"),
     "two_points": Strength("points", 2, 1, 10, "none would change nothing, and ten decide a game"),
 }
-"""The actions that have a number, by name; the others are as strong as they are."""
+"""Board actions with a strength, by name; the effect of the others is fixed."""
 
 _INSTEAD = "change its cost instead, or cover it where nobody shall use it"
 _COATS = f"a whole number of coats of arms from 0 to {MOST_COATS} (cover the action where nobody shall use it)"
 
 BOX_COSTS = (1,) * len(ACTIONS)
-"""What each action costs in the box, in coats of arms, by id."""
+"""Published cost of each board action in coats of arms, by id."""
 
 BOX_STRENGTHS = tuple(STRENGTHS[name].box if name in STRENGTHS else 0 for name in ACTIONS)
-"""How strong each action is in the box, by id; 0 where that is no number."""
+"""Published strength of each board action, by id; 0 if it has none."""
 
 
 def read_actions(data: Entry) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return costs and strengths by id; whatever the file leaves out is as in the box.
+    """Return costs and strengths by id; missing values default to the published ones.
 
     Raises:
-        ValueError: of the entry's class, naming action, value, bounds and what to do.
+        ValueError: of the entry's class, naming the board action, value, bounds and fix.
     """
     if not data.given:
         return BOX_COSTS, BOX_STRENGTHS
@@ -109,7 +109,7 @@ def read_actions(data: Entry) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _strength(name: str, data: Entry) -> int:
-    """Return how strong an action is that has a number."""
+    """Return the strength of a board action that has one."""
     if name not in STRENGTHS:
         remedy = f"leave it out: only {', '.join(STRENGTHS)} have one"
         data.fail(f"no such key, as {name} has a cost but no strength", remedy)
@@ -119,7 +119,7 @@ def _strength(name: str, data: Entry) -> int:
 
 
 def told_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
-    """Return costs and strengths as facts for a digest: what is not as in the box, and the points of `two_points`."""
+    """Return costs and strengths as facts for a digest: deviations from the published values, and `two_points`."""
     points = ACTIONS.index("two_points")
     changed: dict[str, list[int]] = {}
     for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):

@@ -1,4 +1,4 @@
-"""The actions of the action board in words, with the numbers that a component file gives them."""
+"""Labels and descriptions of the board actions, with the numbers of a component file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from helsinki_env.games.helsinki.components import Components
 
 __all__ = ["label", "phrase", "price"]
 
-#: The words under each action's picture, in lines.
+#: Label under each board action's picture, in lines.
 _LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),
     "two_wild_tiles": ("Two wild", "tiles"),
@@ -25,7 +25,7 @@ _LABELS: dict[str, tuple[str, ...]] = {
     "any_card_as_wild": ("Any card", "as wild"),
     "two_points": ("Two points",),
 }
-#: The same with another number than the box's; `s` makes a plural.
+#: The same for a number other than the published one; `s` is the plural ending.
 _NUMBERED: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u2013{n}",),
     "two_wild_tiles": ("{n} wild", "tile{s}"),
@@ -41,7 +41,7 @@ _SPACES = {4: "4 spaces", 5: "4 or 5 spaces", 6: "4 to 6 spaces"}
 
 
 def label(components: Components, name: str) -> tuple[str, ...]:
-    """Return what stands under an action's picture, in lines; a hyphen at the end of one joins it to the next."""
+    """Return the label under a board action's picture, in lines; a trailing hyphen joins a line to the next."""
     strength = components.strengths[ACTIONS.index(name)]
     if name not in STRENGTHS or strength == STRENGTHS[name].box:
         return _LABELS[name]
@@ -49,9 +49,9 @@ def label(components: Components, name: str) -> tuple[str, ...]:
 
 
 def phrase(components: Components, name: str) -> str:
-    """Return what using an action does, such as ``move 4 or 5 spaces``; no two are the same.
+    """Return a unique description of a board action, such as ``move 4 or 5 spaces``.
 
-    Other numbers than the box's are told after the name: ``two points: 5 (2 coats)``.
+    Numbers other than the published ones follow the name: ``two points: 5 (2 coats)``.
     """
     strength, cost = components.strengths[ACTIONS.index(name)], components.costs[ACTIONS.index(name)]
     words, number = name.replace("_", " "), str(strength)
@@ -65,5 +65,5 @@ def phrase(components: Components, name: str) -> str:
 
 
 def price(cost: int) -> str:
-    """Return what an action costs: ``2 coats``, or ``no coat``."""
+    """Return the cost of a board action: ``2 coats``, or ``no coat``."""
     return f"{cost} coat{'s' * (cost > 1)}" if cost else "no coat"

@@ -1,4 +1,4 @@
-"""The action table: which integer is which decision. Every id, mask offset, name and document derives from it.
+"""The action table: maps integers to actions. All ids, mask offsets, names and documents derive from it.
 
 `id = offset(kind) + argument`, kinds in the order of the rules page, section 3, "Decisions".
 """
@@ -27,7 +27,7 @@ import numpy.typing as npt
 ) = range(12)
 KINDS = ("START", "MOVE", "DRAW", "BUILD", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "USE", "END")
 
-# The actions of the action board.
+# Board actions.
 (
     MOVE_1_TO_6,
     TWO_WILD_TILES,
@@ -53,13 +53,13 @@ LANES = 7
 
 @dataclass(frozen=True)
 class ActionTable:
-    """Offsets and sizes of the kinds for a number of card types (51 with the default components)."""
+    """Offsets and sizes of the action kinds for a number of card types (51 with the default components)."""
 
     types: int
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many decisions each kind has, in the order of `KINDS`."""
+        """Number of actions of each kind, in the order of `KINDS`."""
         place = len(SIDES) * ORIENTATIONS * LANES
         return (8, 6, 1, self.types - 1, self.types, place, 49, 49, 49, self.types, 15, 1)
 
@@ -79,13 +79,13 @@ class ActionTable:
         return np.repeat(np.arange(len(KINDS), dtype=np.int16), self.sizes)
 
     def encode(self, kind: int, argument: int = 0) -> int:
-        """Return the id of a decision; ValueError if the argument does not belong to the kind."""
+        """Return the id of an action; ValueError if the argument is out of range for the kind."""
         if not 0 <= argument < self.sizes[kind]:
             raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}")
         return self.offsets[kind] + argument
 
     def decode(self, action: int) -> tuple[int, int]:
-        """Return (kind, argument) of an id; ValueError if there is no such id."""
+        """Return (kind, argument) of an id; ValueError if the id is out of range."""
         if not 0 <= action < self.size:
             raise ValueError(f"action {action} does not exist: ids run from 0 to {self.size - 1}")
         kind = int(self.kind_of[action])

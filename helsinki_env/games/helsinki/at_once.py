@@ -1,4 +1,4 @@
-"""What `draw`, `build` and `legal` say of hands, once more for the 51 card types of the box: a hand is one vector."""
+"""Vectorized overloads of kernels in `draw`, `build` and `legal` for 51 card types: a hand is one vector."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__: list[str] = []
 _WILD = NARROW - 1
 _COLOURED = np.int64((1 << _WILD) - 1)
 _COLOURS, _VARIANTS = 5, _WILD // 5
-#: The most cards that a tile needs, and with them the last column of `up_to`.
+#: Largest number of cards that a tile costs; also the last column of `up_to`.
 _MOST = np.int64(8)
 
 _sum_of_cards, _sum_of_colour = summer(NARROW, 64), summer(_VARIANTS, 16)
@@ -39,9 +39,9 @@ def _discard_size(t, g):
 
 @kernel
 def _feasible(t, g, coats, usable, begin):
-    """As many cards of a colour as its types need: from a table of sets, each colour at once.
+    """Feasible builds, computed per color from tables of sets.
 
-    `cheap`: the types for which enough coats are left that the tile may come from another side.
+    `cheap`: types whose payment leaves enough coats for `any_side`.
     """
     seat = g.seat
     hand = g.hand[seat]
@@ -78,7 +78,7 @@ def _feasible(t, g, coats, usable, begin):
 
 @kernel
 def _mark_ordered(t, g, mask, first, begin, end, floor, due):
-    """From the last type on, until so many cards are passed: that one and all before it."""
+    """Mark ordered cards: add up counts from the last type down to `due` cards; mark that type and all before it."""
     hand = g.hand[g.seat]
     left = np.int64(hand[_WILD])
     found = np.int64((left >= due) & (left > 0)) << _WILD

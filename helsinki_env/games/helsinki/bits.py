@@ -1,4 +1,4 @@
-"""Sets of cells as one int64: bit `7 * row + column`, row 0 in the north, column 0 in the west."""
+"""Sets of cells as int64: bit `7 * row + column`, row 0 in the north, column 0 in the west."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _WEST_EDGE = COLUMN
 
 @kernel
 def neighbours(cells):
-    """Cells that touch the set edge to edge (some may belong to the set itself)."""
+    """Cells that touch the set edge to edge (these may include cells of the set)."""
     return ((cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)) & BOARD
 
 
 @kernel
 def connected(cells, targets):
-    """Whether all `targets` lie in one edge-connected part of `cells`."""
+    """Whether all `targets` lie in one edge-connected component of `cells`."""
     if targets & ~cells:
         return False
     part = targets & -targets

@@ -1,7 +1,7 @@
-"""Building a pavilion: what is feasible, paying, placing, superstructures (rules page, section 3, "BUILD").
+"""Building a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
 
-No dead ends: a build is feasible if supply, cards, a placement and the coats of arms that both need are there. Cards
-and placement cost coats independently of each other, so each is asked for its cheapest way and the two are added.
+No dead ends: a build is feasible if the supply, the cards, a placement and the coats of arms for both suffice. Payment
+and placement cost coats independently, so the minimum costs of the two are added.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from helsinki_env.games.helsinki.score import check_crosswalks
 from helsinki_env.games.helsinki.shapes import fits, fits_in, profile, rest, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_END, PHASE_PAY, PHASE_PLACE, PHASE_ROOF
 
-#: More coats than anybody has.
+#: More coats than any player can have.
 NEVER = 99
-#: Card types of which a set is made: the signed 64 bits of kernels hold them.
+#: Number of card types in one set: kernels use signed 64-bit integers.
 CARDS_AT_ONCE = 50
 
 
 @kernel
 def side_of(g, seat):
-    """Section 1: the side of a token's space, two spaces a side."""
+    """Section 1: the side of a token's space; each side has two spaces."""
     return np.int64(g.token[seat]) // 2
 
 
 @kernel
 def last_tile(t, g, seat):
-    """Cells of the pavilion tile that a seat built last."""
+    """Cells of the pavilion tile that this seat built last."""
     last = np.int64(g.tile_count[seat]) - 1
     return tile_cells(t, np.int64(g.tile_piece[seat, last]), g.tile_cell[seat, last])
 
 
 @kernel
 def free_roofs(t, g, seat):
-    """Cells of pavilion and wild tiles that carry no superstructure (the statue never does)."""
+    """Cells of pavilion and wild tiles without a superstructure (the statue never carries one)."""
     return g.built[seat] & ~t.statue & ~g.superstructures[seat]
 
 
 @kernel
 def coats_to_pay(t, same, others, due, usable):
-    """Fewest coats with which `due` cards can be paid; NEVER if they cannot.
+    """Minimum number of coats needed to pay `due` cards, or NEVER if impossible.
 
-    `same` cards of the colour or wild, `others` of other colours; `usable`: set of actions that may still be used.
+    `same`: cards of the color or wild; `others`: cards of other colors; `usable`: set of board actions still available.
     """
     if same >= due:
         return np.int64(0)
@@ -73,7 +73,7 @@ def coats_to_pay(t, same, others, due, usable):
 
 @kernel
 def coats_to_place(t, g, kind, usable):
-    """Fewest coats with which a tile of this kind can be placed; NEVER if it cannot."""
+    """Minimum number of coats needed to place a tile of this kind, or NEVER if impossible."""
     seat = g.seat
     side = side_of(g, seat)
     if fits(t, kind, side, g.built[seat]):
@@ -85,7 +85,7 @@ def coats_to_place(t, g, kind, usable):
 
 @kernel
 def fits_elsewhere(t, g, kind):
-    """Whether a tile can be pushed in from one of the three sides where the token is not."""
+    """Whether a tile can be pushed in from one of the three sides without the token."""
     side = side_of(g, g.seat)
     for turn in range(1, 4):
         if fits(t, kind, (side + turn) % 4, g.built[g.seat]):
@@ -95,7 +95,7 @@ def fits_elsewhere(t, g, kind):
 
 @kernel
 def cards_of(t, g, seat, colour):
-    """Number of cards of a colour in a hand."""
+    """Number of cards of a color in a hand."""
     cards = np.int64(0)
     first = colour * t.variants
     for card in range(first, first + t.variants):
@@ -105,7 +105,7 @@ def cards_of(t, g, seat, colour):
 
 @kernel
 def hand_by_colour(t, g, seat, colour):
-    """Return (cards of the colour, wild cards, cards of other colours) in a hand."""
+    """Return (cards of the color, wild cards, cards of other colors) in a hand."""
     same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
     return same, wild, hand_size(t, g, seat) - same - wild
 
@@ -117,7 +117,7 @@ def _feasible(t, g, coats, usable, begin):
     coloured = hand_size(t, g, seat) - wild
     side = side_of(g, seat)
     packed = profile(g.built[seat], side)
-    tried, fitting = np.int64(0), np.int64(0)  # kinds of tile: each is pushed once
+    tried, fitting = np.int64(0), np.int64(0)  # tile kinds: test each only once
     found = np.int64(0)
     held = _held(g, seat, begin, min(last, begin + CARDS_AT_ONCE))
     while held:
@@ -141,16 +141,17 @@ def _feasible(t, g, coats, usable, begin):
 
 
 feasible = Rule("feasible", _feasible)
-"""`feasible(t, g, coats, usable, begin)`: section 3: the cards in hand whose BUILD can be carried through with so many
-coats and these actions.
+"""`feasible(t, g, coats, usable, begin)`: cards in hand whose BUILD can be completed with `coats` coats and the board
+actions `usable` (section 3).
 
-Types from `begin` on, `CARDS_AT_ONCE` of them, as a set (bit = type - begin); the wild card is none of them. Hand and
-board are looked at once for all cards."""
+The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. One call
+covers all cards, so the hand and the board are read once.
+"""
 
 
 @kernel
 def _held(g, seat, begin, end):
-    """Types from `begin` to `end` that the hand holds, as a set (bit = type - begin)."""
+    """Types from `begin` to `end` that the hand contains, as a set (bit = type - begin)."""
     held = np.int64(0)
     for card in range(begin, end):
         held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
@@ -159,7 +160,7 @@ def _held(g, seat, begin, end):
 
 @kernel
 def any_feasible(t, g, coats, usable):
-    """Whether some BUILD is feasible with so many coats and these actions."""
+    """Whether any BUILD is feasible with this number of coats and these board actions."""
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         if feasible(t, g, coats, usable, begin):
             return True
@@ -168,7 +169,7 @@ def any_feasible(t, g, coats, usable):
 
 @kernel
 def begin_build(t, g, card):
-    """Section 3, BUILD: the card is shown; its further cards come next, then the tile."""
+    """Section 3, BUILD: play the card; payment comes next, then the tile."""
     show(g, g.seat, card)
     g.only_build = 0
     g.card = card
@@ -178,7 +179,7 @@ def begin_build(t, g, card):
 
 @kernel
 def pay(g, card):
-    """Section 3, Pay: one more card is played for the tile."""
+    """Section 3, Pay: play one more card for the tile."""
     show(g, g.seat, card)
     g.paid[g.paid_count] = card
     g.paid_count += 1
@@ -190,7 +191,7 @@ def pay(g, card):
 
 @kernel
 def one_card_fewer(t, g):
-    """Section 3, Pay: one card less to pay, or more of them."""
+    """Section 3, Pay: reduce the number of cards due by the strength of the board action."""
     g.to_pay = max(np.int64(0), g.to_pay - t.strengths[ONE_CARD_FEWER])
     if g.to_pay == 0:
         g.phase = PHASE_PLACE
@@ -210,7 +211,7 @@ def cover(t, g, seat, cells):
 
 @kernel
 def touches_own_colour(t, g, seat, cells, kind):
-    """Whether cells touch a pavilion tile of the same colour (edge to edge)."""
+    """Whether cells touch a pavilion tile of the same color (edge to edge)."""
     around = neighbours(cells)
     for tile in range(g.tile_count[seat]):
         piece = np.int64(g.tile_piece[seat, tile])
@@ -221,7 +222,7 @@ def touches_own_colour(t, g, seat, cells, kind):
 
 @kernel
 def place(t, g, argument):
-    """Section 3, Place: push the tile in; then discards, coats, crosswalks, bonus card, superstructures."""
+    """Section 3, Place: push the tile in; then discards, coats, crosswalks, bonus card and superstructures."""
     seat, card = g.seat, g.card
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])
@@ -253,7 +254,7 @@ def place(t, g, argument):
 
 @kernel
 def begin_roofs(g, roofs):
-    """Section 3, Superstructures: so many go on roofs of the tile just built."""
+    """Section 3, Superstructures: begin to place `roofs` of them on the tile just built."""
     g.phase = PHASE_ROOF
     g.resume = PHASE_END
     g.roofs_left = roofs

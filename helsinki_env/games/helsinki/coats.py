@@ -1,4 +1,4 @@
-"""The fifteen actions of the action board that coats of arms pay for (rules page, sections 1 and 3)."""
+"""The fifteen board actions that coats of arms pay for (rules page, sections 1 and 3)."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF
 
 @kernel
 def usable_actions(t, g, seat):
-    """Set of actions that the coats in the meadow could still pay for: not used, covered or denied."""
+    """Set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
     affordable = np.int64(t.affordable[np.uint8(g.meadow[seat])])
-    if affordable == 0:  # as mostly, where nothing is free
+    if affordable == 0:  # the common case: an empty meadow and no free board action
         return affordable
     return affordable & ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered))
 
 
 @kernel
 def wild_cells(t, g, seat):
-    """Empty cells that touch a pavilion or wild tile (the statue alone is not enough)."""
+    """Empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
     return neighbours(g.built[seat] & ~t.statue) & ~g.built[seat]
 
 
 @kernel
 def can_move_superstructure(t, g, seat):
-    """There is a superstructure to lift and another free roof to put it on."""
+    """Whether there is a superstructure to lift and another free roof for it."""
     return g.superstructures[seat] != 0 and free_roofs(t, g, seat) != 0
 
 
 @kernel
 def use(t, g, action):
-    """Pay the coats for an action and carry it out, as far as it needs no further decision."""
+    """Pay for a board action and apply it as far as it needs no further action."""
     seat, strength = g.seat, np.int64(t.strengths[action])
     g.meadow[seat] -= t.costs[action]
     g.used[seat] |= 1 << action
@@ -98,7 +98,7 @@ def _begin(g, action, phase):
 
 @kernel
 def finish(g):
-    """What WILD, LIFT or ROOF interrupted goes on."""
+    """Return to the phase that WILD, LIFT or ROOF interrupted."""
     g.phase = g.resume
     g.resume = 0
     g.action = -1
@@ -106,7 +106,7 @@ def finish(g):
 
 @kernel
 def place_wild(t, g, cell):
-    """WILD: a wild tile on a cell; if a further one finds no cell it is lost."""
+    """WILD: put a wild tile on a cell; further tiles without a legal cell are lost."""
     seat = g.seat
     g.wild[seat] |= bit(cell)
     g.wild_supply -= 1
@@ -120,7 +120,7 @@ def place_wild(t, g, cell):
 
 @kernel
 def lift(g, cell):
-    """LIFT: take a superstructure off, to move it."""
+    """LIFT: take a superstructure off a roof, to move it."""
     g.superstructures[g.seat] &= ~bit(cell)
     g.lifted = cell
     g.phase = PHASE_ROOF
@@ -129,7 +129,7 @@ def lift(g, cell):
 
 @kernel
 def roof(g, cell):
-    """ROOF: put a superstructure on a roof, from the supply or the one that was lifted."""
+    """ROOF: put a superstructure, lifted or from the supply, on a roof."""
     g.superstructures[g.seat] |= bit(cell)
     if g.lifted >= 0:
         g.lifted = -1

@@ -1,8 +1,7 @@
-"""The facts of the box, read from a component file: tiles, cards, cells, action board, scoring values.
+"""Component data, read from a component file: tiles, cards, cells, action board, scoring values.
 
-A component file (``configs/components/*.yaml``) is validated in full when it is loaded; what comes out is
-immutable and can be trusted by everything else. Which of the facts are reconstructions, and where the others
-come from, stands in the file.
+A component file (``configs/components/*.yaml``) is fully validated on loading, and the result is immutable. The file
+documents its sources and marks reconstructed facts.
 
 Rules page: section 1, Components.
 """
@@ -19,10 +18,10 @@ from helsinki_env.games.helsinki.action_numbers import ACTIONS, read_actions, to
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
 COLOURS = ("blue", "green", "purple", "red", "yellow")
-"""The colours of cards and tiles in index order. They are no player colours."""
+"""Colors of cards and tiles in index order, not player colors."""
 
 ROOFS = (2, 3, 4, 5)
-"""The sizes of pavilion tiles; a tile of r roofs has index r - 2."""
+"""Sizes of pavilion tiles; a tile of r roofs has index r - 2."""
 
 SIZE = 7
 STATUE = 24
@@ -32,25 +31,25 @@ MAX_VARIANTS = 18
 MAX_PAVILIONS = 22
 DISPLAY = 8
 SEATS = (2, 3, 4)
-_MOVED = "points_two_points"  # a rule of earlier files
+_MOVED = "points_two_points"  # a key of earlier files
 _KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
 
 class ComponentError(UserError):
-    """A component file that cannot be used. The message names file, key, value found and what is expected."""
+    """An invalid component file. The message names file, key, value found and value expected."""
 
 
 @dataclass(frozen=True)
 class CardVariant:
-    """One kind of pavilion card, the same in every colour but for the number of copies.
+    """One kind of pavilion card, identical in all colors except for the number of copies.
 
     Attributes:
-        number: cards to be paid in all, this one counted (1..8).
+        number: total cost in cards, including this one (1..8).
         roofs: size of the tile it shows (2..5).
         superstructures: superstructures it shows (0..5).
-        copies: copies in the box by colour index, five of them.
-        removed3: copies of each colour that go back to the box with three players.
-        removed2: the same with two players.
+        copies: copies in the box by color index (five numbers).
+        removed3: copies of each color removed with three players.
+        removed2: copies of each color removed with two players.
     """
 
     number: int
@@ -61,42 +60,42 @@ class CardVariant:
     removed2: int
 
     def removed(self, players: int) -> int:
-        """Return how many copies of each colour go back to the box with this number of players (2..4)."""
+        """Return the number of copies of each color removed with this number of players (2..4)."""
         return {2: self.removed2, 3: self.removed3, 4: 0}[players]
 
 
 @dataclass(frozen=True)
 class Components:
-    """The content of a component file. Made by `load_components`, which validates it.
+    """The validated content of a component file, as returned by `load_components`.
 
-    A card type is ``len(variants) * colour + variant``, the wild card last; a cell is ``7 * row + column``.
+    A card type is ``len(variants) * color + variant``, the wild card last; a cell is ``7 * row + column``.
 
     Attributes:
         name: the file's name without its suffix.
-        types: number of card types, the wild one counted.
+        types: number of card types, including the wild card.
         wild_type: the index of the wild card, ``types - 1``.
-        shapes: drawings by shape name; rows from north to south, ``X`` a roof and ``.`` nothing.
-        tiles: shape name by ``[colour][roofs - 2]``.
-        tile_copies: tiles of each colour by ``[roofs - 2]``.
-        variants: the kinds of coloured cards.
+        shapes: drawings by shape name; rows from north to south, ``X`` a roof and ``.`` an empty cell.
+        tiles: shape name by ``[color][roofs - 2]``.
+        tile_copies: tiles of each color by ``[roofs - 2]``.
+        variants: the kinds of colored cards.
         wild_cards: wild cards in the box.
-        wild_removed3: wild cards that go back to the box with three players.
-        wild_removed2: the same with two players.
-        any_removed2_number: with two players one more card of this number goes, by the seed, unseen.
+        wild_removed3: wild cards removed with three players.
+        wild_removed2: wild cards removed with two players.
+        any_removed2_number: with two players, one random card of this number is also removed, unseen.
         wild_tiles: wild tiles in the common supply.
         superstructures: superstructures in the common supply.
-        hand_limit: cards that a hand may hold.
+        hand_limit: maximum number of cards in a hand.
         statue: the statue's cell, 24.
         coats: the cells with a coat of arms, in the file's order.
-        crosswalks: the cells beside the crosswalks (Dry roads).
-        bonus_cards: their values, ascending; with p players the p lowest are in play.
-        action_rows: action names as printed: top, middle and bottom row.
+        crosswalks: the cells next to the crosswalks (Dry roads).
+        bonus_cards: values of the bonus cards, ascending; with p players the p lowest are in play.
+        action_rows: board action names as printed: top, middle and bottom row.
         points_row: points for a full row.
         points_column: points for a full column.
         points_crossing: points for a superstructure whose row and column are both full.
         points_line: points for a superstructure of which only the row or only the column is full.
-        costs: coats of arms that each action of the action board costs, by id.
-        strengths: how strong each action is, by id; 0 where that is no number (`action_numbers.STRENGTHS`).
+        costs: cost of each board action in coats of arms, by id.
+        strengths: strength of each board action, by id; 0 if it has none (`action_numbers.STRENGTHS`).
     """
 
     name: str
@@ -126,29 +125,29 @@ class Components:
     strengths: tuple[int, ...]
 
     def __hash__(self) -> int:
-        """Return a hash of the content; written out because the drawings are a mapping."""
+        """Return a hash of the content; explicit because the drawings are a mapping."""
         return hash((self.name, self.digest))
 
     def card_colour(self, card: int) -> int:
-        """Return the colour index of a card type, -1 for the wild card."""
+        """Return the color index of a card type, -1 for the wild card."""
         return -1 if self._is_wild(card) else card // len(self.variants)
 
     def card_number(self, card: int) -> int:
-        """Return how many cards a card type asks for, itself counted; 0 for the wild card."""
+        """Return the total cost of a card type in cards, including itself; 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].number
 
     def card_roofs(self, card: int) -> int:
-        """Return the size of the tile that a card type shows; 0 for the wild card."""
+        """Return the size of the tile on a card type; 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].roofs
 
     def card_superstructures(self, card: int) -> int:
-        """Return how many superstructures a card type shows; 0 for the wild card."""
+        """Return the number of superstructures on a card type; 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].superstructures
 
     def deck(self, players: int) -> tuple[int, ...]:
         """Return the deck by card type after the fixed removals (rules page, section 2, step 1).
 
-        With two players it still holds the one more card that the seed removes: ``deck_size(2) + 1`` in all.
+        With two players the deck still includes the card that is removed at random: ``deck_size(2) + 1`` in all.
         """
         if players not in SEATS:
             raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
@@ -161,15 +160,14 @@ class Components:
         return (*coloured, wild)
 
     def deck_size(self, players: int) -> int:
-        """Return how many cards a game with 2, 3 or 4 players is played with, before the first is dealt."""
+        """Return the number of cards in a game with 2, 3 or 4 players, before the first is dealt."""
         return sum(self.deck(players)) - (players == 2)
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the content; the file's name does not count.
+        """Return 16 hexadecimal digits that identify the content, regardless of the file name.
 
-        Costs and strengths count where they are not the box's: a file that leaves them out is the same as one that
-        says them.
+        Only costs and strengths that differ from the published ones are hashed, so stating a default changes nothing.
         """
         facts = facts_of(self)
         numbers = told_numbers(facts.pop("costs"), facts.pop("strengths"))
@@ -185,10 +183,10 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read once.
+        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read only once.
 
     Raises:
-        ComponentError: for anything wrong with the file; names file, key, value and what is expected.
+        ComponentError: if the file is invalid; the message names file, key, value and the expected value.
     """
     components: Components = load(name_or_path, ComponentError, _components)
     return components
@@ -240,7 +238,7 @@ def _components(data: Entry, name: str) -> Components:
 
 
 def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
-    """Return the drawings, each a connected figure without empty margins."""
+    """Return the drawings; each must be connected and have no empty margins."""
     if not data.value or not isinstance(data.value, Mapping):
         data.fail("a mapping of shape names to drawings such as X./XX")
     shapes = {}
@@ -255,7 +253,7 @@ def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
 
 
 def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Return the shape name by colour and roofs."""
+    """Return the shape name by color and roofs."""
     colours = data.mapping(COLOURS)
     tiles = []
     for colour in COLOURS:
@@ -269,7 +267,7 @@ def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[st
 
 
 def _tile_copies(tiles: Entry) -> tuple[int, ...]:
-    """Return the tiles of each colour by roofs. No more may fit on a board than a state has room for."""
+    """Return the tiles of each color by roofs. A board must not fit more tiles than a state can store."""
     copies = integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
@@ -284,7 +282,7 @@ def _tile_copies(tiles: Entry) -> tuple[int, ...]:
 
 
 def _variants(data: Entry) -> tuple[CardVariant, ...]:
-    """Return the kinds of coloured cards."""
+    """Return the kinds of colored cards."""
     items = data.entries("card variants")
     if not 1 <= len(items) <= MAX_VARIANTS:
         data.fail(f"1 to {MAX_VARIANTS} of them", found=f"{len(items)} variants")
@@ -300,7 +298,7 @@ def _variants(data: Entry) -> tuple[CardVariant, ...]:
 
 
 def _variant(data: Entry) -> CardVariant:
-    """Return one kind of coloured card."""
+    """Return one kind of colored card."""
     data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
     if isinstance(data["copies"].value, list):
         copies = integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
@@ -321,7 +319,7 @@ def _variant(data: Entry) -> CardVariant:
 
 
 def _cells(data: Entry, length: int) -> tuple[int, ...]:
-    """Return different cells of the board, given as [row, column], none of them the statue's."""
+    """Return distinct cells of the board, given as [row, column], without the statue's cell."""
     items = data.entries("cells [row, column]", length=length)
     return tuple(different(data, ((item, _cell(item)) for item in items), "cell"))
 
@@ -344,7 +342,7 @@ def _bonus_cards(data: Entry) -> tuple[int, ...]:
 
 
 def _action_rows(data: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the three rows of the action board: every action once."""
+    """Return the three rows of the action board, which must contain every board action once."""
     data.mapping(("top", "middle", "bottom"))
     rows = [data[name].entries("action names", length=5) for name in ("top", "middle", "bottom")]
     seen: list[str] = []
@@ -357,7 +355,7 @@ def _action_rows(data: Entry) -> tuple[tuple[str, ...], ...]:
 
 
 def _check_decks(components: Components, cards: Entry) -> None:
-    """Compare the cards with the totals that the file states, and see that every game can be dealt."""
+    """Check the cards against the totals in the file, and that every game can be dealt."""
     totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(SEATS))))
     per_colour = totals["per_colour"].integer(0, BOX_CARDS)
     for colour, name in enumerate(COLOURS):

@@ -1,6 +1,6 @@
-"""The configuration of a game: players, covered and denied actions, expansion, component file, reward.
+"""Game configuration: players, covered and denied board actions, expansion, component file, reward.
 
-Frozen and validated: a `GameConfig` that exists can be played.
+A `GameConfig` is frozen and validated on creation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["REWARDS", "ConfigError", "GameConfig"]
 
 @lru_cache(maxsize=32)
 def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported here because the rules stand above configurations."""
+    """Build the kernels' tables; imported lazily because this module is below the rules layer."""
     from helsinki_env.games.helsinki.tables import build_tables
 
     return build_tables(components)
@@ -28,23 +28,24 @@ def _build_tables(components: Components) -> Any:
 
 @dataclass(frozen=True)
 class GameConfig(Configuration):
-    """How a game is set up.
+    """Configuration of a game.
 
-    Frozen, hashable and picklable. Equal if all values and the content of the component files are.
+    Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
+    are equal.
 
     Attributes:
         num_players: 2, 3 or 4.
-        covered: actions that nobody may use. Given as action ids or names, or as ``"first_game"``, the bottom
-            row of the action board; kept as ascending ids. The rulebook covers five; any subset is taken.
-        denied: for studies only: the actions that single seats may not use, one collection of ids or names
-            for each seat, or None for nothing; kept as one tuple of ascending ids for each seat.
-        dry_roads: whether the expansion is played (rules page, section 6).
+        covered: board actions disabled for all players. Accepts ids, names or ``"first_game"`` (the bottom row of the
+            action board); stored as ascending ids. The rulebook covers five; any subset is valid.
+        denied: for studies only: board actions disabled for single seats. Accepts one collection of ids or names per
+            seat, or None; stored as one tuple of ascending ids per seat.
+        dry_roads: whether to play the expansion (rules page, section 6).
         components: the component file, a name or a path; see `helsinki_env.components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
-        ConfigError: for a value that cannot be used.
-        ComponentError: (a ValueError too) if the component file is at fault.
+        ConfigError: for an invalid value.
+        ComponentError: (a ValueError) for an invalid component file.
     """
 
     read_components = staticmethod(load_components)
@@ -52,14 +53,14 @@ class GameConfig(Configuration):
 
     num_players: int = 2
     covered: tuple[int, ...] = ()
-    denied: tuple[tuple[int, ...], ...] = None  # type: ignore[assignment]  # replaced on creation
+    denied: tuple[tuple[int, ...], ...] = None  # type: ignore[assignment]  # replaced by `__post_init__`
     dry_roads: bool = False
     components: str = "default"
     reward: str = "win"
     _loaded: tuple[str, Components] = field(default=None, repr=False, kw_only=True)  # type: ignore[assignment]
 
     if TYPE_CHECKING:
-        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: SupportsIndex = 2,
@@ -71,7 +72,7 @@ class GameConfig(Configuration):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Read the component file, check every value and bring it into the form in which it is kept."""
+        """Load the component file, then validate and normalize every value."""
         loaded = self._load()
         self._entry("dry_roads").flag()
         covered = self._entry("covered")
@@ -88,7 +89,7 @@ class GameConfig(Configuration):
         return self._loaded[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain data for JSON or YAML, actions by name; `from_dict` reads it."""
+        """Return the configuration as JSON or YAML data with board actions by name, for `from_dict`."""
         return {
             "num_players": self.num_players,
             "covered": [ACTIONS[action] for action in self.covered],
@@ -100,7 +101,7 @@ class GameConfig(Configuration):
 
 
 def _action(data: Entry) -> int:
-    """Return the id of an action that is given by id or name."""
+    """Return the id of a board action given by id or name."""
     if isinstance(data.value, str):
         return ACTIONS.index(data.choice(ACTIONS, "an action: "))
     most = len(ACTIONS) - 1
@@ -108,6 +109,6 @@ def _action(data: Entry) -> int:
 
 
 def _actions(data: Entry, also: str = "") -> tuple[int, ...]:
-    """Return different actions as ascending ids."""
+    """Return distinct board actions as ascending ids."""
     entries = listed(data, f"a list of action ids or names{also}, [] for none")
     return different(entries, data.path, "action", _action, ACTIONS)

@@ -7,7 +7,7 @@ from helsinki_env.engine.rng import below, shuffle
 from helsinki_env.games.helsinki.draw import draw_unseen, refill
 from helsinki_env.games.helsinki.state import PHASE_START
 
-#: The part of a record that says which game is played, and survives a new deal.
+#: Fields of a record that define the game setup and survive a new deal.
 SETUP_FIELDS = ("players", "covered", "denied", "dry_roads")
 
 
@@ -51,7 +51,7 @@ def _blank(t, g):
 
 @kernel
 def end_turn_fields(g):
-    """Forget the decision in progress."""
+    """Reset the fields of the turn in progress."""
     g.move = 0
     g.drew = 0
     g.has_built = 0
@@ -75,7 +75,7 @@ def end_turn_fields(g):
 
 @kernel
 def _remove_unseen(t, g, size):
-    """Section 1: with two players one more card of a number leaves the deck, drawn uniformly, seen by nobody."""
+    """Section 1: with two players, remove one random card of a given number, unseen by all players."""
     candidates = 0
     for place in range(size):
         candidates += t.number[g.pile[place]] == t.removed_number
@@ -92,7 +92,7 @@ def _remove_unseen(t, g, size):
 
 @kernel
 def deal(t, g, word):
-    """Section 2.1: shuffle the deck for the number of players, fill the display; player 0 decides where to start."""
+    """Section 2.1: shuffle the deck for the number of players, fill the display and enter START."""
     _blank(t, g)
     g.chance = word
     size = 0
@@ -111,7 +111,7 @@ def deal(t, g, word):
 
 @kernel
 def start(t, g, space):
-    """Sections 2.2 and 2.3: tokens on every other space; then everybody draws two cards."""
+    """Sections 2.2 and 2.3: put tokens on every other space; then each player draws two cards."""
     for seat in range(g.players):
         g.token[seat] = (space + 2 * seat) % 8
         for _ in range(2):
@@ -120,7 +120,7 @@ def start(t, g, space):
 
 @kernel
 def set_up(g, setup):
-    """Take over which game is played from another record (or anything with these fields)."""
+    """Copy the game setup from another record (or any object with these fields)."""
     g.players = setup.players
     g.covered = setup.covered
     for seat in range(4):

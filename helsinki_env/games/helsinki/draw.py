@@ -35,7 +35,7 @@ discard_size = Rule("discard_size", _discard_size)
 
 @kernel
 def reshuffle(t, g):
-    """Section 4: the discard pile becomes the draw pile; everybody knows what is in it."""
+    """Section 4: shuffle the discard pile into a new draw pile; its composition is public."""
     size = 0
     for card in range(t.types):
         g.reshuffled[card] = g.discard[card]
@@ -50,7 +50,7 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(t, g):
-    """Section 4: the next card of the draw pile, or -1; its last card makes this the last round."""
+    """Section 4: take the next card of the draw pile, or -1; its last card makes this the last round."""
     if g.pile_size == 0:
         if discard_size(t, g) == 0:
             return np.int64(-1)
@@ -74,9 +74,9 @@ def _is_reshuffled(t, g):
 
 @kernel
 def draw_unseen(t, g, seat):
-    """Take a card from the draw pile into a hand; only this seat sees it.
+    """Draw a card from the draw pile into a hand; only this seat sees it.
 
-    Of a reshuffled pile a seat draws as many cards unseen as there is room for, and shows the others.
+    From a reshuffled pile a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
     """
     card = take_from_pile(t, g)
     if card < 0:
@@ -93,14 +93,14 @@ def draw_unseen(t, g, seat):
 
 @kernel
 def _seen_to_leave(g, card):
-    """All have seen a card leave the pile; a record from elsewhere may hold fewer of a reshuffled one than it has."""
+    """Record that a card visibly left a reshuffled pile; external records may list fewer cards than the pile holds."""
     if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 
 
 @kernel
 def refill(t, g, slot):
-    """Put the next card of the draw pile into a display slot, for all to see."""
+    """Put the next card of the draw pile face up into a display slot."""
     card = take_from_pile(t, g)
     g.display[slot] = card
     if card >= 0:
@@ -109,7 +109,7 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then so many extra cards."""
+    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then draw `extra` more cards."""
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):
@@ -126,7 +126,7 @@ def draw_cards(t, g, seat, extra):
 
 @kernel
 def show(g, seat, card):
-    """Section 7: a card leaves a hand for all to see; one less of it is known to be held."""
+    """Section 7: play a card from a hand face up; the known count of its type decreases by one."""
     g.hand[seat, card] -= 1
     if g.known[seat, card] > 0:
         g.known[seat, card] -= 1

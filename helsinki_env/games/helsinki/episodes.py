@@ -1,6 +1,6 @@
-"""What may differ from episode to episode: players, covered and denied actions, expansion.
+"""Per-episode randomization: players, covered and denied board actions, expansion.
 
-A batch environment applies it at every deal, also at an automatic one, from a random stream of its own.
+A batch environment applies it at every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
 
 __all__ = ["RandomEpisodes"]
 
-#: Actions of the action board.
+#: Number of board actions.
 ACTIONS = 15
 
 EPISODES = np.dtype(
@@ -35,7 +35,7 @@ EPISODES = np.dtype(
                 ("denied_low", np.int64),
                 ("denied_high", np.int64),
                 ("dry_roads", np.int64),  # set of 0 and 1; 0: as configured
-                ("chance", np.uint64),  # the stream, set anew for each episode
+                ("chance", np.uint64),  # the stream, set for each episode
             ],
             align=True,
         ),
@@ -52,15 +52,15 @@ def _choices(value: Any) -> tuple[bool, ...]:
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Draw anew at each deal what is given here; None leaves it as configured.
+    """Values to randomize at each deal; None leaves a value as configured.
 
     Args:
         num_players: player counts to draw from, such as ``(2, 3, 4)``, or one.
-        covered: how many actions are covered for all, a number or ``(low, high)``; the set is drawn uniformly.
-        denied: how many actions are denied to each seat, likewise, each seat a set of its own.
+        covered: number of board actions disabled for all, a number or ``(low, high)``; the set is drawn uniformly.
+        denied: number of board actions disabled for each seat, in the same form; each seat gets a separate set.
         dry_roads: values to draw from, such as ``(False, True)``, or one.
 
-    They are kept as tuples, whole numbers of any integer type as int.
+    Values are stored as tuples; integers of any type become int.
 
     Raises:
         ValueError: naming the value and what is expected.
@@ -72,7 +72,7 @@ class RandomEpisodes:
     dry_roads: tuple[bool, ...] | None = None
 
     if TYPE_CHECKING:
-        # What may be given is wider than what is kept; a dataclass cannot say that itself.
+        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
@@ -82,7 +82,7 @@ class RandomEpisodes:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Check every value and bring it into the form in which it is kept."""
+        """Validate and normalize every value."""
         keep: dict[str, Any] = {}
         if self.num_players is not None:
             keep["num_players"] = player_counts(self.num_players)
@@ -95,7 +95,7 @@ class RandomEpisodes:
             object.__setattr__(self, name, value)
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values as the kernels read them, an array of one record."""
+        """Return the values as the kernels read them, an array with one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -107,7 +107,7 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Write what the next episode plays into a record; `p.chance` is this episode's own random word."""
+    """Write the setup of the next episode into a record; `p.chance` is this episode's random key."""
     if p.players:
         g.players = member(p, p.players, 5)
     if p.covered_low >= 0:

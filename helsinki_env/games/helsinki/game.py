@@ -1,4 +1,4 @@
-"""One game, for people, search and tests: the kernels behind an object.
+"""A single game, for interactive use, search and tests: the kernels behind an object.
 
     >>> from helsinki_env import Game, GameConfig
     >>> game = Game(GameConfig(num_players=2), seed=0)
@@ -8,7 +8,7 @@
     >>> game.phase
     <Phase.MOVE: 'MOVE'>
 
-For many games at once use `HelsinkiVectorEnv`, which gives masks and observations of all of them with every step.
+For many games use `HelsinkiVectorEnv`, which returns all masks and observations with every step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from helsinki_env.engine.states import States
 from helsinki_env.engine.touch import Selection, Touch
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.games.helsinki import observation, sound
-from helsinki_env.games.helsinki import step as rules  # noqa: F401  # states the rules by which the loops play
+from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
@@ -54,7 +54,7 @@ VERSION = 0
 
 
 class Phase(StrEnum):
-    """What kind of decision is due (rules page, section 3, Phases). Compares equal to its name."""
+    """Kind of action expected next (rules page, section 3, Phases). Compares equal to its name."""
 
     START = "START"
     MOVE = "MOVE"
@@ -69,7 +69,7 @@ class Phase(StrEnum):
 
 
 def apply_setup(states: States, config: GameConfig) -> None:
-    """Write which game is played (players, covered and denied actions, expansion) into blank records."""
+    """Write the game setup (players, covered and denied board actions, expansion) into blank records."""
     states["players"] = config.num_players
     states["covered"] = sum(1 << action for action in config.covered)
     states["denied"] = 0
@@ -145,7 +145,7 @@ def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
 
 
 def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the places that scores make, both (G, seats): ties go to who is later in turn order (section 5)."""
+    """Return the ranks for scores, both (G, seats): ties go to the player later in turn order (section 5)."""
     seats = scores.shape[1]
     order = np.argsort(-scores[:, ::-1].astype(np.int64), axis=1, kind="stable")
     places = np.empty(scores.shape, np.int64)
@@ -188,20 +188,20 @@ HELSINKI = GameSpec(
         Setup("covered", "covered", "Covered actions", "Nobody may use these.", choices=ACTIONS),
     ),
 )
-"""Helsinki, as what is written for any game sees it."""
+"""Helsinki, as game-independent code sees it."""
 
 
 class Game(BoardGame):
     """A game in progress.
 
     Args:
-        config: what is played; default: two players, nothing covered.
+        config: the game configuration; default: two players, nothing covered.
         seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: number of an independent game under the same seed (`HelsinkiVectorEnv` gives each of its games one).
+        stream: index of an independent game under the same seed (`HelsinkiVectorEnv` assigns one per game).
 
     Attributes:
         config: the configuration.
-        state: the game's record (its dtype is in `state`), a view: for tools; agents use `observation()`.
+        state: a view of the game's record (its dtype is in `state`), for tools; agents use `observation()`.
     """
 
     __slots__ = ()
@@ -211,13 +211,13 @@ class Game(BoardGame):
 
     @property
     def actions(self) -> ActionTable:
-        """The action table: which integer is which decision."""
+        """The action table: maps integers to actions."""
         return action_table(self.config.loaded.types)
 
     @property
     def phase(self) -> Phase:
-        """What kind of decision is due; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # names of phases are members here
+        """Kind of action expected next; equals its name, as in ``game.phase == "MAIN"``."""
+        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
         return phase
 
     def ranking(self) -> list[int]:
@@ -225,7 +225,7 @@ class Game(BoardGame):
         return [int(seat) for seat in self.places().argsort()]
 
     def _repr_svg_(self) -> str:
-        """Draw the table in a notebook."""
+        """Draw the game in a notebook."""
         from helsinki_env.games.helsinki import notation, render
 
         return render.svg(notation.to_dict(self), self.config.loaded)

@@ -1,7 +1,7 @@
-"""Legality, as a mask and nowhere else (rules page, section 3, "Decisions" and "Phases").
+"""Compute the action mask (rules page, section 3, "Decisions" and "Phases").
 
-At every decision the mask holds exactly the legal ones: the turn can be completed after each of them, and no action
-of the action board is offered where it would change nothing.
+The mask contains exactly the legal actions: after each of them the turn can still be completed. A board action that
+would change nothing is not legal.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from helsinki_env.games.helsinki.state import (
     PHASE_WILD,
 )
 
-#: Marks the members of a set of up to 64 from an id on. Ids that follow become 0: kinds are marked in their order, and
-#: after each of those that are marked so there are as many ids to come.
+#: Write a bit set as bytes from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. Ids after the set become 0, so call
+#: these in ascending order of kinds. Every kind marked this way has enough ids behind it.
 _mark, _mark_uses = marker(64), marker(16)
 
 
 @kernel
 def _any_time(t, g, usable):
-    """Actions of MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
+    """Board actions that are legal in MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
     legal = usable & (1 << a.TWO_POINTS)
     wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
     if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
@@ -60,7 +60,7 @@ def _any_time(t, g, usable):
 
 @kernel
 def _end_actions(t, g, usable):
-    """END: what may still be bought after drawing or building."""
+    """END: board actions that remain available after drawing or building."""
     legal = _any_time(t, g, usable)
     if g.has_built:
         if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
@@ -76,7 +76,7 @@ def _end_actions(t, g, usable):
 
 @kernel
 def legal_uses(t, g):
-    """Set of actions for which USE is legal now (bit = action)."""
+    """Set of board actions for which USE is legal now (bit = board action)."""
     usable = usable_actions(t, g, g.seat)
     if usable == 0:
         return usable
@@ -101,7 +101,7 @@ def legal_uses(t, g):
 
 @kernel
 def _pay_actions(t, g, usable):
-    """PAY, before the first card: one card fewer, a card of another colour, each only if the build can be completed."""
+    """PAY, before the first card: `one_card_fewer` and `any_card_as_wild`, if the build can still be completed."""
     usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
     legal = np.int64(0)
     coats = np.int64(g.meadow[g.seat])
@@ -123,7 +123,7 @@ def _pay_actions(t, g, usable):
 
 @kernel
 def _mask_builds(t, g, mask, first):
-    """MAIN: BUILD of every card in hand that is feasible."""
+    """MAIN: mark BUILD for every feasible card in hand."""
     usable, coats = usable_actions(t, g, g.seat), np.int64(g.meadow[g.seat])
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         cards = feasible(t, g, coats, usable, begin)
@@ -144,13 +144,15 @@ def _mark_ordered(t, g, mask, first, begin, end, floor, due):
 
 
 mark_ordered = Rule("mark_ordered", _mark_ordered)
-"""`mark_ordered(t, g, mask, first, begin, end, floor, due)`: cards from `begin` to `end` and wild ones of index `floor`
-or higher, if `due` cards remain from there on."""
+"""`mark_ordered(t, g, mask, first, begin, end, floor, due)`: mark cards from `begin` to `end`, and wild cards.
+
+A card is marked if its index is at least `floor` and at least `due` cards remain from that index on.
+"""
 
 
 @kernel
 def _mask_pay(t, g, mask, first):
-    """PAY: cards of the colour or wild, in non-decreasing type order; after any_card_as_wild one of another colour."""
+    """PAY: cards of the color or wild, in non-decreasing type order; after `any_card_as_wild` one of another color."""
     begin = np.int64(t.colour[g.card]) * t.variants
     end = begin + t.variants
     if g.substitute:
@@ -161,7 +163,7 @@ def _mask_pay(t, g, mask, first):
     floor = np.int64(0)
     if g.paid_count > 0:
         paid = np.int64(g.paid[g.paid_count - 1])
-        if begin <= paid < end or paid == t.types - 1:  # the substitute stands outside the order
+        if begin <= paid < end or paid == t.types - 1:  # the substitute is exempt from the order
             floor = paid
     same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
     if same + wild >= g.to_pay:
@@ -170,7 +172,7 @@ def _mask_pay(t, g, mask, first):
 
 @kernel
 def _mask_place(t, g, mask, first):
-    """PLACE: every orientation and lane from the side of the token, or from the other three."""
+    """PLACE: every orientation and lane from the side of the token, or from the other three sides."""
     own = side_of(g, g.seat)
     kind = np.int64(t.kind[g.card])
     for side in range(4):
@@ -182,20 +184,20 @@ def _mask_place(t, g, mask, first):
 
 @kernel
 def roof_cells(t, g):
-    """ROOF: where the next superstructure may go."""
+    """ROOF: cells where the next superstructure may go."""
     seat = g.seat
     if g.lifted >= 0:
         return free_roofs(t, g, seat) & ~bit(g.lifted)
     cells = last_tile(t, g, seat) & ~g.superstructures[seat]
     cells &= ~(bit(np.int64(g.last_roof) + 1) - 1)  # increasing cell order
-    for _ in range(g.roofs_left - 1):  # the last ones are kept for those still to come
+    for _ in range(g.roofs_left - 1):  # reserve the last free roofs for the superstructures still to come
         cells &= ~_highest(cells)
     return cells
 
 
 @kernel
 def _highest(cells):
-    """The highest cell of a set as a set."""
+    """The highest cell of a set, as a set."""
     above = cells
     for shift in (1, 2, 4, 8, 16, 32):
         above |= above >> shift
@@ -204,7 +206,7 @@ def _highest(cells):
 
 @kernel
 def mark_legal(t, g, mask):
-    """Write 1 for each legal id into `mask`, int8 of shape (ids,), zero before."""
+    """Write 1 for each legal id into `mask`, int8 of shape (ids,), all zero on entry."""
     if g.done:
         return
     phase = g.phase
@@ -234,5 +236,5 @@ def mark_legal(t, g, mask):
         _mark(mask, offset[a.KIND_LIFT], (np.int64(g.superstructures[g.seat]),))
     elif phase == PHASE_START:
         mask[offset[a.KIND_START] : offset[a.KIND_START] + 8] = 1
-    # END follows the fifteen actions, and is the last id.
+    # END is the last id and follows the fifteen board actions.
     _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == PHASE_END) << 15,))

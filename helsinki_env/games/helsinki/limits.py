@@ -1,4 +1,4 @@
-"""The range of every field of a record, by the component file (`helsinki_env.engine.limits`)."""
+"""Value range of every field of a game record, given the component file (`helsinki_env.engine.limits`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from helsinki_env.games.helsinki.tables import TABLES
 
 __all__ = ["limits"]
 
-#: Rounds and points far beyond any game, and far from where 16 bits end.
+#: Upper bound for rounds and points: beyond any real game and well within int16.
 _MOST = 20_000
 _BOX = 8  # coats of arms
 
 
 def limits(t: Any) -> Limits:
-    """Return the limits of records that go with the tables `t`."""
+    """Return the limits of records that use the tables `t`."""
     strengths = t["strengths"]
     wilds = int(max(strengths[ONE_WILD_TILE], strengths[TWO_WILD_TILES]))
     return _limits(int(t["types"]), tuple(t["supply"].tolist()), int(t["wild_tiles"]), int(t["superstructures"]), wilds)

@@ -1,11 +1,11 @@
-"""Positions and decisions as text.
+"""Positions and actions as text.
 
-Positions: `to_dict` and `from_dict` (see `helsinki_env.position`). Decisions, both ways:
+Positions: `to_dict` and `from_dict` (see `helsinki_env.position`). Actions, both ways:
 
     >>> describe(65), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
-A card is written ``colour number/roofs+superstructures``, ``wild`` for the wild card; a cell ``r2c5``.
+The notation of a card is ``colour number/roofs+superstructures``, or ``wild``; of a cell, ``r2c5``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _card_names(components: Components) -> tuple[str, ...]:
         name = f"{COLOURS[components.card_colour(card)]} {variant.number}/{variant.roofs}"
         if variant.superstructures:
             name += f"+{variant.superstructures}"
-        if name in names:  # the same facts printed on two variants
+        if name in names:  # two variants with identical facts
             name += f"#{card % len(components.variants)}"
         names.append(name)
     return tuple(names)
@@ -56,20 +56,20 @@ def _loaded(components: Components | str | Path) -> Components:
 
 
 def card_name(card: int, components: Components | str | Path = "default") -> str:
-    """Return a card type as text, such as ``green 3/3+1`` (colour, number, roofs, superstructures).
+    """Return a card type as text, such as ``green 3/3+1`` (color, number, roofs, superstructures).
 
     Raises:
-        ValueError: if there is no such type.
+        ValueError: if the card type is out of range.
     """
     names = _card_names(_loaded(components))
     return names[Entry(card, ValueError, "card type").integer(0, len(names) - 1)]
 
 
 def describe(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:
-    """Return a decision as text, such as ``BUILD green 3/3+1``; `parse` reads it back.
+    """Return an action as text, such as ``BUILD green 3/3+1``; `parse` reads it back.
 
     Raises:
-        ValueError: if there is no such id.
+        ValueError: if the id is out of range.
     """
     loaded = _loaded(components)
     number = whole_number(action)
@@ -96,10 +96,10 @@ def _describe_argument(kind: int, argument: int, components: Components) -> str:
 
 
 def parse(text: str, components: Components | str | Path = "default") -> int:
-    """Return the id of a decision written by `describe`.
+    """Return the id of an action written by `describe`.
 
     Raises:
-        ValueError: naming what is wrong and what the kind of decision takes.
+        ValueError: naming the invalid part and the argument that the kind expects.
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():
@@ -142,10 +142,10 @@ def _example(kind: int, table: ActionTable, components: Components) -> str:
 
 
 def why_illegal(game: Game, action: object) -> str:
-    """Say why a decision is not legal: its name, the phase, and what is legal instead."""
+    """Explain why an action is illegal: its name, the phase, and the legal alternatives."""
     components = game.config.loaded
     try:
-        name = f"action {action} ({describe(action, components)})"  # type: ignore[arg-type]  # that is the question
+        name = f"action {action} ({describe(action, components)})"  # type: ignore[arg-type]  # checked by `describe`
     except ValueError as problem:
         name = str(problem)
     if game.done:

@@ -1,8 +1,9 @@
-"""What a seat may see, as one flat int8 array; the only place that hides information (rules page, section 7).
+"""Observations: what a seat may see, as one flat int8 array (rules page, section 7).
 
-The array has the same pieces in the same places for any number of players and any configuration with the same
-components. It is seen from one seat: seats come in the order self, next clockwise, and so on; those that nobody
-sits on are zero. Nothing is negative: codes are shifted by one so that 0 means "none". `split` names the pieces:
+Only this module and its vectorized version hide information. The array has the same fields at the same positions for
+any number of players and any configuration with the same components. Seats are ordered from the viewer's perspective:
+self, next clockwise, and so on; unused seats are zero. No entry is negative: codes are shifted by one, so 0 means
+"none". `split` returns the named fields:
 
     >>> from helsinki_env import Game, observation
     >>> pieces = observation.split(Game(seed=0).observation())
@@ -29,8 +30,8 @@ from helsinki_env.games.helsinki.state import LAYOUTS, PAID, PHASES, SEATS, UNSE
 __all__ = ["PLANES", "Layout", "Piece", "describe", "layout", "split"]
 
 PLANES = ("tile", "number", "superstructure", "coat")
-"""Board planes: what is built (1 to 5 pavilion by colour, 6 wild tile, 7 statue), the how-manyth pavilion tile of
-the board it is (from 1), whether a superstructure stands there, whether a coat of arms lies there."""
+"""Board planes: tile (1 to 5 pavilion by color, 6 wild tile, 7 statue), number of the pavilion tile in building order
+(from 1), superstructure (0 or 1), coat of arms (0 or 1)."""
 
 SEAT_FACTS = (
     "present",
@@ -70,7 +71,7 @@ PENDING_FACTS = (
     "lifted_now",
     "turn_over",
 )
-_T = -1  # stands for the number of card types
+_T = -1  # placeholder for the number of card types
 
 _PIECES: tuple[tuple[str, tuple[int, ...], str], ...] = (
     ("boards", (SEATS, len(PLANES), 7, 7), "every board: planes " + ", ".join(PLANES)),
@@ -101,14 +102,14 @@ def layout(types: int = 51) -> Layout:
 
 
 def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
-    """Return the named pieces of one observation (F,) or a batch (..., F) as views of shape (..., *piece shape).
+    """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
 
     Args:
-        obs: observation(s); any dtype.
-        types: number of card types; default: the number that fits the length.
+        obs: one or more observations; any dtype.
+        types: number of card types; default: derived from the length.
 
     Raises:
-        ValueError: if the length fits no observation.
+        ValueError: if no observation layout has this length.
     """
     obs = np.asarray(obs)
     length = obs.shape[-1] if obs.ndim else 0
@@ -121,7 +122,7 @@ def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDAr
     return chosen.split(obs)
 
 
-# Where the pieces start; those that depend on the number of card types come last.
+# Start of each field; fields that depend on the number of card types come last.
 _AT = layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT["covered"]
 _PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
@@ -132,7 +133,7 @@ _PER_SEAT, _PER_BOARD, _CELLS = len(SEAT_FACTS), 4 * 49, 49
 
 @kernel
 def tile_sets(t, g, seat):
-    """Cells by the digits of what is written for them: colours have three, from 1, places in the order built five."""
+    """Cells by the binary digits of their codes: three sets for colors (from 1), five for the building order."""
     c0 = c1 = c2 = np.int64(0)
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
@@ -147,7 +148,7 @@ def tile_sets(t, g, seat):
         n2 |= cells & -(number >> 2 & 1)
         n3 |= cells & -(number >> 3 & 1)
         n4 |= cells & -(number >> 4)
-    grey = np.int64(g.wild[seat]) | t.statue  # 6 and 7
+    grey = np.int64(g.wild[seat]) | t.statue  # codes 6 and 7
     return (c0 | t.statue, c1 | grey, c2 | grey), (n0, n1, n2, n3, n4)
 
 
@@ -194,7 +195,7 @@ def _write_table(g, viewer, out):
 
 @kernel
 def _write_pending(g, out):
-    """Section 7: the decision in progress is public."""
+    """Section 7: the pending action is public."""
     out[_PENDING] = g.move
     out[_PENDING + 1] = g.drew
     out[_PENDING + 2] = g.has_built
@@ -215,7 +216,7 @@ def _write_pending(g, out):
 
 @kernel
 def _seat_after(g, viewer, turn):
-    """Who sits so many places after the viewer; -1: nobody."""
+    """Seat that is `turn` places clockwise of the viewer, or -1 if unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
@@ -246,7 +247,7 @@ def _write_seats(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_cards(t, g, viewer, out, lane, lanes):
-    """Section 7: the own hand, what others took for all to see, and the piles that everybody knows."""
+    """Section 7: the viewer's own hand, cards that others visibly took, and the public piles."""
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
@@ -267,7 +268,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 @kernel
 def describe_part(t, g, viewer, out, lane, lanes):
-    """Section 7: every entry of what `viewer` may see, int8 of shape (F,), that one of so many lanes writes."""
+    """Section 7: write the entries of `viewer`'s observation, int8 of shape (F,), assigned to `lane` out of `lanes`."""
     _write_seats(t, g, viewer, out, lane, lanes)
     for action in range(lane, 15, lanes):
         out[_COVERED + action] = np.int64(g.covered) >> action & 1
@@ -292,7 +293,7 @@ def describe_part(t, g, viewer, out, lane, lanes):
 
 @kernel
 def describe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry of it."""
+    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
     describe_part(t, g, viewer, out, 0, 1)
 
 

@@ -1,7 +1,7 @@
-"""What a seat may see, written at once, all the more for the 51 card types of the box; `observation` says it plainly.
+"""Vectorized version of `observation`, specialized for the default 51 card types.
 
-Every entry is written once, from the front to the back, without clearing first: a board is ten sets, a pile of cards is
-one copy of 64 bytes. What is written beyond the end of a piece belongs to the next one, which comes after it.
+Every entry is written once, front to back, without clearing first: a board is ten bit sets, a card pile is one copy of
+64 bytes. A write past the end of a field is overwritten by the next field.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _store_8, _store_4 = storer(8), storer(4)
 
 @kernel
 def _bytes(a, b, c, d, e, f, g, h):
-    """Eight small numbers as one word, the first one lowest."""
+    """Pack eight small numbers into one int64, the first in the lowest byte."""
     low = np.int64(a) | np.int64(b) << 8 | np.int64(c) << 16 | np.int64(d) << 24
     return low | np.int64(e) << 32 | np.int64(f) << 40 | np.int64(g) << 48 | np.int64(h) << 56
 
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """A plane of numbers is made of sets, one for each binary digit. Nothing is written beyond the end of the board."""
+    """Write number planes as one bit set per binary digit, never past the end of the board."""
     tiles, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coat_sets[g.coats[seat]])
     _write_tiles(out, at, tiles)
@@ -110,7 +110,7 @@ def _write_table(g, viewer, out):
 
 @kernel
 def _copy_exactly(out, at, cards):
-    """To the very end, and no further."""
+    """Copy one entry per card type and nothing beyond."""
     _copy_half(out, at, cards, 0)
     _copy_half(out, at + NARROW - 32, cards, NARROW - 32)
 
@@ -167,10 +167,10 @@ def observe(t, g, viewer, out):
 
 @kernel
 def observe_again(t, g, viewer, out, turned):
-    """The same where `out` holds an earlier observation of this deal: seats that nobody sits on are blank already.
+    """Like `observe`, if `out` holds an earlier observation of this deal: unused seats are already blank.
 
-    If it was seen from the same seat, what lies in front of the others has not changed either: the seat has been to
-    move ever since.
+    If `turned` is false, the earlier observation has the same viewer, who has been to move ever since. The boards and
+    known cards of other seats are then unchanged.
     """
     _write_all_but_cards(t, g, viewer, out, False, turned)
     _write_cards(g, np.int64(viewer), out, False, turned)
@@ -178,7 +178,7 @@ def observe_again(t, g, viewer, out, turned):
 
 @kernel
 def observe_other_types(t, g, viewer, out):
-    """The same with any number of card types."""
+    """Like `observe`, for any number of card types."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     write_cards(t, g, viewer, out, 0, 1)
 

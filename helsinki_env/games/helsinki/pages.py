@@ -1,4 +1,4 @@
-"""Helsinki's pages that are made from the code; `python -m helsinki_env.pages docs` writes them anew."""
+"""Generate Helsinki's documentation pages from code, for `python -m helsinki_env.pages docs`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTES = (
 
 
 def actions_page() -> str:
-    """Return the page of all decisions with the default components, as Markdown."""
+    """Return the page of all actions with the default components, as Markdown."""
     components = load_components()
     table = action_table(components.types)
     lines = [
@@ -68,7 +68,7 @@ def actions_page() -> str:
 
 
 def observation_page() -> str:
-    """Return the page of the observation's pieces with the default components, as Markdown."""
+    """Return the page of observation fields with the default components, as Markdown."""
     layout = observation.layout()
     lines = [
         "# Observation",

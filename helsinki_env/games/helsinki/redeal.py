@@ -1,10 +1,14 @@
-"""Hidden cards dealt anew, consistent with all that a seat knows: for search that must not look at other hands.
+"""Determinization: resample hidden cards consistently with a seat's observation, for search without hidden information.
 
-A copy made by `redeal` differs from the game only in what its viewer cannot see (rules page, section 7): the cards in
-other hands beyond those that everybody saw being taken, the order of the draw pile, which card was removed unseen with
-two players, and the random word, so that no later shuffle is known in advance. The viewer's observation of the copy is
-the same byte for byte. Every arrangement of the hidden cards that the rules and the observation allow can come up, each
-as likely as the cards alone make it: what other seats' decisions give away about their hands is not weighed.
+A copy made by `redeal` differs from the game only in what its viewer cannot see (rules page, section 7):
+
+- the cards in other hands that were not visibly taken,
+- the order of the draw pile,
+- the card removed unseen with two players,
+- the random key, so that later shuffles cannot be predicted.
+
+The viewer's observation of the copy is byte-identical. Every arrangement of hidden cards that the rules and the
+observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
 
     >>> from helsinki_env import Game, redeal
     >>> game = Game(seed=3)
@@ -16,10 +20,10 @@ as likely as the cards alone make it: what other seats' decisions give away abou
 What is known
 -------------
 - While the draw pile is the first one, the hidden cards are the deck less everything in view.
-- A draw pile made from the discard pile is known by its composition (`reshuffled`, less what all have seen leave it):
-  it consists of the pile as it is now and of the cards that seats have drawn from it unseen (`unseen`; the viewer knows
-  its own). A card that another seat drew so is in that seat's hand, or has been shown since and is in view.
-- Another seat that is just paying, discarding or bound to build can go on: it holds the cards for that.
+- The composition of a reshuffled draw pile is known (`reshuffled`, less the cards that visibly left it). It covers the
+  current pile and the cards that seats drew from it face down (`unseen`; the viewer knows its own). Such a card of
+  another seat is in that seat's hand, or was shown later and is in view.
+- Another seat that is paying, discarding or committed to a build holds the cards for it.
 """
 
 from __future__ import annotations
@@ -36,20 +40,20 @@ from helsinki_env.games.helsinki.state import DECK, LAYOUTS, PHASE_DISCARD, PHAS
 
 __all__ = ["SCRATCH", "redeal_game"]
 
-#: How often the cards are dealt before giving up. Even the rarest hand that can pay comes up in one of 10^6 deals.
+#: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
     (
         np.record,
         [
-            ("unknown", np.int64, (WIDE,)),  # cards whose place the viewer does not know, by type
-            ("pile", np.int64, (WIDE,)),  # those of a reshuffled pile
-            ("due", np.int64, (WIDE,)),  # those of them that other seats must have drawn
-            ("draws", np.int64),  # how many of them other seats drew
-            ("shown", np.int64, (WIDE,)),  # cards that have been shown since the reshuffle
-            ("drawn", np.int64, (WIDE,)),  # cards that other seats draw from it unseen, in this deal
-            ("hidden", np.int64, (SEATS,)),  # cards in other hands that their seats alone have seen
+            ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
+            ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
+            ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
+            ("draws", np.int64),  # number of pile cards that other seats drew
+            ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
+            ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
+            ("hidden", np.int64, (SEATS,)),  # cards in other hands that only their seats have seen
             ("cards", np.int8, (DECK,)),
             ("pool", np.int8, (DECK,)),
         ],
@@ -59,9 +63,9 @@ SCRATCH = np.dtype(
 
 @kernel
 def _look(t, g, viewer, s):
-    """Section 7: the cards that the viewer cannot place, and how many each other hand holds of them.
+    """Section 7: collect the cards that the viewer cannot locate, and how many of them each other hand holds.
 
-    Return whether they add up to what is hidden: hands, draw pile and, with two players, the removed card.
+    Return whether their number matches the hidden cards: hands, draw pile and, with two players, the removed card.
     """
     for card in range(t.types):
         s.shown[card] = g.discard[card]
@@ -94,7 +98,7 @@ def _look(t, g, viewer, s):
 
 @kernel
 def _removable(t, cards, size):
-    """How many of the cards may be the one that was removed unseen."""
+    """Number of the cards that can be the one removed unseen."""
     candidates = 0
     for i in range(size):
         candidates += t.number[cards[i]] == t.removed_number
@@ -103,8 +107,8 @@ def _removable(t, cards, size):
 
 @kernel
 def _remove(t, g, cards, size):
-    """Section 1: with two players one card of a number was removed: draw it and move it to the end."""
-    chosen = below(g, _removable(t, cards, size))  # there is one: it is not in the game
+    """Section 1: with two players, draw the card of the given number that was removed and move it to the end."""
+    chosen = below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
     for i in range(size):
         if t.number[cards[i]] == t.removed_number:
             if chosen == 0:
@@ -117,7 +121,7 @@ def _remove(t, g, cards, size):
 
 @kernel
 def _deal_hands(t, g, viewer, s, cards, size):
-    """Deal hidden cards to the other hands; return how many were dealt."""
+    """Deal hidden cards to the other hands; return the number dealt."""
     dealt = 0
     for seat in range(g.players):
         if seat != viewer:
@@ -131,10 +135,10 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 @kernel
 def _can_go_on(t, g, viewer, mask):
-    """Section 3, No dead ends: another seat that is paying, discarding or bound to build can complete it."""
+    """Section 3, No dead ends: check that another seat can complete its payment, discards or build."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
-    if g.substitute:  # the mask asks for the card of another colour alone
+    if g.substitute:  # the mask only checks the card of another color
         same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
         if same + wild < g.to_pay - 1:
             return False
@@ -144,7 +148,7 @@ def _can_go_on(t, g, viewer, mask):
 
 @kernel
 def _deal_first_pile(t, g, viewer, s):
-    """The draw pile is the first one: removed card, hands and pile come from the same cards."""
+    """Sample from the first draw pile: the removed card, hands and pile share one set of cards."""
     size = 0
     for card in range(t.types):
         for _ in range(s.unknown[card]):
@@ -161,9 +165,9 @@ def _deal_first_pile(t, g, viewer, s):
 
 @kernel
 def _look_at_pile(t, g, viewer, s):
-    """Section 4: the cards of a reshuffled pile that the viewer cannot place, and those that must have been drawn.
+    """Section 4: collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it.
 
-    Of each type at least as many were drawn unseen as the unknown cards cannot provide. Return whether it adds up.
+    Draws of each type cover at least what the unknown cards cannot provide. Return whether the counts match.
     """
     for card in range(t.types):
         s.pile[card] = g.reshuffled[card]
@@ -187,10 +191,10 @@ def _look_at_pile(t, g, viewer, s):
 
 @kernel
 def _draw_unseen_cards(t, g, s):
-    """Split a reshuffled pile into the cards that other seats drew from it unseen and the pile as it is now.
+    """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
 
-    What must have been drawn is taken first and the others are drawn from the rest. That finds a set with d cards of a
-    type, of which e had to be, in C(d, e) ways too many; so only one in so many of those is accepted.
+    Required draws are taken first, the others are drawn from the rest. This finds a set with d cards of a type, e of
+    them required, in C(d, e) ways; rejection sampling corrects for that factor.
     """
     size, due = 0, 0
     for card in range(t.types):
@@ -212,7 +216,7 @@ def _draw_unseen_cards(t, g, s):
 
 @kernel
 def _hand_out_unseen(t, g, viewer, s):
-    """Say which seat drew which of the unseen cards; each is in that hand, or has been shown since."""
+    """Assign the face-down draws to seats; each card is in that hand or was shown since."""
     size = 0
     for card in range(t.types):
         for _ in range(s.drawn[card]):
@@ -242,7 +246,7 @@ def _hand_out_unseen(t, g, viewer, s):
 
 @kernel
 def _deal_reshuffled_pile(t, g, viewer, s):
-    """The draw pile was made from the discard pile: its cards are known apart from those drawn unseen."""
+    """Sample from a reshuffled pile: its cards are known except for those drawn face down."""
     if not _draw_unseen_cards(t, g, s):
         return False
     size, removable = 0, np.int64(0)
@@ -252,7 +256,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
             s.pool[size] = card
             size += 1
     if g.players == 2:
-        # A split that leaves more cards which may be the removed one goes with more deals.
+        # Rejection step: a split that leaves more removable cards corresponds to more deals.
         if below(g, removable) >= _removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
@@ -263,7 +267,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
 
 @kernel
 def redeal_game(t, g, viewer, word, s, mask):
-    """Deal what `viewer` cannot see anew, by a random word of its own; return whether a deal was found.
+    """Resample what `viewer` cannot see, from the random key `word`; return whether a consistent deal was found.
 
     `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (ids,).
     """

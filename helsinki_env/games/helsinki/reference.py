@@ -1,16 +1,15 @@
-"""The rules a second time, in plain Python: slow, readable, and written from the rules page alone.
+"""Reference implementation of the rules in plain Python, written from the rules page alone.
 
-The compiled rules are built for speed; this module is built to be believed. It knows nothing of them: it
-shares only the component data (`helsinki_env.components`) and the settings (`helsinki_env.config`). The tests
-play both side by side and compare every field of the position and every set of legal decisions. Section
-numbers in the comments are those of the rules page (``docs/rules.md``).
+The compiled rules are optimized for speed, this module for readability. It does not use them: it shares only the
+component data (`helsinki_env.components`) and the configuration (`helsinki_env.config`). The tests play both
+implementations in parallel and compare every field of the position and every set of legal actions. Section numbers in
+the comments refer to the rules page (``docs/rules.md``).
 
-Two statements of legality live here:
+This module defines legality twice:
 
-* `ReferenceGame.legal_actions` says directly when a decision is legal, looking ahead by counting (cards,
-  coats, roofs);
-* `brute_force_legal_actions` counts nothing: it takes what is allowed on the spot and searches, decision by
-  decision, whether the thing begun can be brought to its end. It is slower still, and it tests the first.
+* `ReferenceGame.legal_actions` computes directly whether an action is legal, by counting cards, coats and roofs;
+* `brute_force_legal_actions` counts nothing: it applies local rules only, then searches for a way to complete the turn.
+It is even slower, and it tests the first.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ Decision: TypeAlias = tuple[str, int]
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Decisions as numbers (section 3, "Decisions")
+# Actions as numbers (section 3, "Decisions")
 
 
 @cache
 def action_offsets(types: int) -> dict[str, tuple[int, int]]:
-    """Where each kind of decision begins and how many ids it has, for a deck with `types` card types."""
+    """First id and number of ids of each kind of action, for a deck with `types` card types."""
     sizes = {
         START: SPACES,
         MOVE: 6,
@@ -71,7 +70,7 @@ def action_offsets(types: int) -> dict[str, tuple[int, int]]:
 
 
 def encode(kind: str, argument: int, types: int) -> int:
-    """The flat action id of a decision."""
+    """Return the flat id of an action."""
     offset, size = action_offsets(types)[kind]
     if not 0 <= argument < size:
         raise ValueError(f"{kind}: argument {argument} is outside 0..{size - 1}")
@@ -79,7 +78,7 @@ def encode(kind: str, argument: int, types: int) -> int:
 
 
 def decode(action: int, types: int) -> Decision:
-    """The decision that a flat action id stands for."""
+    """Return the (kind, argument) pair of a flat action id."""
     for kind, (offset, size) in action_offsets(types).items():
         if offset <= action < offset + size:
             return kind, action - offset
@@ -91,10 +90,10 @@ def decode(action: int, types: int) -> Decision:
 
 
 def orientations(drawing: tuple[str, ...]) -> list[frozenset[tuple[int, int]]]:
-    """The distinct orientations of a drawing, as sets of (row, column) from (0, 0), in a fixed order.
+    """Return the distinct orientations of a drawing as sets of (row, column), in a fixed order.
 
-    Rotations by 0, 90, 180, 270 degrees clockwise of the drawing, then of its left-right mirror image; a set
-    of cells that has occurred before is left out.
+    Rotations by 0, 90, 180, 270 degrees clockwise of the drawing, then of its left-right mirror image, without
+    duplicates.
     """
 
     def rotated(rows: list[str]) -> list[str]:
@@ -112,7 +111,7 @@ def orientations(drawing: tuple[str, ...]) -> list[frozenset[tuple[int, int]]]:
 
 @dataclass(frozen=True)
 class Position:
-    """One moment of a slide: the board cells under the tile, and whether all of the tile is on the board."""
+    """One step of a slide: the board cells under the tile, and whether the whole tile is on the board."""
 
     cells: frozenset[int]
     wholly_on_board: bool
@@ -120,10 +119,10 @@ class Position:
 
 @cache
 def entry_paths(drawing: tuple[str, ...], side: int) -> tuple[tuple[int, tuple[Position, ...]], ...]:
-    """Every way to push a shape in from a side: PLACE argument, and the positions of the slide step by step.
+    """Return every way to push a shape in from a side: PLACE argument, and the positions of the slide step by step.
 
-    A path begins entirely outside the board, beyond `side`, and ends entirely outside beyond the opposite
-    side. Paths that are never wholly on the board (a lane too near to the rim for the shape) are left out.
+    A path begins completely off the board, beyond `side`, and ends completely off it beyond the opposite side. Paths
+    that are never wholly on the board (a lane too close to the rim for the shape) are left out.
     """
     down, right = {NORTH: (1, 0), EAST: (0, -1), SOUTH: (-1, 0), WEST: (0, 1)}[side]
     ways = []
@@ -148,13 +147,13 @@ def entry_paths(drawing: tuple[str, ...], side: int) -> tuple[tuple[int, tuple[P
 
 
 def slide(path: Iterable[Position], built: frozenset[int] | set[int]) -> frozenset[int] | None:
-    """The cells where a pushed tile comes to rest, or None if it must not be pushed this way.
+    """Return the cells where a pushed tile comes to rest, or None if the placement is illegal.
 
-    The tile moves one step at a time until the next step would put one of its cells on a built cell. If that
-    never happens, or if part of the tile is off the board when it stops, the placement is illegal.
+    The tile moves step by step until the next step would put one of its cells on a built cell. The placement is illegal
+    if that never happens, or if part of the tile is off the board when it stops.
     """
     steps = iter(path)
-    now = next(steps)  # entirely outside
+    now = next(steps)  # completely off the board
     for following in steps:
         if not following.cells.isdisjoint(built):
             return now.cells if now.wholly_on_board else None
@@ -164,24 +163,24 @@ def slide(path: Iterable[Position], built: frozenset[int] | set[int]) -> frozens
 
 @cache
 def neighbours(cell: int) -> tuple[int, ...]:
-    """The cells that share an edge with a cell."""
+    """Return the cells that share an edge with a cell."""
     row, column = divmod(cell, BOARD)
     around = ((row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1))
     return tuple(BOARD * r + c for r, c in around if 0 <= r < BOARD and 0 <= c < BOARD)
 
 
 def touch(one: Iterable[int], other: Iterable[int]) -> bool:
-    """Whether two sets of cells touch edge to edge."""
+    """Return whether two sets of cells touch edge to edge."""
     others = set(other)
     return any(near in others for cell in one for near in neighbours(cell))
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Chance: one 64-bit word a game, splitmix64
+# Chance: one 64-bit random key per game, splitmix64
 
 
 def mix(word: int) -> int:
-    """The output function of splitmix64."""
+    """Apply the output function of splitmix64."""
     z = word
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK64
@@ -189,7 +188,7 @@ def mix(word: int) -> int:
 
 
 def first_word(seed: int, stream: int = 0, episode: int = 0) -> int:
-    """The word with which a game begins."""
+    """Return the random key at the start of a game."""
 
     def h(x: int) -> int:
         return mix((x + GOLDEN) & MASK64)
@@ -241,7 +240,7 @@ class Seat:
         twin.hand = list(self.hand)
         twin.known = list(self.known)
         twin.coats_on_board = set(self.coats_on_board)
-        twin.pavilions = list(self.pavilions)  # a pavilion never changes once it stands
+        twin.pavilions = list(self.pavilions)  # pavilions never change after placement
         twin.wild = set(self.wild)
         twin.superstructures = set(self.superstructures)
         twin.used = set(self.used)
@@ -250,9 +249,9 @@ class Seat:
 
 @dataclass
 class Pending:
-    """What the turn in progress must remember.
+    """State of the turn in progress.
 
-    Each field that is not at its default is a key of the position's ``pending``; see ``docs/rules.md``.
+    Each field that differs from its default is a key of the position's ``pending``; see ``docs/rules.md``.
     """
 
     move: int = 0
@@ -275,7 +274,7 @@ class Pending:
     turn_over: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys of a position's ``pending`` that this holds."""
+        """Return the non-default fields as keys of a position's ``pending``."""
         default = Pending()
         written = {f.name: getattr(self, f.name) for f in fields(self)}
         written = {key: value for key, value in written.items() if value != getattr(default, key)}
@@ -295,11 +294,11 @@ class Pending:
 
 
 class ReferenceGame:
-    """One game, played by flat action ids.
+    """A single game, played by flat action ids.
 
     Args:
-        config: the settings; None for the defaults (two players).
-        seed: seed of the game's chance, any integer (taken modulo 2**64).
+        config: the configuration; None for the defaults (two players).
+        seed: random seed, any integer (taken modulo 2**64).
         stream: second part of the seed.
     """
 
@@ -313,7 +312,7 @@ class ReferenceGame:
         self.round = 1
         self.last_round = False
         self.done = False
-        # By colour, then by roofs 2, 3, 4, 5.
+        # By color, then by roofs 2, 3, 4, 5.
         self.tile_supply = [list(self.components.tile_copies) for _ in COLOURS]
         self.wild_supply: int = self.components.wild_tiles
         self.superstructure_supply: int = self.components.superstructures
@@ -333,9 +332,9 @@ class ReferenceGame:
         ]
         self.pending = Pending()
         self._legal: list[int] | None = None
-        # Setup, step 1 (section 2): the deck, ascending by type, is shuffled and the display dealt.
+        # Setup, step 1 (section 2): shuffle the deck, ascending by type, and deal the display.
         counts = list(self.components.deck(self.players))
-        if self.players == 2:  # one more card of a given number goes back to the box, seen by nobody
+        if self.players == 2:  # one more card of a given number is removed unseen
             number = self.components.any_removed2_number
             fives = [card for card in _spread(counts) if self.components.card_number(card) == number]
             if fives:
@@ -343,16 +342,16 @@ class ReferenceGame:
         self.draw_pile = self._shuffled(counts)  # a stack: the next card is the last one
         self.display: list[int | None] = [self._next_card() for _ in range(SLOTS)]
 
-    # -- what a user asks ------------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------------------
 
     def legal_actions(self) -> list[int]:
-        """The ids of all legal decisions, ascending; empty when the game is over."""
+        """Return the ids of all legal actions, ascending; empty when the game is over."""
         if self._legal is None:
             self._legal = sorted(self.encode(decision) for decision in self.legal_decisions())
         return list(self._legal)
 
     def step(self, action: int) -> None:
-        """Take a decision, and END after it if END alone is legal. Raises ValueError if it is illegal."""
+        """Apply an action, and END after it if END alone is legal. Raises ValueError if it is illegal."""
         if action not in self.legal_actions():
             raise ValueError(f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}")
         self.apply(decode(int(action), self.components.types))
@@ -360,20 +359,20 @@ class ReferenceGame:
             self.apply((END, 0))
 
     def encode(self, decision: Decision) -> int:
-        """The flat id of a (kind, argument) pair."""
+        """Return the flat id of a (kind, argument) pair."""
         return encode(decision[0], decision[1], self.components.types)
 
     def scores(self) -> list[int]:
-        """Points per seat: made during play, and for the board as if the game ended now (section 5)."""
+        """Return the points per seat: made during play, plus the board score if the game ended now (section 5)."""
         return [seat.points + self._board_points(seat) for seat in self.seats]
 
     def ranking(self) -> list[int]:
-        """Seats from first to last place: most points first; of tied seats the later in turn order first."""
+        """Return the seats from first to last: most points first; ties go to the seat later in turn order."""
         scores = self.scores()
         return sorted(range(self.players), key=lambda seat: (scores[seat], seat), reverse=True)
 
     def clone(self) -> ReferenceGame:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin.tile_supply = [list(row) for row in self.tile_supply]
         twin.bonus_cards = list(self.bonus_cards)
@@ -386,29 +385,29 @@ class ReferenceGame:
         twin.display = list(self.display)
         return twin
 
-    # -- small facts -----------------------------------------------------------------------------------------
+    # -- helpers ---------------------------------------------------------------------------------------------
 
     @property
     def _me(self) -> Seat:
         return self.seats[self.seat]
 
     def _built(self, seat: Seat) -> set[int]:
-        """Built cells: the statue, pavilion tiles and wild tiles."""
+        """Return the built cells: the statue, pavilion tiles and wild tiles."""
         return seat.roofs() | {self.components.statue}
 
     def _free_roofs(self, seat: Seat) -> set[int]:
         return seat.roofs() - seat.superstructures
 
     def _cost(self, name: str) -> int:
-        """The coats of arms that an action costs."""
+        """Return the cost of a board action in coats of arms."""
         return self.components.costs[ACTIONS.index(name)]
 
     def _strength(self, name: str) -> int:
-        """How strong an action is, where that is a number."""
+        """Return the strength of a board action that has one."""
         return self.components.strengths[ACTIONS.index(name)]
 
     def _may_use(self, name: str) -> bool:
-        """The player has the coats and the action is neither covered, nor denied to this seat, nor used."""
+        """Return whether the player has the coats and the board action is not covered, denied to this seat, or used."""
         return self._me.meadow >= self._cost(name) and self._is_open(name)
 
     def _is_open(self, name: str) -> bool:
@@ -427,14 +426,14 @@ class ReferenceGame:
         return card == self.components.wild_type
 
     def _pays_for(self, card: int, built_card: int) -> bool:
-        """Whether a card is of the colour of the card being built, or wild."""
+        """Return whether a card is wild or has the color of the card being built."""
         colour = self.components.card_colour(built_card)
         return self._is_wild_card(card) or self.components.card_colour(card) == colour
 
     # -- legality (section 3) --------------------------------------------------------------------------------
 
     def legal_decisions(self) -> list[Decision]:
-        """All legal decisions, in no particular order; empty when the game is over."""
+        """Return all legal actions, in no particular order; empty when the game is over."""
         if self.done:
             return []
         rules = {
@@ -456,7 +455,7 @@ class ReferenceGame:
             yield START, space
 
     def _legal_move(self) -> Iterator[Decision]:
-        if self.pending.move:  # move_1_to_6 or move_1_to_5 is paid: only what the coat has bought
+        if self.pending.move:  # move_1_to_6 or move_1_to_5 is paid: allow only the moves it adds
             for steps in range(4, self.pending.move + 1):
                 yield MOVE, steps - 1
             return
@@ -494,7 +493,7 @@ class ReferenceGame:
         yield from self._legal_any_time()
 
     def _legal_any_time(self) -> Iterator[Decision]:
-        """The actions that may be used in MOVE, MAIN and END alike."""
+        """Return the board actions that are legal in MOVE, MAIN and END alike."""
         if self._may_use("two_points"):
             yield USE, ACTIONS.index("two_points")
         for name in ("one_wild_tile", "two_wild_tiles"):
@@ -503,16 +502,16 @@ class ReferenceGame:
         if self._may_use("move_superstructure") and self._me.superstructures and self._free_roofs(self._me):
             yield USE, ACTIONS.index("move_superstructure")
 
-    # Building: what it takes in coats
+    # Building: cost in coats
 
     def _some_build_is_feasible(self, coats: int) -> bool:
         return any(self._build_is_feasible(card, coats) for card in range(self.components.wild_type))
 
     def _build_is_feasible(self, card: int, coats: int) -> bool:
-        """BUILD(card) can be paid and placed with so many coats to spend on it."""
+        """Return whether BUILD(card) can be paid and placed with `coats` coats."""
         if self._me.hand[card] == 0 or self._tiles_left(card) == 0:
             return False
-        self._me.hand[card] -= 1  # the card played does not pay for itself twice
+        self._me.hand[card] -= 1  # a card cannot pay for itself
         to_pay = self._coats_to_pay(card, self.components.card_number(card) - 1)
         self._me.hand[card] += 1
         if to_pay is None or to_pay > coats:
@@ -521,10 +520,10 @@ class ReferenceGame:
         return to_place is not None and to_pay + to_place <= coats
 
     def _coats_to_pay(self, card: int, due: int, fewer_allowed: bool = True) -> int | None:
-        """The fewest coats with which the hand can pay `due` more cards for `card`, none of them paid yet.
+        """Return the minimum number of coats to pay `due` more cards for `card`, none of them paid yet.
 
-        None if it cannot. One action lets cards be left out, one lets a card of another colour be paid; with both,
-        leaving out comes first, so a card must be left for the substitute to be paid as.
+        None if impossible. One board action reduces the number of cards due, one allows a card of another color. With
+        both, the reduction comes first, so at least one card must remain due for the substitute.
         """
         fitting = sum(count for other, count in enumerate(self._me.hand) if self._pays_for(other, card))
         if fitting >= due:
@@ -543,7 +542,7 @@ class ReferenceGame:
         return min(ways, default=None)
 
     def _coats_to_place(self, card: int) -> int | None:
-        """0 if the tile of `card` goes in from the token's side, else what any_side costs; None if it cannot."""
+        """Return the coats needed to place the tile of `card` (0 or the cost of `any_side`), or None if impossible."""
         colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
         own = self._own_side()
         if self._some_placement(colour, roofs, [own]):
@@ -558,7 +557,7 @@ class ReferenceGame:
         return self._me.token // 2
 
     def _placements(self, colour: int, roofs: int, sides: Iterable[int]) -> Iterator[tuple[int, frozenset[int]]]:
-        """Every legal PLACE argument for a tile and the cells on which the tile comes to rest."""
+        """Return every legal PLACE argument for a tile, and the cells where the tile comes to rest."""
         built = self._built(self._me)
         for side in sides:
             for argument, path in entry_paths(self._drawing(colour, roofs), side):
@@ -583,7 +582,7 @@ class ReferenceGame:
         for other, count in enumerate(hand):
             if count and other >= floor and self._pays_for(other, card):
                 left = sum(hand[later] for later in range(other, len(hand)) if self._pays_for(later, card))
-                if left >= self.pending.to_pay:  # this one included
+                if left >= self.pending.to_pay:  # including this card
                     yield PAY, other
         if self.pending.paid:
             return
@@ -602,7 +601,7 @@ class ReferenceGame:
                 yield USE, ACTIONS.index("any_card_as_wild")
 
     def _pay_floor(self) -> int:
-        """The lowest type that may be paid next: they are in non-decreasing order, a substitute apart."""
+        """Return the lowest type that may be paid next: types do not decrease, except for a substitute."""
         assert self.pending.card is not None
         in_order = [card for card in self.pending.paid if self._pays_for(card, self.pending.card)]
         return in_order[-1] if in_order else 0
@@ -621,7 +620,7 @@ class ReferenceGame:
     # The other phases
 
     def _wild_cells(self) -> list[int]:
-        """Empty cells that touch a pavilion or wild tile of this board; the statue alone does not count."""
+        """Return empty cells that touch a pavilion or wild tile of this board; the statue alone does not count."""
         roofs, built = self._me.roofs(), self._built(self._me)
         around = {near for cell in roofs for near in neighbours(cell)}
         return sorted(around - built)
@@ -644,7 +643,7 @@ class ReferenceGame:
         if self.pending.last_roof is not None:
             free = [cell for cell in free if cell > self.pending.last_roof]
         for index, cell in enumerate(free):
-            if len(free) - index >= self.pending.roofs_left:  # this one included
+            if len(free) - index >= self.pending.roofs_left:  # including this cell
                 yield ROOF, cell
 
     def _excess(self) -> int:
@@ -654,16 +653,16 @@ class ReferenceGame:
         hand = self._me.hand
         floor = 0 if self.pending.last_discard is None else self.pending.last_discard
         for card in range(floor, len(hand)):
-            if hand[card] and sum(hand[card:]) >= self._excess():  # this one included
+            if hand[card] and sum(hand[card:]) >= self._excess():  # including this card
                 yield DISCARD, card
         first = self.pending.last_discard is None
         if first and not self.pending.turn_over and self._may_use("no_hand_limit"):
             yield USE, ACTIONS.index("no_hand_limit")
 
-    # -- what a decision does --------------------------------------------------------------------------------
+    # -- effects of actions ----------------------------------------------------------------------------------
 
     def apply(self, decision: Decision) -> None:
-        """Carry out a decision that is taken to be legal. END is never taken by itself here."""
+        """Apply an action that is assumed legal. This method never takes END automatically."""
         self._legal = None
         kind, argument = decision
         doing = {
@@ -722,7 +721,7 @@ class ReferenceGame:
         self.phase = DISCARD if self._excess() > 0 and not me.limit_lifted else END
 
     def _next_card(self) -> int | None:
-        """The next card; the discard pile is shuffled first if need be; None if both piles are empty."""
+        """Return the next card, reshuffling the discard pile if necessary; None if both piles are empty."""
         if not self.draw_pile and sum(self.discard) > 0:
             self.reshuffled = list(self.discard)
             self.unseen_draws = [[] for _ in range(self.players)]
@@ -736,7 +735,7 @@ class ReferenceGame:
         return card
 
     def _draw_into_hand(self, number: int) -> None:
-        """A player draws a card from the draw pile, seen by nobody else; of a reshuffled one only the first three."""
+        """Draw a card face down; a seat draws at most three unseen cards from a reshuffled pile."""
         card = self._next_card()
         if card is not None:
             self.seats[number].hand[card] += 1
@@ -760,7 +759,7 @@ class ReferenceGame:
             self.phase = END
 
     def _show(self, card: int) -> None:
-        """A card leaves the hand face up; if one of its type was known to be there, one fewer is now."""
+        """Play a card from the hand face up; the known count of its type decreases by one if positive."""
         me = self._me
         me.hand[card] -= 1
         me.known[card] = max(0, me.known[card] - 1)
@@ -814,13 +813,13 @@ class ReferenceGame:
             self.phase = END
 
     def _collect_coats(self, cells: Iterable[int]) -> None:
-        """Coats of arms under newly built cells go to the meadow."""
+        """Move coats of arms under newly built cells to the meadow."""
         won = self._me.coats_on_board.intersection(cells)
         self._me.coats_on_board -= won
         self._me.meadow += len(won)
 
     def _check_dry_roads(self) -> None:
-        """The expansion (section 6): four connected crosswalks earn the best bonus card left, once."""
+        """Award the best bonus card left, once, for four connected crosswalks (expansion, section 6)."""
         me = self._me
         if not self.bonus_cards or me.bonus is not None:
             return
@@ -835,7 +834,7 @@ class ReferenceGame:
                     reached.add(near)
                     border.append(near)
         if goals <= reached:
-            me.bonus = self.bonus_cards.pop()  # ascending: the last is the most valuable
+            me.bonus = self.bonus_cards.pop()  # ascending: the last has the highest value
             me.points += me.bonus
 
     # Coats of arms
@@ -879,13 +878,13 @@ class ReferenceGame:
             raise AssertionError(name)
 
     def _begin(self, phase: str, name: str) -> None:
-        """Interrupt the phase for an action of the action board, to come back to it."""
+        """Interrupt the phase for a board action."""
         self.pending.action = name
         self.pending.resume = self.phase
         self.phase = phase
 
     def _resume(self) -> None:
-        """Back to the phase that was interrupted."""
+        """Return to the interrupted phase."""
         pending = self.pending
         assert pending.resume is not None
         self.phase = pending.resume
@@ -958,12 +957,12 @@ class ReferenceGame:
     # -- chance ----------------------------------------------------------------------------------------------
 
     def _below(self, n: int) -> int:
-        """A uniform integer in 0..n-1; one step of splitmix64."""
+        """Return a uniform integer in 0..n-1; one step of splitmix64."""
         self.word = (self.word + GOLDEN) & MASK64
         return ((mix(self.word) >> 32) * n) >> 32
 
     def _shuffled(self, counts: list[int]) -> list[int]:
-        """The cards of a composition in random order; the next card is the last one."""
+        """Return the cards of a composition in random order; the next card is the last one."""
         cards = _spread(counts)
         for i in range(len(cards) - 1, 0, -1):
             j = self._below(i + 1)
@@ -973,12 +972,12 @@ class ReferenceGame:
     # -- positions as data -----------------------------------------------------------------------------------
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """The position in the public format; with `seat`, only what that seat may see (section 7)."""
+        """Return the position in the public format; with `seat`, only what that seat may see (section 7)."""
         pending = self.pending.to_dict()
-        if self.reshuffled is not None and any(self.reshuffled):  # nothing of that pile left: nothing to say
+        if self.reshuffled is not None and any(self.reshuffled):  # omit it if nothing of that pile is left
             pending["reshuffled"] = list(self.reshuffled)
             if any(self.unseen_draws):
-                # Another seat's draws are hidden: how many they are is public, which cards they are is not.
+                # The number of another seat's draws is public, the cards are hidden.
                 pending["unseen_draws"] = [
                     list(cards) if seat in (None, number) else [None] * len(cards)
                     for number, cards in enumerate(self.unseen_draws)
@@ -1032,10 +1031,9 @@ class ReferenceGame:
 
     @classmethod
     def from_dict(cls, position: Mapping[str, Any], config: GameConfig | None = None) -> ReferenceGame:
-        """A game that stands at a position. The input is trusted; it is not checked.
+        """Return a game at a position. The input is trusted, not checked.
 
-        The settings are those of the position; `config` replaces them all if given (for components from
-        elsewhere).
+        The configuration comes from the position; `config` replaces it if given (for components from elsewhere).
         """
         if config is None:
             config = GameConfig(
@@ -1087,7 +1085,7 @@ class ReferenceGame:
 
 
 def _spread(counts: Iterable[int]) -> list[int]:
-    """The cards of a composition one by one, ascending by type."""
+    """Yield the cards of a composition one by one, ascending by type."""
     return [card for card, count in enumerate(counts) for _ in range(count)]
 
 
@@ -1096,14 +1094,18 @@ def _spread(counts: Iterable[int]) -> list[int]:
 
 
 def brute_force_legal_actions(game: ReferenceGame) -> list[int]:
-    """The legal decisions once more: those allowed on the spot after which what was begun can be finished.
+    """Return the legal actions by search: those allowed locally after which the turn can be completed.
 
-    *Local* rules look at nothing beyond the decision itself: the card is in the hand, has the right colour
-    and keeps the order; the tile comes to rest on the board; the roof is free and higher than the last; the
-    action is open, a coat is there and the phase is right. No count of what remains, no thought of the
-    decisions to come. Whether those exist is found out by taking them: depth first, on copies, until the
-    build, the discarding or the action is over (the next state is MOVE, MAIN or END with nothing owed, or the
-    turn has passed) or there is no local decision left.
+    *Local* rules consider only the action itself:
+
+    - the card is in the hand, has the right color and keeps the order;
+    - the tile comes to rest on the board;
+    - the roof is free and higher than the last;
+    - the board action is available, its coats are there and the phase is right.
+
+    They count nothing that remains and ignore later actions. A depth-first search on copies checks that later actions
+    exist. It succeeds when the build, the discarding or the board action is complete. The next state is then MOVE, MAIN
+    or END with nothing owed, or the turn has passed. A branch without local actions fails.
     """
     return sorted(game.encode(decision) for decision in _local_decisions(game) if _can_finish(game, decision))
 
@@ -1118,7 +1120,7 @@ def _can_finish(game: ReferenceGame, decision: Decision) -> bool:
 
 
 def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
-    """What the rules allow on the spot."""
+    """Return what the rules allow locally."""
     if game.done:
         return
     me, pending, phase, data = game.seats[game.seat], game.pending, game.phase, game.components
@@ -1177,7 +1179,7 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
 
 
 def _locally_usable(game: ReferenceGame, action: int, name: str) -> bool:
-    """The coats are there, the action is open to this seat, and this is the moment for it."""
+    """Return whether a board action is affordable, open to this seat, and allowed in this phase."""
     me, pending, phase = game.seats[game.seat], game.pending, game.phase
     if me.meadow < game.components.costs[action] or action in me.used:
         return False

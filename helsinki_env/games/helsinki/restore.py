@@ -1,8 +1,8 @@
-"""A game made up again from an observation alone: the inverse of `helsinki_env.observation`.
+"""Reconstruct a game state from an observation: the inverse of `helsinki_env.observation`.
 
-A player that thinks ahead needs a game to try its decisions in. It gets none from outside: it makes one from its own
-observation, so that no hidden card can slip in. What the seat cannot see stands in the record as a placeholder (the
-right number of cards, all of type 0) until `helsinki_env.redeal` deals it.
+A search agent needs a game in which to simulate actions. It builds one from its own observation, so hidden cards cannot
+leak. Hidden cards are placeholders in the record (the right number of cards, all of type 0) until `helsinki_env.redeal`
+deals them.
 
     >>> import numpy as np
     >>> from helsinki_env import Game
@@ -75,7 +75,7 @@ _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _SUPERSTRUCTURE
 ) = range(_PENDING, _PENDING + len(PENDING_FACTS))
 _, _NUMBER, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _WILD = 6
-#: What may not fit together though every entry is in its range.
+#: Possible inconsistencies between entries that are all in range.
 _FAULTS = (
     "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
     "known: found more cards than the hand holds, expected at most hand_size of that seat",
@@ -95,7 +95,7 @@ def _read_set(obs, at):
 
 @kernel
 def _corner(cells):
-    """The north-west corner of the bounding box of some cells."""
+    """North-west corner of the bounding box of some cells."""
     column = np.int64(6)
     rest = cells
     while rest:
@@ -106,7 +106,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, seat, tile, colour, cells):
-    """Which orientation of which shape covers these cells; return whether there is one."""
+    """Find the shape and orientation that cover these cells; return whether they exist."""
     roofs = -2
     rest = cells
     while rest:
@@ -127,7 +127,7 @@ def _read_tile(t, g, seat, tile, colour, cells):
 
 @kernel
 def _read_board(t, obs, g, seat, at):
-    """Return whether the tiles are some of the box."""
+    """Read a board; return whether its tiles exist in the box."""
     tiles, found = 0, True
     g.built[seat] = 0
     g.wild[seat] = 0
@@ -166,13 +166,13 @@ def _read_seat(t, obs, g, seat, at):
     for card in range(4):
         if obs[at + _OWN_BONUS] and t.bonus_cards[card] == obs[at + _OWN_BONUS]:
             g.bonus[seat] = card
-    for slot in range(UNSEEN):  # which cards: to be dealt; the viewer's own are read later
+    for slot in range(UNSEEN):  # the cards are dealt later; the viewer's own are read below
         g.unseen[seat, slot] = 0 if slot < obs[at + _UNSEEN_DRAWS] else -1
 
 
 @kernel
 def _read_hand(t, obs, g, seat, size, known):
-    """The cards that everybody saw the seat take; placeholders for the others. Return whether all are in the hand."""
+    """Read a seat's publicly known cards and add placeholders for the others. Return whether all fit in the hand."""
     g.hand[seat, :] = 0
     g.known[seat, :] = 0
     for card in range(t.types):
@@ -211,10 +211,10 @@ def _read_pending(obs, g):
 
 @kernel
 def restore_game(t, g, obs):
-    """Fill the record `g` with what the observation, int8 (F,), of the seat to move says.
+    """Fill the record `g` from the observation, int8 (F,), of the seat to move.
 
-    Nothing that was in the record is kept. Hidden cards are placeholders and the random word is 0. Every entry is in
-    its range (`_most`). Return what does not fit together, an index of `_FAULTS`, or `_SOUND`.
+    All previous content is overwritten. Hidden cards are placeholders and the random key is 0. Every entry must be in
+    range (`_most`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
     """
     fault = _SOUND
     types, players = t.types, np.int64(obs[_TABLE + _PLAYERS])
@@ -292,7 +292,7 @@ for _layout in LAYOUTS:
 
 @lru_cache(maxsize=32)
 def _most(components: Components) -> npt.NDArray[np.uint8]:
-    """Return the most that each entry of an observation may be, uint8 (F,); the least is 0 everywhere."""
+    """Return the maximum of each entry of an observation, uint8 (F,); the minimum is 0."""
     types, many = components.types, 127
     wilds = max(components.strengths[ONE_WILD_TILE], components.strengths[TWO_WILD_TILES])
     by_piece: dict[str, npt.ArrayLike] = {
@@ -301,7 +301,7 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
         "table": [SEATS, SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
         "tile_supply": components.tile_copies,
         "pending": [6, 1, 1, 1, PAID, 1, 1, 15, PHASE_END, wilds, 49, 5, 49, types, 1, 1],
-        "building": [types - 1, *[types] * PAID],  # no wild card is built
+        "building": [types - 1, *[types] * PAID],  # wild cards are never built
     }
     by_piece |= dict.fromkeys(("display", "own_unseen"), types)
     by_piece |= dict.fromkeys(("hand", "known", "discard", "reshuffled"), DECK)
@@ -312,7 +312,7 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
 
 
 def _complain(components: Components, observations: npt.NDArray[np.int8], outside: npt.NDArray[np.bool_]) -> NoReturn:
-    """Name the first entry that is not in its range."""
+    """Raise an error that names the first entry out of range."""
     b, at = np.argwhere(outside)[0].tolist()
     piece = next(piece for piece in reversed(layout(components.types).pieces) if piece.start <= at)
     place = [int(i) for i in np.unravel_index(at - piece.start, piece.shape)]
@@ -325,13 +325,13 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the component file of the games; players, covered and denied actions and the
+        config: a configuration with the component file of the games; players, covered and denied board actions and the
             expansion are read from the observation.
         observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
 
     Raises:
-        ObservationError: if these are no observations of such games. Every entry is within its range and the boards
-            and hands add up then; whether all of it can come up in a game is not looked at.
+        ObservationError: for invalid observations. Every entry must be in range, and boards and hands must be
+            consistent. Whether the state can occur in a game is not checked.
     """
     observations = observation_rows(observations, layout(config.loaded.types).size)
     phases = observations[:, _PHASE : _PHASE + 10]
@@ -339,7 +339,7 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
     if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= SEATS)).all():
         wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > SEATS))[0])
         raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
-    outside = observations.view(np.uint8) > _most(config.loaded)  # what is negative is above 127 then
+    outside = observations.view(np.uint8) > _most(config.loaded)  # negative entries become values above 127
     if outside.any():
         _complain(config.loaded, observations, outside)
     absent = observations[:, _TABLE + _SEAT] >= players

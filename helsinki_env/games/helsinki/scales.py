@@ -1,4 +1,4 @@
-"""What the entries of an observation are divided by for networks of other libraries: large values of usual games."""
+"""Divisors that normalize observation entries for networks of other libraries: large values of typical games."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from helsinki_env.games.helsinki.observation import layout
 
 __all__ = ["scales"]
 
-#: By piece; what is not named holds ones and zeros. Codes of cards stay in their order.
+#: By field; missing fields hold only zeros and ones. Card codes keep their order.
 _LARGE: dict[str, Any] = {
     "boards": np.array([7, 12, 1, 1]).reshape(4, 1, 1),  # by plane
-    "seats": [1, 7, 3, 8, 10, 9, 1, 1],  # by fact, as the next two
+    "seats": [1, 7, 3, 8, 10, 9, 1, 1],  # one divisor per fact, as in the next two fields
     "table": [4, 3, 1, 20, 1, 50, 12, 30],
     "pending": [6, 1, 1, 1, 4, 1, 1, 15, 9, 2, 49, 2, 49, 51, 1, 1],
     "tile_supply": 3,
@@ -29,7 +29,7 @@ _LARGE: dict[str, Any] = {
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return what the entries of an observation of this length are divided by, (F,); None: none is as long."""
+    """Return the divisors for observations of length `size`, (F,), or None if no layout has this length."""
     types, rest = divmod(size - layout(0).size, 7)
     if types < 1 or rest:
         return None

@@ -11,7 +11,7 @@ from helsinki_env.games.helsinki.bits import COLUMN, ROW, connected
 
 @kernel
 def full_lines(built):
-    """Return (cells of all full rows, cells of all full columns, number of rows, number of columns)."""
+    """Return (cells of full rows, cells of full columns, number of full rows, number of full columns)."""
     in_rows, in_columns = np.int64(0), np.int64(0)
     rows, columns = 0, 0
     for line in range(7):
@@ -28,7 +28,7 @@ def full_lines(built):
 
 @kernel
 def score(t, g, seat):
-    """Section 5: points of full rows and columns, of superstructures, and those made during play."""
+    """Section 5: points for full rows and columns, for superstructures, and those made during play."""
     in_rows, in_columns, rows, columns = full_lines(g.built[seat])
     standing = g.superstructures[seat]
     crossing = count(standing & in_rows & in_columns)
@@ -44,7 +44,7 @@ def score(t, g, seat):
 
 @kernel
 def place_of(t, g, seat):
-    """Section 5: place in the ranking, 0 is first; a tie goes to the player later in turn order."""
+    """Section 5: rank, 0 is first; a tie goes to the player later in turn order."""
     own = score(t, g, seat)
     place = 0
     for other in range(g.players):
@@ -57,7 +57,7 @@ def place_of(t, g, seat):
 
 @kernel
 def check_crosswalks(t, g, seat):
-    """Section 6: the four cells beside the crosswalks are built and connected by tiles: the best bonus card left."""
+    """Section 6: award the best bonus card left if tiles connect the four cells next to the crosswalks."""
     if g.dry_roads == 0 or g.bonus[seat] >= 0 or g.bonus_cards == 0:
         return
     tiles = g.built[seat] & ~t.statue

@@ -1,13 +1,13 @@
 """Orientations of the shapes, and how far a tile slides onto a board (rules page, "Place").
 
-A slide is a few ANDs. Seen from one side, `profile` packs the board into eight 7-bit sets: byte k holds the lanes in
-which a built cell lies among the first k cells. A tile of width w comes to rest in lane x exactly if
+A slide takes a few AND operations. `profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds
+the lanes with a built cell among the first k cells. A tile of width w comes to rest in lane x exactly if
 
-- no column j of the tile meets a built cell before the whole tile is on the grid: lane x + j is free among
-  its first `low[j]` cells, and
+- no column j of the tile meets a built cell before the whole tile is on the grid: lane x + j is free among its first
+  `low[j]` cells, and
 - some column meets one before the tile would leave at the far side: a built cell among the first `high[j]`.
 
-So all lanes of an orientation are judged at once, by shifting and joining those sets.
+Shifting and combining those sets tests all lanes of an orientation together.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ NORTH, EAST, SOUTH, WEST = range(4)
 MOST_ROOFS = 5
 Drawing = tuple[str, ...]
 
-#: Rows of seven bits become bytes in three steps, each of which moves the upper half of every part.
+#: Three steps spread rows of seven bits into bytes; each step moves the upper half of every part.
 _FOUR_ROWS = np.int64(0xFFFFFFF)
 _TWO_ROWS, _UPPER_TWO = np.int64(0x3FFF00003FFF), np.int64(0x0FFFC0000FFFC000)
 _ONE_ROW, _UPPER_ONE = np.int64(0x7F007F007F007F), np.int64(0x3F803F803F803F80)
-#: Eight bytes of eight bits are mirrored at their diagonal by swapping bits, then pairs, then fours (Warren, "Hacker's
-#: Delight", 7-3).
+#: Transpose an 8x8 bit matrix by swapping bits, then pairs, then fours (Warren, "Hacker's Delight", 7-3).
 _SWAPPED = tuple(np.int64(mask) for mask in (0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0))
 _LANES = np.int64(0x7F7F7F7F7F7F7F00)
 
@@ -44,8 +43,8 @@ def cells_of(drawing: Drawing) -> tuple[tuple[int, int], ...]:
 def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
     """Return (length, fronts) of a tile pushed from `side`.
 
-    Length is its extent along the push; fronts has for each of its lanes the distance from its trailing edge to its
-    foremost roof.
+    Length is the tile's extent along the push. For each lane, fronts holds the distance from the tile's trailing edge
+    to its foremost roof.
     """
     height, width = len(drawing), len(drawing[0])
     fronts: dict[int, int] = {}
@@ -58,7 +57,7 @@ def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
 
 @kernel
 def _rows(built):
-    """The rows of a board as bytes, the northernmost lowest."""
+    """Rows of a board as bytes, the northernmost row lowest."""
     x = (built & _FOUR_ROWS) | (built >> 28 << 32)
     x = (x & _TWO_ROWS) | ((x & _UPPER_TWO) << 2)
     return (x & _ONE_ROW) | ((x & _UPPER_ONE) << 1)
@@ -66,7 +65,7 @@ def _rows(built):
 
 @kernel
 def _columns(rows):
-    """The same with rows and columns exchanged."""
+    """Transpose the bytes of `_rows`."""
     x = rows
     swapped = (x ^ (x >> 7)) & _SWAPPED[0]
     x ^= swapped ^ (swapped << 7)
@@ -81,7 +80,7 @@ def profile(built, side):
     """Pack a board as seen from a side: byte k = lanes with a built cell among the first k (k = 0..7)."""
     rows = _rows(np.int64(built))
     seen = _columns(rows) if side == EAST or side == WEST else rows
-    # Byte 0 is for nothing: from the far side the last row comes to byte 1, from the near side the first one does.
+    # Byte 0 stays empty: from the far side the last row moves to byte 1, from the near side the first row does.
     seen = reverse_bytes(seen) if side == EAST or side == SOUTH else seen << 8
     seen |= seen << 8
     seen |= seen << 16
@@ -103,14 +102,14 @@ def lanes(t, piece, side, packed):
 
 
 def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
-    """Like `lanes`, for the eight orientations of a tile at once: bit 7 * orientation + lane; int64.
+    """Like `lanes`, for all eight orientations of a tile: int64, bit 7 * orientation + lane.
 
     Args:
         low: int8, read as (.., 5, 8).
-        high: the same.
+        high: int8, read as (.., 5, 8).
         lanes_within: int8, read as (.., 8).
-        row: which of them.
-        packed: the board.
+        row: index into the first axis of these arrays.
+        packed: the board as `profile` packs it.
     """
     low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
     found = 0
@@ -170,7 +169,7 @@ slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides
 
 @kernel
 def slides(t, kind, side, packed):
-    """Where a tile can be pushed in from a side: orientations and lanes as a set, bit = 7 * orientation + lane."""
+    """Legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
     return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
 
 
@@ -182,13 +181,13 @@ def fits(t, kind, side, built):
 
 @kernel
 def fits_in(t, kind, side, packed):
-    """Like `fits`, for a board that is packed already."""
+    """Like `fits`, for a board packed by `profile`."""
     return slides(t, kind, side, packed) != 0
 
 
 @kernel
 def corner_at(t, piece, side, lane, depth):
-    """Return the cell of the north-west corner of the bounding box of a tile that was pushed in `depth` cells deep."""
+    """Return the cell of the north-west corner of the bounding box of a tile pushed in `depth` cells deep."""
     length = np.int64(t.width[piece, (side + 1) % 4])
     if side == NORTH:
         return 7 * depth + lane
@@ -201,7 +200,7 @@ def corner_at(t, piece, side, lane, depth):
 
 @kernel
 def rest(t, piece, side, lane, built):
-    """Return the cell of the north-west corner of the bounding box where a legal slide ends."""
+    """Return the cell of the north-west corner of the bounding box after a legal slide."""
     packed = profile(built, side)
     depth = np.int64(7)
     for j in range(t.width[piece, side]):
@@ -215,5 +214,5 @@ def rest(t, piece, side, lane, built):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Cells of a tile: its orientation, moved to where its bounding box lies."""
+    """Cells of a tile in this orientation, with its bounding box at `corner`."""
     return (np.int64(t.roofs_mask[piece]) << np.int64(corner)) & BOARD

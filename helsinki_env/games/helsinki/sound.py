@@ -1,9 +1,9 @@
-"""Whether records that come from outside can be played: what kernels take for granted is looked at here.
+"""Validate external game records before kernels use them.
 
-Compiled rules index arrays by what they read in a record, and a search plays until a game is over. So a record is
-taken over only if every field is within its range, the fields fit together and some decision is legal. Whatever a game
-comes to by legal decisions passes, and what passes can be played to its end. (`helsinki_env.position` asks more of what
-somebody has written: that a turn can have come to this.)
+Compiled rules index arrays with record values without bounds checks, and a search plays until a game is over. A record
+is valid only if every field is in range, the fields are consistent and some action is legal. Legal play preserves
+validity, and a valid game can be played to its end. (`helsinki_env.position` also checks that a turn can have led to a
+position.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from helsinki_env.engine.arrays import records
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, fail_field
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.helsinki import limits  # noqa: F401  # states the ranges of fields
+from helsinki_env.games.helsinki import limits  # noqa: F401  # registers the ranges of fields
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
 from helsinki_env.games.helsinki.coats import usable_actions
@@ -40,7 +40,7 @@ __all__ = ["check"]
 
 _BOX = 8  # coats of arms
 
-#: What may be wrong with fields that are all in range: the field to name, and what is expected of it.
+#: Possible inconsistencies between fields that are all in range: the field to name and its expected value.
 _FAULTS = (
     ("seat", "a seat that is played"),
     ("token", "spaces, or -1 for every seat in phase START"),
@@ -86,10 +86,11 @@ def check(states: States, config: GameConfig) -> None:
 
     Args:
         states: records, (B,), of the layout that goes with the components.
-        config: a configuration with the component file of the games; players and covered actions are their own.
+        config: a configuration with the component file of the games; the records define players and covered board
+            actions.
 
     Raises:
-        ValueError: naming the first game and field that cannot be, the value found and what is expected.
+        ValueError: naming the first invalid game and field, the value found and the value expected.
     """
     states = records("states", states, game_dtype(config.loaded.types))
     check_ranges(states, config.tables[0])
@@ -100,14 +101,14 @@ def check(states: States, config: GameConfig) -> None:
         fail_field(b, name, states[b][name], expected)
 
 
-# Fields that go together
+# Consistency between fields
 
 
 @kernel
 def first_fault(tables, states, count, mask):
-    """Return the first game whose fields do not fit together and what is wrong with it, or `_SOUND`.
+    """Return the first game with inconsistent fields and its inconsistency, or `_SOUND`.
 
-    Every field is in range. `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
+    Every field must be in range. `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
     """
     t = tables[0]
     for b in range(len(states)):
@@ -144,7 +145,7 @@ def _fault(t, g, count, mask):
 
 @kernel
 def _boards(t, g, count):
-    """Tiles lie on the board and apart from each other, coats and superstructures lie where they may."""
+    """Check that tiles lie on the board without overlap, and that coats and superstructures lie on legal cells."""
     for kind in range(20):
         count[kind] = g.supply[kind]
     for seat in range(g.players):
@@ -186,7 +187,7 @@ def _board(t, g, seat, count):
 
 @kernel
 def _cards(t, g, count):
-    """Every card of the deck is somewhere: pile, discards, display, hands, in front of the player who builds."""
+    """Check that the pile, discards, display, hands and cards being played add up to the deck."""
     for card in range(t.types):
         count[card] = g.discard[card]
         for seat in range(SEATS):
@@ -213,7 +214,7 @@ def _cards(t, g, count):
 
 @kernel
 def _decision(t, g):
-    """What the decision in progress needs is there, and nothing of another one."""
+    """Check that exactly the fields of the pending action are set."""
     phase = g.phase
     building = phase in (PHASE_PAY, PHASE_PLACE)
     if g.move and (phase != PHASE_MOVE or g.move not in (t.strengths[MOVE_1_TO_6], t.strengths[MOVE_1_TO_5])):
@@ -245,7 +246,7 @@ def _decision(t, g):
 
 @kernel
 def _building(t, g):
-    """PAY and PLACE: the tile is there and can be paid and placed."""
+    """PAY and PLACE: check that the tile is in supply and can be paid and placed."""
     kind = np.int64(t.kind[g.card])
     if g.supply[kind] == 0:
         return _NO_TILE

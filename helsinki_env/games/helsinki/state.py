@@ -1,12 +1,12 @@
-"""GAME: the one dtype. A game is one flat record; a batch is an array of them.
+"""GAME: the record dtype. A game is one flat record; a batch is an array of records.
 
-`states["hand"]` is the column of a batch, `states[b]` the one game that a rule sees. The record is complete
-(its random word included) and minimal: no mask, no cached score. It always has four seats; those beyond the
-number of players stay blank. -1 means "none" throughout, and 0 nothing.
+`states["hand"]` is a column of a batch, and `states[b]` is the single game that a kernel receives. The record is
+complete (it includes the random key) and minimal: no mask, no cached score. It always has four seats; unused seats stay
+blank. -1 means "none" and 0 means "nothing" in all fields.
 
-The record is 1,024 bytes with 51 card types (those of the box). A component file with fewer types gets one with more
-padding, one with more types the wide layout. They differ in nothing else; but the type of a record says so whether
-kernels that are made for exactly 51 types may be used, and only what is used is compiled.
+The record has 1,024 bytes with the default 51 card types. A component file with fewer types uses a layout with more
+padding, one with more types the wide layout. The layouts differ in nothing else. The dtype lets kernels specialized for
+exactly 51 types be selected, and only kernels in use are compiled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 SEATS = 4
-#: Most pavilion tiles that a board can hold (component files that allow more are refused).
+#: Most pavilion tiles that fit on a board (component files that allow more are rejected).
 TILES = 22
 DECK = 100
 PAID = 7
@@ -47,19 +47,20 @@ def game_dtype(types: int) -> np.dtype[Any]:
 
     Fields (shapes in brackets; cell sets are int64 with bit `7 * row + column`):
 
-    - chance uint64: the random word. built, wild, superstructures int64 [4]: cell sets per seat; `built` holds
-      pavilion tiles, wild tiles and the statue.
-    - used, denied int16 [4], covered int16: action sets, bit = action. round_number, points int16: points made in play.
-    - hand, known [4, types]: cards held, and those of them that everybody saw being taken.
-    - discard, reshuffled [types]: the discard pile; a reshuffled draw pile less what all have seen leave it.
+    - chance uint64: the random key. built, wild, superstructures int64 [4]: cell sets per seat; `built` holds pavilion
+      tiles, wild tiles and the statue.
+    - used, denied int16 [4], covered int16: sets of board actions, bit = id. round_number, points int16: points made in
+      play.
+    - hand, known [4, types]: cards held, and those of them taken in view of all players.
+    - discard, reshuffled [types]: the discard pile; a reshuffled draw pile less the cards that visibly left it.
     - pile [100], pile_size: the draw pile, next card last. display [8]: card type per slot.
-    - tile_piece uint8, tile_cell [4, 22], tile_count [4]: pavilion tiles in the order built: 8 * kind +
-      orientation, and the cell of the north-west corner of the tile's bounding box.
-    - supply [20]: pavilion tiles left, kind = 4 * colour + roofs - 2. wild_supply, superstructure_supply.
+    - tile_piece uint8, tile_cell [4, 22], tile_count [4]: pavilion tiles in the order built: 8 * kind + orientation,
+      and the cell of the north-west corner of the tile's bounding box.
+    - supply [20]: pavilion tiles left, kind = 4 * color + roofs - 2. wild_supply, superstructure_supply.
     - coats uint8 [4]: coats still on the board, bit = index in the component file. meadow [4], token [4].
     - bonus [4]: index of the bonus card taken, bonus_cards: set of those left. limit_lifted [4].
-    - unseen [4, 3]: cards that a seat drew from a reshuffled pile without the others seeing them.
-    - players, seat, phase, last_round, done, dry_roads; then the decision in progress (see `position`).
+    - unseen [4, 3]: cards that a seat drew face down from a reshuffled pile.
+    - players, seat, phase, last_round, done, dry_roads; then the pending action (see `position`).
     """
     return GAME if types == NARROW else LAYOUTS[1] if types < NARROW else LAYOUTS[2]
 
@@ -101,19 +102,19 @@ def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
         ("last_round", np.int8),
         ("done", np.int8),
         ("dry_roads", np.int8),
-        # the decision in progress
-        ("move", np.int8),  # the most spaces once move_1_to_6 or move_1_to_5 is paid
+        # the pending action
+        ("move", np.int8),  # maximum number of spaces after move_1_to_6 or move_1_to_5
         ("drew", np.int8),
         ("has_built", np.int8),
         ("only_build", np.int8),
         ("card", np.int8),  # card being built
         ("to_pay", np.int8),
-        ("substitute", np.int8),  # any_card_as_wild: the card of another colour is due
+        ("substitute", np.int8),  # any_card_as_wild: a card of another color is due
         ("paid", np.int8, (PAID,)),
         ("paid_count", np.int8),
         ("any_side", np.int8),
-        ("action", np.int8),  # the action of the action board being carried out
-        ("resume", np.int8),  # phase to go back to
+        ("action", np.int8),  # board action in progress
+        ("resume", np.int8),  # phase to return to
         ("wilds_left", np.int8),
         ("lifted", np.int8),
         ("roofs_left", np.int8),
@@ -122,7 +123,7 @@ def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
         ("lifted_now", np.int8),
         ("turn_over", np.int8),
     ]
-    # As the fields stand, each lies where its type wants it. Only a type that says so is read without care for that.
+    # Fields are naturally aligned in this order. NumPy and Numba use aligned access only if the dtype says so.
     used = np.dtype(fields).itemsize
     size = -used % 64 + more
     if size:
@@ -130,12 +131,12 @@ def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-# One object for each: Numba takes ten times as long to recognise one that is merely equal.
+# Reuse these dtype objects: Numba takes ten times as long to recognize an equal but distinct one.
 GAME = _layout(NARROW)
 LAYOUTS = (GAME, _layout(NARROW, more=64), _layout(WIDE))
-"""The types of records: with 51 card types, with fewer, with more."""
+"""Record dtypes: with 51 card types, with fewer, with more."""
 
-#: Fields that are -1 when there is nothing in them.
+#: Fields that use -1 for "none".
 NONE_FIELDS = ("token", "bonus", "card", "action", "lifted", "last_roof", "last_discard", "display", "unseen")
 
 

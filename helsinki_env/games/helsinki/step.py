@@ -1,9 +1,9 @@
-"""The rules of Helsinki as the engine calls them (`helsinki_env.engine.contract`), for all layouts of the record."""
+"""The rules of Helsinki as the engine calls them (`helsinki_env.engine.contract`), for all record layouts."""
 
 from __future__ import annotations
 
 from helsinki_env.engine import contract
-from helsinki_env.games.helsinki import at_once, observe  # noqa: F401  # they state rules, too
+from helsinki_env.games.helsinki import at_once, observe  # noqa: F401  # registers kernels
 from helsinki_env.games.helsinki.deal import deal, set_up
 from helsinki_env.games.helsinki.legal import mark_legal
 from helsinki_env.games.helsinki.score import place_of, score

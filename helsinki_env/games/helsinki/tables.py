@@ -1,6 +1,6 @@
-"""A component file as arrays: everything that a kernel looks up, in one record that is passed along as `t`.
+"""Lookup tables of a component file: all data that kernels read, in one record passed as `t`.
 
-Kernels never see a component file, so a corrected one needs neither new code nor a new compilation.
+Kernels never read component files, so a corrected file needs no code change and no recompilation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLES = np.dtype(
         np.record,
         np.dtype(
             [
-                ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation at the north-west corner
+                ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation placed in the north-west corner
                 ("coat_cells", np.int64, (8,)),  # each as a set
                 ("coat_sets", np.int64, (256,)),  # cells of a set of coats
                 ("all_coats", np.int64),
@@ -41,32 +41,32 @@ TABLES = np.dtype(
                 ("points_line", np.int64),
                 ("bonus_cards", np.int64, (4,)),
                 ("coat_cell", np.int16, (8,)),  # as a cell
-                ("kind_of", np.int8, (_MOST_IDS,)),  # kind of decision of an id
-                ("colour", np.int16, (WIDE,)),  # of a card type; -1 for the wild card
+                ("kind_of", np.int8, (_MOST_IDS,)),  # kind of an action id
+                ("colour", np.int16, (WIDE,)),  # color of a card type; -1 for the wild card
                 ("number", np.int16, (WIDE,)),
-                ("kind", np.int16, (WIDE,)),  # 4 * colour + roofs - 2 of the tile that it shows
+                ("kind", np.int16, (WIDE,)),  # 4 * color + roofs - 2 of the tile that it shows
                 ("shows", np.int16, (WIDE,)),  # superstructures
                 ("orientations", np.int16, (20,)),
-                ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, the first repeated
+                ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, padded with the first
                 ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
-                ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which it lies within the board
+                ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which the tile lies within the board
                 ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
                 ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
-                # the same three of all orientations of a tile side by side, as `shapes.slides` reads them
+                # the same three arrays for all orientations of a tile side by side, as `shapes.slides` reads them
                 ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("lanes_of_kind", np.int8, (20, 4, 8)),
-                ("up_to", np.int64, (5, 9)),  # card types of a colour that need so many cards at most; up to 51 types
+                ("up_to", np.int64, (5, 9)),  # card types of a color that cost at most this many cards; up to 51 types
                 ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
                 ("deck", np.int8, (5, WIDE)),  # by number of players
                 ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
                 ("wild_tiles", np.int8),
                 ("superstructures", np.int8),
                 ("supply", np.int8, (20,)),
-                ("costs", np.int64, (15,)),  # coats of arms that an action costs
-                ("strengths", np.int64, (15,)),  # how strong it is; 0 where that is no number
-                ("affordable", np.int64, (9,)),  # set of actions that so many coats pay for
-                ("saved", np.int64, (9, 4)),  # cards that so many coats save a build, by means (`_fill_actions`)
+                ("costs", np.int64, (15,)),  # coats of arms that a board action costs
+                ("strengths", np.int64, (15,)),  # strength of a board action; 0 if it has none
+                ("affordable", np.int64, (9,)),  # board actions affordable with this number of coats
+                ("saved", np.int64, (9, 4)),  # cards saved by this number of coats, by means (`_fill_actions`)
             ],
             align=True,
         ),
@@ -76,7 +76,7 @@ TABLES = np.dtype(
 
 @lru_cache(maxsize=32)
 def build_tables(components: Components) -> npt.NDArray[Any]:
-    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its only record."""
+    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its single record."""
     array = np.zeros(1, TABLES)
     t = array[0]
     actions = ActionTable(components.types)
@@ -128,7 +128,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
 
 
 def _fill_actions(t: Any, components: Components) -> None:
-    """What coats of arms can buy, by their number."""
+    """Fill in the effects of coats of arms, by number of coats."""
     t.costs[:] = components.costs
     t.strengths[:] = components.strengths
     saving = (ONE_CARD_FEWER, components.strengths[ONE_CARD_FEWER]), (ANY_CARD_AS_WILD, 1)
@@ -150,6 +150,6 @@ def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
         t.lanes[piece, side] = (1 << (8 - len(fronts))) - 1
         for j, front in enumerate(fronts):
             t.low[piece, side, j] = 8 * (front + 1)
-            # Lanes in which the tile reaches further than here must be stopped that much earlier.
+            # A lane in which the tile reaches further must be stopped earlier by the difference.
             short = length - 1 - front
             t.high[piece, side, j] = 8 * min(7, 8 - short)

@@ -1,4 +1,4 @@
-"""What players of Helsinki can do now, in words, and where on the drawn table it is clicked."""
+"""Legal actions of Helsinki as text, with their click targets in the drawing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_RO
 __all__ = ["selection", "touches"]
 
 _SIZE = 7
-#: How each kind is said as an imperative and in the past; what follows is the same for both.
+#: Verb of each kind, imperative and past tense; the object is the same for both.
 _VERBS = {
     a.KIND_START: ("Start on", "started on"),
     a.KIND_MOVE: ("Move", "moved"),
@@ -40,14 +40,14 @@ _VERBS = {
 
 
 def touches(game: Game, seat: int) -> list[Touch]:
-    """Return a touch for each legal decision of a seat, by id; none if another seat is to move.
+    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
-        game: the game; of what is hidden from the seat nothing is looked at.
-        seat: who looks.
+        game: the game; information hidden from the seat is not read.
+        seat: the viewing seat.
 
     Raises:
-        ValueError: if there is no such seat.
+        ValueError: if the seat does not exist.
     """
     if game.done or game.checked_seat(seat) != game.seat:
         return []
@@ -55,14 +55,14 @@ def touches(game: Game, seat: int) -> list[Touch]:
 
 
 def selection(game: Game, seat: int) -> Selection | None:
-    """Return the cards or roofs in a row that a seat may choose in any order now; None if there is no such choice.
+    """Return the cards or roofs that a seat may now select in any order, or None if there is nothing to select.
 
     Args:
-        game: the game; of what is hidden from the seat nothing is looked at.
-        seat: who looks.
+        game: the game; information hidden from the seat is not read.
+        seat: the viewing seat.
 
     Raises:
-        ValueError: if there is no such seat.
+        ValueError: if the seat does not exist.
     """
     if game.done or game.checked_seat(seat) != game.seat:
         return None
@@ -78,7 +78,7 @@ def selection(game: Game, seat: int) -> Selection | None:
             others = [card for card in range(wild) if card not in own]
             return _selected(game, a.KIND_PAY, (1, others), (int(g.to_pay) - 1, own))
         paid = int(g.paid[g.paid_count - 1]) if g.paid_count else -1
-        floor = paid if paid in own else 0  # the substitute stands outside the order
+        floor = paid if paid in own else 0  # the substitute is exempt from the order
         return _selected(game, a.KIND_PAY, (int(g.to_pay), [card for card in own if card >= floor]))
     if g.phase == PHASE_ROOF and g.lifted < 0:
         last = int(g.tile_count[seat]) - 1
@@ -90,12 +90,12 @@ def selection(game: Game, seat: int) -> Selection | None:
 
 
 def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Selection | None:
-    """Return the selection of so many arguments from each part; None if it is of one action or cannot be completed."""
+    """Return a selection of `count` arguments from each part, or None for a single action or too few items."""
     hand, items = game.state.hand[game.seat], []
     for part, (count, arguments) in enumerate(parts):
         held = [(one, 1 if kind == a.KIND_ROOF else int(hand[one])) for one in arguments]
         if sum(most for _, most in held) < count:
-            return None  # an action of the action board must come first
+            return None  # a board action must come first
         items += [
             Item(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
             for one, most in held
@@ -114,7 +114,7 @@ def _touch(game: Game, action: int) -> Touch:
 
 
 def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return what a decision other than PLACE does, and the fields that say where."""
+    """Return the text of an action other than PLACE, and its location fields."""
     components, seat, token = game.config.loaded, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
         return f"space {argument}", {"at": (f"space {argument}",)}
@@ -137,16 +137,16 @@ def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
 
 
 def _card(components: Components, card: int) -> str:
-    """Name a card with its article: ``a green 3 (3 roofs, 1 superstructure)``."""
+    """Return a card's name with its article: ``a green 3 (3 roofs, 1 superstructure)``."""
     if card == components.wild_type:
         return "a wild card"
     facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
-    name, _, twin = card_name(card, components).partition("#")  # the same facts on two variants are told apart
+    name, _, twin = card_name(card, components).partition("#")  # a suffix distinguishes variants with identical facts
     return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
 
 
 def _pavilion(components: Components, card: int) -> str:
-    """Say what is built by a card: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
+    """Return the text for a build: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
     number, roofs = components.card_number(card), components.card_roofs(card)
     cost = f"a {COLOURS[components.card_colour(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
     _, _, twin = card_name(card, components).partition("#")
@@ -159,7 +159,7 @@ def _superstructures(components: Components, card: int) -> list[str]:
 
 
 def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return what a PLACE does, and the fields that say where the tile passes and lies."""
+    """Return the text of a PLACE, and the fields for the tile's path and final cells."""
     t, g = game.config.tables[0], game.state
     side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)
     turn, lane = divmod(turned, a.LANES)
@@ -182,7 +182,7 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
 
 
 def _passed(cells: list[int], side: int) -> list[int]:
-    """Return the cells, beside its own, over which a tile came to where it lies."""
+    """Return the cells that a tile passed on its way, without its final cells."""
     row_step, column_step = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
     seen = set()
     for cell in cells:

@@ -1,4 +1,4 @@
-"""The course of a turn (rules page, sections 3 and 5): what each decision does, and how turn and game end."""
+"""The turn structure (rules page, sections 3 and 5): effects of each action, end of turn and end of game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_END, PHASE_MA
 
 @kernel
 def move(g, steps):
-    """Section 3, MOVE: clockwise; then MAIN."""
+    """Section 3, MOVE: move clockwise, then enter MAIN."""
     seat = g.seat
     g.token[seat] = (np.int64(g.token[seat]) + steps) % 8
     g.move = 0
@@ -25,7 +25,7 @@ def move(g, steps):
 
 @kernel
 def after_drawing(t, g):
-    """Section 3, Hand limit: checked after drawing, unless it is lifted."""
+    """Section 3, Hand limit: check the limit after drawing, unless it is lifted."""
     if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
         g.phase = PHASE_DISCARD
         g.last_discard = -1
@@ -35,7 +35,7 @@ def after_drawing(t, g):
 
 @kernel
 def discard(t, g, card):
-    """Section 3, Hand limit: one card less, until the limit is kept."""
+    """Section 3, Hand limit: discard one card; repeat until the limit holds."""
     show(g, g.seat, card)
     g.discard[card] += 1
     g.last_discard = card
@@ -50,7 +50,7 @@ def discard(t, g, card):
 
 @kernel
 def end(t, g):
-    """Section 3, END: a limit that was lifted for this turn ends with it; more than seven cards are discarded first."""
+    """Section 3, END: a limit lifted for this turn applies again; cards above it are discarded first."""
     seat = g.seat
     if g.limit_lifted[seat] and not g.lifted_now:
         g.limit_lifted[seat] = 0
@@ -64,7 +64,7 @@ def end(t, g):
 
 @kernel
 def pass_turn(g):
-    """Sections 3 and 5: the next player's turn; after the last player of the last round the game is over."""
+    """Sections 3 and 5: pass the turn; the game ends after the last player of the last round."""
     end_turn_fields(g)
     if g.seat + 1 < g.players:
         g.seat += 1
@@ -72,7 +72,7 @@ def pass_turn(g):
     elif g.last_round:
         g.done = 1
         g.phase = PHASE_END
-        g.reshuffled[:] = 0  # nothing is pending any more
+        g.reshuffled[:] = 0  # clear the fields of the turn in progress
         g.unseen[:] = -1
     else:
         g.seat = 0
@@ -82,7 +82,7 @@ def pass_turn(g):
 
 @kernel
 def apply(t, g, action):
-    """Carry out a legal decision. END is taken here whenever nothing else is legal."""
+    """Apply a legal action, and END after it if END is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_MOVE:

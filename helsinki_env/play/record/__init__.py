@@ -1,19 +1,19 @@
-"""A game as data: what was dealt, who played, what was decided and how it ended. One game is one line of JSON.
+"""Game records: deal, players, actions and result. A game is one line of JSON.
 
-A record replays exactly: the deck comes from the seed, everything else from the decisions, which are ids of the action
-table. It is of any game that is known (`helsinki_env.engine.spec`). The keys of a line:
+A record replays exactly: the deal follows from the seed, everything else from the actions, which are ids of the action
+table. Records exist for every known game (`helsinki_env.engine.spec`). The keys of a line:
 
 ============  ==========================================================================================
-(a game)      which game it is, by its name in small letters; the value is the version of its environment
+(a game)      name of the game in lower case; the value is the version of its environment
 config        the configuration, as its `to_dict` writes it
-config_digest its `digest`: the configuration again, the component file by its content
-seed, stream  which deck was dealt, as for `Game`
-episode       the how-manyth game of that stream, as a batch environment counts them; 0 in most cases
-players       who sat in each seat, by name
+config_digest its `digest`: includes the contents of the component file
+seed, stream  identify the deal, as for `Game`
+episode       index of the game in that stream, as a batch environment counts them; 0 in most cases
+players       name of the player in each seat
 decisions     ids of the action table, in order
-scores        points of each seat; null if the game was not played to its end
-ranking       seats, best first; null likewise. Not in games whose places may be shared
-places        instead of it there: how many seats did better than each, [0, 0, 2] for two winners of three
+scores        points of each seat; null if the game is unfinished
+ranking       seats, best first; null if unfinished. Not in games with shared ranks
+places        replaces ranking there: number of seats that did better, [0, 0, 2] for two winners of three
 digest        16 hexadecimal digits over everything else
 ============  ==========================================================================================
 
@@ -27,8 +27,8 @@ digest        16 hexadecimal digits over everything else
     >>> replay(Record.from_json(record.to_json())) == game
     True
 
-Files hold one record a line (JSON Lines). They are written under a temporary name and renamed, so a file that exists is
-whole, and a run that breaks off leaves what was there before.
+Files hold one record per line (JSON Lines). They are written under a temporary name and renamed, so an existing file is
+always complete, and an interrupted run leaves the previous file unchanged.
 """
 
 from __future__ import annotations

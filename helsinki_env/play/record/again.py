@@ -1,4 +1,4 @@
-"""The game of a record, played again: every decision has to be legal, and the result that of the record."""
+"""Replay records: every action must be legal, and the result must be that of the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from helsinki_env.play.record.lines import Record, RecordError, ranked
 
 
 def deal(record: Record) -> Any:
-    """Return the game of a record before its first decision, of the class that its game has (`BoardGame`)."""
+    """Return the game of a record before its first action, an instance of its game's class (`BoardGame`)."""
     game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
         word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
@@ -27,12 +27,12 @@ def deal(record: Record) -> Any:
 
 
 def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
-    """Yield the game before each decision together with that decision, and last the game at the end with None.
+    """Yield the game before each action together with that action, and finally the game at the end with None.
 
-    Every game is a copy of its own.
+    Every game is a separate copy.
 
     Raises:
-        RecordError: if a decision is not legal, or the result is not that of the record.
+        RecordError: if an action is illegal, or the result differs from that of the record.
     """
     game = deal(record)
     for i, action in enumerate(record.decisions):
@@ -44,7 +44,7 @@ def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
 
 @kernel
 def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
-    """Take the decisions, int64 (n,), in the only game of `states`; return the index of the first illegal one, or n."""
+    """Apply the actions, int64 (n,), to the only game of `states`; return the index of the first illegal one, or n."""
     g = states[0]
     for i in range(len(decisions)):
         write_mask(t, g, mask)
@@ -55,10 +55,10 @@ def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
 
 
 def replay(record: Record) -> Any:
-    """Return the game at the end of a record, as `deal` does.
+    """Return the game at the end of a record, of the same class as `deal` returns.
 
     Raises:
-        RecordError: if a decision is not legal, or the result is not that of the record.
+        RecordError: if an action is illegal, or the result differs from that of the record.
     """
     game = deal(record)
     decisions = np.array(record.decisions, np.int64)

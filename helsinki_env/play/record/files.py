@@ -1,4 +1,4 @@
-"""Files of records, one a line: read one after the other, written whole or not at all."""
+"""Files of records, one per line: sequential reading and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from helsinki_env.files import held, remove_leftovers, replaced_by, replacing
 from helsinki_env.play.record.lines import Record, RecordError
 
 MOST_LINE = 2**20
-"""Characters of a record; a long game takes a few thousand."""
+"""Maximum number of characters in a record; a long game takes a few thousand."""
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a file, one line each; blank lines are skipped.
+    """Yield the records of a file, one per line; blank lines are skipped.
 
     Raises:
-        RecordError: if there is no such file, or for a record that cannot be used: file, line, key, value, what is
-            expected and what to do.
+        RecordError: if the file does not exist or a record is invalid; names file, line, key, value found, value
+            expected and the remedy.
     """
     path = Path(path)
     try:
@@ -43,7 +43,7 @@ def read_records(path: str | Path) -> Iterator[Record]:
         raise
     except UnicodeDecodeError:
         raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
-    except (OSError, ValueError) as problem:  # of the latter kind: a name that no file can have
+    except (OSError, ValueError) as problem:  # ValueError: an invalid file name
         reason = getattr(problem, "strerror", None) or problem
         raise RecordError(
             f"{brief(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
@@ -51,16 +51,15 @@ def read_records(path: str | Path) -> Iterator[Record]:
 
 
 def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
-    """Write records to a file, one line each, all or none; return how many.
+    """Write records to a file, one per line, all or none; return their number.
 
     Args:
-        path: the file; its folder is made if it is missing.
-        records: what to write.
-        append: keep what the file holds and write after it; otherwise it is replaced.
+        path: the file; its folder is created if it does not exist.
+        records: the records.
+        append: retain the contents of the file and write after them; otherwise they are replaced.
 
     Raises:
-        RecordError: if the file cannot be written, another process is writing to it, or what it holds ends within a
-            line.
+        RecordError: if the file cannot be written, another process is writing to it, or its contents end within a line.
     """
     count = 0
     with RecordWriter(path, append=append) as writer:
@@ -70,12 +69,12 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
     return count
 
 
-class _Discarded(Exception):  # noqa: N818  # nothing went wrong
-    """What has been written is not wanted any more."""
+class _Discarded(Exception):  # noqa: N818  # not an error
+    """The written records are to be discarded."""
 
 
 class RecordWriter:
-    """Writes records one after the other; the file appears, whole, when the block ends without an error.
+    """Writes records one by one; the complete file appears when the block ends without an error.
 
     A file has one writer at a time. Other arguments and errors: see `write_records`.
 
@@ -83,7 +82,7 @@ class RecordWriter:
             writer.write(record)
 
     Args:
-        follow: if the path is a symbolic link, replace the file that it leads to; otherwise the link itself.
+        follow: if the path is a symbolic link, replace its target instead of the link.
     """
 
     def __init__(self, path: str | Path, *, append: bool = False, follow: bool = True) -> None:
@@ -124,20 +123,20 @@ class RecordWriter:
         self._file.write(record.to_json().encode() + b"\n")
 
     def copy(self, lines: Iterable[bytes]) -> None:
-        """Write records that are lines already."""
+        """Write records that are already lines."""
         self._file.writelines(lines)
 
     def finish(self) -> None:
-        """Put the file in its place now; nothing can be written any more, and nothing undoes it."""
+        """Save the file now; this is final, and nothing can be written afterwards."""
         self._stack.close()
 
     def discard(self) -> None:
-        """Leave what was there before; nothing can be written any more."""
+        """Leave the previous file unchanged; nothing can be written afterwards."""
         with suppress(_Discarded), self._stack:
             raise _Discarded
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put the file in its place, or remove it if something went wrong."""
+        """Save the file, or remove the temporary file after an error."""
         self._stack.__exit__(kind, error, trace)

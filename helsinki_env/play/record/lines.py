@@ -1,4 +1,4 @@
-"""A record as checked values, and as one line of JSON."""
+"""A record as validated values, and as one line of JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from helsinki_env.data import Entry, UserError, brief, parse_json, shown
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
 
-#: The keys between what says which game it is and the result.
+#: The keys between the game's name and the result.
 _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
 
 
 class RecordError(UserError):
-    """A record that cannot be used. The message names key, value found, what is expected and what to do about it.
+    """Raised if a record is invalid. The message names the key, the value found, the value expected and the remedy.
 
-    For records from a file it begins with the file's name and the line.
+    For records from a file, it begins with the file's name and the line.
     """
 
 
@@ -29,19 +29,19 @@ class Record:
     """A game as data; see the package for the keys.
 
     Attributes:
-        config: what was played, a configuration of any game.
-        seed: which deck was dealt, 0 to 2^64 - 1.
+        config: configuration of any game.
+        seed: seed of the deal, 0 to 2^64 - 1.
         players: a name for each seat.
         decisions: ids of the action table.
-        scores: points of each seat, or None if the game was not played to its end.
-        ranking: seats, best first, or None likewise, and in games whose places may be shared.
+        scores: points of each seat, or None if the game is unfinished.
+        ranking: seats, best first, or None if the game is unfinished or has shared ranks.
         stream: see `Game`.
-        episode: the how-manyth game of the stream.
-        places: how many seats did better than each, or None if the game was not played to its end. It says the same as
-            the ranking where there is one: either may be given there, and the other follows.
+        episode: index of the game in the stream.
+        places: number of seats that did better than each, or None if the game is unfinished. Equivalent to the ranking
+            if there is one: either may be given, and the other follows.
 
     Raises:
-        RecordError: for values that no record can have. Whether the decisions are legal only `replay` can say.
+        RecordError: if a value is invalid. Only `replay` checks whether the actions are legal.
     """
 
     config: Any
@@ -55,7 +55,7 @@ class Record:
     places: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate every value."""
         try:
             spec = self.spec
         except ValueError as problem:
@@ -81,7 +81,7 @@ class Record:
 
     @property
     def spec(self) -> GameSpec:
-        """Which game was played."""
+        """The game of the record."""
         return spec_of(self.config)
 
     def _places(self, spec: GameSpec) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ class Record:
         return places
 
     def _ranking(self) -> tuple[int, ...]:
-        """Return the seats in the order of their places, and keep the places that go with it."""
+        """Return the seats in the order of their ranks, and store the ranks that follow from it."""
         if self.ranking is None:
             return tuple(ranked(self.places or ()))
         seats = range(self.config.num_players)
@@ -117,7 +117,7 @@ class Record:
         decisions = self._entry("decisions")
         found = decisions.value
         if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
-            return tuple(found)  # the quick look
+            return tuple(found)  # the fast path
         return tuple(action.integer(0, most) for action in decisions.entries("ids of the action table"))
 
     @classmethod
@@ -131,15 +131,15 @@ class Record:
         stream: int = 0,
         episode: int = 0,
     ) -> Record:
-        """Return the record of a game from what it was dealt with and the decisions that led to it.
+        """Return the record of a game from its seed and its actions.
 
         Args:
-            game: the game where it stands now; scores and places are taken from it if it is over.
-            seed: what it was dealt with, together with `stream` and `episode`.
+            game: the game in its current state; if it is over, the record includes its scores and ranks.
+            seed: seed of the deal, together with `stream` and `episode`.
             players: a name for each seat.
-            decisions: all decisions so far.
+            decisions: all actions so far.
             stream: see `Game`.
-            episode: the how-manyth game of the stream.
+            episode: index of the game in the stream.
         """
         return cls(
             config=game.config,
@@ -158,8 +158,8 @@ class Record:
         return self.scores is not None
 
     def _repr_html_(self) -> str | None:
-        """Show the game in a notebook, to step through; a game without drawings is shown as text."""
-        from helsinki_env.play.page import frame, page  # which import records
+        """Return the game viewer for a notebook; None, which shows text, for a game without drawings."""
+        from helsinki_env.play.page import frame, page  # it imports records
 
         return None if self.spec.render is None else frame(page(self))
 
@@ -184,7 +184,7 @@ class Record:
         return data
 
     def to_json(self) -> str:
-        """Return the record as one line of JSON, without a line end; `from_json` reads it back."""
+        """Return the record as one line of JSON, without a line end; `from_json` is the inverse."""
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
@@ -192,7 +192,7 @@ class Record:
         """Return the record that `to_dict` wrote.
 
         Raises:
-            RecordError: naming the key, what stood there, what was expected and what to do.
+            RecordError: if the data is invalid; names the key, the value found, the value expected and the remedy.
         """
         data = Entry.of(data, RecordError, "record").mapping()
         spec = _game_of(data)
@@ -218,7 +218,7 @@ class Record:
         """Return the record that `to_json` wrote.
 
         Raises:
-            RecordError: as in `from_dict`, and for text that is no JSON.
+            RecordError: as in `from_dict`, and if the text is not JSON.
         """
         try:
             data = parse_json(line, RecordError, what="record")
@@ -228,17 +228,17 @@ class Record:
 
 
 def _result_key(spec: GameSpec) -> str:
-    """Return under which key a game's records say who came first: only places can say that some are shared."""
+    """Return the key for the result in a game's records: ``places`` if ranks may be shared."""
     return "places" if spec.shared_places else "ranking"
 
 
 def ranked(places: Sequence[int]) -> list[int]:
-    """Return the seats in the order of their places."""
+    """Return the seats in the order of their ranks."""
     return sorted(range(len(places)), key=places.__getitem__)
 
 
 def _game_of(data: Entry) -> GameSpec:
-    """Return the game that a record is of, by the key that is its name."""
+    """Return the game of a record, identified by the key that is its name."""
     known = sorted(game_names())
     named = [name for name in known if data[name].given]
     if len(named) != 1:
@@ -262,7 +262,7 @@ _config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
 
 @lru_cache(maxsize=32)
 def _read_config(game: str, text: str, digest: str) -> Any:
-    """Return a configuration of a game; the records of a file have few different ones."""
+    """Return a configuration of a game, cached because the records of a file have few distinct ones."""
     config = spec_named(game).config.from_dict(parse_json(text, RecordError)["config"])
     if config.digest != digest:
         remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"

@@ -1,4 +1,4 @@
-"""Tournaments of players in the browser: small ones, played by this machine while somebody watches the ratings come."""
+"""Tournaments in the browser: small ones, played on this machine with live ratings."""
 
 from __future__ import annotations
 

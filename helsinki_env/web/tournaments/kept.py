@@ -1,4 +1,4 @@
-"""A tournament, and how it is kept: what was asked for, and every game that has ended."""
+"""Tournaments and their storage: the settings and every finished game."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from helsinki_env.web.store import Store, StoreError
 __all__ = ["LEAST_DECKS", "KeptTournaments", "NoTournamentError", "Tournament"]
 
 LEAST_DECKS = 2
-"""Decks of a tournament at least: intervals come from how much decks differ."""
+"""Minimum number of deals in a tournament, because intervals come from the variation between deals."""
 
 
 class NoTournamentError(LookupError):
-    """There is no tournament of a name, or no such game of it; the message says which was asked for."""
+    """Raised if a tournament or one of its games does not exist; the message names the one requested."""
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What a tournament plays; its games follow from that, and are those of `helsinki arena` with the same seed.
+    """The settings of a tournament; its games are those of `helsinki arena` with the same seed.
 
     Attributes:
-        name: of its page.
-        title: what the pages call it; may be empty.
-        made: when, in seconds since 1970.
-        config: what is played, for S seats.
+        name: identifier, part of the address of its page.
+        title: displayed title; may be empty.
+        made: creation time, in seconds since 1970.
+        config: game configuration for S seats.
         players: names, each once.
-        decks: how many every line-up plays, each once for each rotation of the seats.
-        seed: of decks and players.
-        options: labels of what was chosen of the game's configuration.
+        decks: number of deals for every line-up, each played once for each rotation of the seats.
+        seed: seed of deals and players.
+        options: labels of the chosen configuration options.
     """
 
     name: str
@@ -56,11 +56,11 @@ class Tournament:
 
     @property
     def games(self) -> int:
-        """How many there are."""
+        """The number of games."""
         return self.plan.games
 
     def decks_done(self, numbers: Sequence[int]) -> list[int]:
-        """Return how many decks every line-up has played, from the numbers of all games that have ended."""
+        """Return the number of deals that each line-up has finished, given the numbers of all finished games."""
         (table,) = self.plan.tables
         done = [0] * len(table.lineups)
         for number in numbers:
@@ -68,7 +68,7 @@ class Tournament:
         return [games // table.seats for games in done]
 
     def numbers(self, chunk: Chunk) -> list[int]:
-        """Return the numbers of a chunk's games: deck by deck, line-up by line-up, seats moving round."""
+        """Return the game numbers of a work unit: deal by deal, line-up by line-up, with rotating seats."""
         (table,) = self.plan.tables
         return [
             (deck * len(table.lineups) + chunk.lineup) * table.seats + turn
@@ -78,7 +78,7 @@ class Tournament:
 
 
 class KeptTournaments:
-    """The tournaments of a database, and their games as lines (`helsinki_env.play.record`).
+    """The tournaments in a database, with their game records as lines (`helsinki_env.play.record`).
 
     Args:
         store: the database.
@@ -86,15 +86,15 @@ class KeptTournaments:
 
     def __init__(self, store: Store) -> None:
         self._store, self._rows = store, store.rows
-        #: What never changes, and takes long to read.
+        #: Cache of settings, which never change and take long to read.
         self._loaded: dict[str, Tournament] = {}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of tournaments."""
         return int(self._rows.execute("SELECT count(*) FROM tournaments").fetchone()[0])
 
     def add(self, tournament: Tournament) -> None:
-        """Keep a new one."""
+        """Save a new tournament."""
         settings = {
             "config": config_to_dict(tournament.config),
             "players": list(tournament.players),
@@ -109,11 +109,11 @@ class KeptTournaments:
             )
 
     def names(self, first: int = 0, most: int = -1) -> list[str]:
-        """Return their names, the newest first.
+        """Return the names of the tournaments, newest first.
 
         Args:
-            first: how many are left out before.
-            most: how many are returned at most; -1: all.
+            first: number of tournaments to skip.
+            most: maximum number of tournaments; -1 for all.
         """
         rows = self._rows.execute(
             "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (most, first)
@@ -121,15 +121,15 @@ class KeptTournaments:
         return [name for (name,) in rows]
 
     def check(self, name: str) -> None:
-        """Raise NoTournamentError if there is none of that name."""
+        """Raise NoTournamentError if the tournament does not exist."""
         if self._rows.execute("SELECT 1 FROM tournaments WHERE name = ?", (name,)).fetchone() is None:
             raise NoTournamentError(f"tournament {name!r:.40}: there is none of that name")
 
     def load(self, name: str) -> Tournament:
-        """Return one.
+        """Return a tournament.
 
         Raises:
-            NoTournamentError: if there is none of that name.
+            NoTournamentError: if it does not exist.
             ValueError: if this version cannot play it.
         """
         self.check(name)
@@ -150,14 +150,14 @@ class KeptTournaments:
         return Tournament(name, title, made, config, players, settings["decks"], settings["seed"], options)
 
     def remove(self, name: str) -> None:
-        """Forget one with its games."""
+        """Delete a tournament and its games."""
         self._loaded.pop(name, None)
         with self._rows:
             self._rows.execute("DELETE FROM tournament_games WHERE name = ?", (name,))
             self._rows.execute("DELETE FROM tournaments WHERE name = ?", (name,))
 
     def write(self, name: str, games: Sequence[tuple[int, str]]) -> None:
-        """Keep games that have ended, all or none: number and line of each.
+        """Save finished games, all or none, each as (number, line).
 
         Raises:
             StoreError: if they cannot be written.
@@ -172,17 +172,17 @@ class KeptTournaments:
             raise StoreError(f"{self._store.path}: games cannot be written, so they do not count: {problem}") from None
 
     def count(self, name: str) -> int:
-        """Return how many games of a tournament have ended."""
+        """Return the number of finished games of a tournament."""
         return int(self._rows.execute("SELECT count(*) FROM tournament_games WHERE name = ?", (name,)).fetchone()[0])
 
     def lines(self, name: str) -> list[tuple[int, str]]:
-        """Return number and line of all games that have ended, by number."""
+        """Return the number and line of all finished games, ordered by number."""
         return self._rows.execute(
             "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
 
     def latest(self, name: str, most: int) -> list[tuple[int, str]]:
-        """Return number and line of the games with the highest numbers, the highest first."""
+        """Return the number and line of the games with the highest numbers, highest first."""
         return self._rows.execute(
             "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number DESC LIMIT ?", (name, most)
         ).fetchall()
@@ -191,7 +191,7 @@ class KeptTournaments:
         """Return the line of a game.
 
         Raises:
-            NoTournamentError: if there is none.
+            NoTournamentError: if it does not exist.
         """
         row = self._rows.execute(
             "SELECT record FROM tournament_games WHERE name = ? AND number = ?", (name, number)

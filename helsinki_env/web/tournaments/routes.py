@@ -1,4 +1,4 @@
-"""The pages of tournaments, and what they ask the server."""
+"""Pages and routes of tournaments."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = ["NewTournament", "add_tournaments"]
 
 _MOST = 1000
 _LATEST = 8
-"""Games that a page lists."""
+"""Number of games that a page lists."""
 _Number = Annotated[int, InPath(ge=0, lt=1_000_000)]
 
 
 class NewTournament(BaseModel):
-    """A tournament to be played."""
+    """A tournament to play."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -48,12 +48,12 @@ class NewTournament(BaseModel):
 
 
 def add_tournaments(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
-    """Add the pages and what they ask.
+    """Add the pages and routes.
 
     Args:
         app: the application.
-        tournaments: all that there are.
-        players: names of players that may take part besides those that every server offers.
+        tournaments: the tournaments of the server.
+        players: names of additional players that may take part.
     """
 
     @app.exception_handler(NoTournamentError)
@@ -82,13 +82,13 @@ def _add_pages(app: FastAPI, tournaments: Tournaments) -> None:
 def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
     @app.get("/api/tournaments")
     async def listed(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
-        """The tournaments that are kept, the newest first; the header X-Total-Count says how many there are."""
+        """Return the saved tournaments, newest first; the header X-Total-Count gives their total number."""
         answer.headers[TOTAL] = str(len(tournaments.kept))
         return [_listed(tournaments, name) for name in tournaments.kept.names(offset, limit)]
 
     @app.get("/api/tournaments/{name}")
     async def standing(name: str) -> dict[str, Any]:
-        """How a tournament stands: how far it is, the figures, and its latest games."""
+        """Return the state of a tournament: its progress, its statistics, and its latest games."""
         tournaments.look(name)
         found = tournaments.standing(name)
         latest = [_game(number, line) for number, line in tournaments.kept.latest(name, _LATEST)]
@@ -96,7 +96,7 @@ def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
 
     @app.get("/api/tournaments/{name}/games")
     async def games(name: str) -> PlainTextResponse:
-        """All games that have ended, one record a line."""
+        """Return all finished games, one record per line."""
         tournaments.kept.check(name)
         lines = "".join(f"{line}\n" for _, line in tournaments.kept.lines(name))
         named = {"content-disposition": f'attachment; filename="tournament-{name}.jsonl"'}
@@ -104,14 +104,14 @@ def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
 
     @app.get("/api/tournaments/{name}/games/{number}")
     async def game(name: str, number: _Number) -> dict[str, Any]:
-        """The record of a game."""
+        """Return the record of a game."""
         return Record.from_json(tournaments.kept.line(name, number)).to_dict()
 
 
 def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
     @app.post("/api/tournaments", status_code=201)
     async def make(wanted: NewTournament) -> dict[str, Any]:
-        """Begin a tournament."""
+        """Create and start a tournament."""
         if len(tournaments.kept) >= _MOST:
             raise ValueError(f"tournaments: found {_MOST:,}, which is enough; remove some first")
         tournament = _new_tournament(wanted, players)
@@ -120,25 +120,25 @@ def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -
 
     @app.post("/api/tournaments/{name}/go")
     async def go_on(name: str) -> dict[str, Any]:
-        """Play what is missing."""
+        """Play the missing games."""
         tournaments.go_on(name)
         return {"tournament": name}
 
     @app.post("/api/tournaments/{name}/stop")
     async def stop(name: str) -> dict[str, Any]:
-        """Stop; what has been played stays."""
+        """Stop a tournament; finished games are saved."""
         await tournaments.stop(name)
         return {"tournament": name}
 
     @app.delete("/api/tournaments/{name}")
     async def remove(name: str) -> dict[str, Any]:
-        """Forget a tournament and its games."""
+        """Delete a tournament and its games."""
         await tournaments.remove(name)
         return {"tournament": name}
 
 
 def _listed(tournaments: Tournaments, name: str) -> dict[str, Any]:
-    """Return what the list says of a tournament; one that this version cannot play must not hide the others."""
+    """Return the list entry of a tournament; one that this version cannot play must not hide the others."""
     try:
         return _described(tournaments.standing(name))
     except ValueError as problem:
@@ -146,7 +146,7 @@ def _listed(tournaments: Tournaments, name: str) -> dict[str, Any]:
 
 
 def _described(standing: Standing) -> dict[str, Any]:
-    """Return how far a tournament is, as plain data for pages."""
+    """Return the state of a tournament as plain data for pages."""
     tournament, left = standing.tournament, standing.seconds_left
     spec, table = spec_of(tournament.config), tournament.plan.tables[0]
     return {

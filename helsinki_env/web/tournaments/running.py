@@ -1,4 +1,4 @@
-"""Tournaments that go on: a process for each, a few at a time, what they send written before it is shown."""
+"""Running tournaments: one process each, a few at a time; results are written before they are shown."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from helsinki_env.web.tournaments.work import work
 __all__ = ["MOST_AT_ONCE", "Standing", "Tournaments"]
 
 MOST_AT_ONCE = 2
-"""Tournaments that are played at a time; others wait."""
-#: Processes that only work out figures, of tournaments that are not played at the moment.
+"""Maximum number of tournaments played in parallel; others wait."""
+#: Number of processes that only compute statistics, for tournaments that are not running.
 _FIGURING = 1
 
 
 @dataclass
 class _Run:
-    """A process that plays a tournament, or only works out its figures, or waits for its turn to.
+    """A process that plays a tournament or only computes its statistics, running or waiting to start.
 
     Attributes:
         playing: whether it plays.
-        before: games that had ended when it began.
-        task: listens to it.
-        began: when it began, by the monotonic clock; None while it waits.
+        before: number of finished games at its start.
+        task: the task that reads its messages.
+        began: start time by the monotonic clock; None while it waits.
     """
 
     playing: bool
@@ -44,15 +44,15 @@ class _Run:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a tournament stands.
+    """State of a tournament.
 
     Attributes:
-        tournament: which one.
+        tournament: its settings.
         state: "waiting" for others to end, "playing", "stopped" or "finished".
-        done: games that have ended.
-        seconds_left: about how long the others will take; None if nobody knows.
-        figures: see `work.figures`; None while they are worked out.
-        message: why it could not go on; empty if it could.
+        done: number of finished games.
+        seconds_left: estimated time for the remaining games; None if unknown.
+        figures: see `work.figures`; None while they are computed.
+        message: the error that stopped it; empty if there is none.
     """
 
     tournament: Tournament
@@ -76,14 +76,14 @@ class Tournaments:
         self._figures: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, str] = {}
         self._places = {True: asyncio.Semaphore(MOST_AT_ONCE), False: asyncio.Semaphore(_FIGURING)}
-        #: Threads that listen, one for each process.
+        #: Threads that read messages, one for each process.
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE + _FIGURING, "tournaments")
 
     def standing(self, name: str) -> Standing:
-        """Return how a tournament stands.
+        """Return the state of a tournament.
 
         Raises:
-            NoTournamentError: if there is none of that name.
+            NoTournamentError: if it does not exist.
         """
         tournament, done, run = self.kept.load(name), self.kept.count(name), self._runs.get(name)
         state, left = "finished" if done == tournament.games else "stopped", None
@@ -95,12 +95,12 @@ class Tournaments:
         return Standing(tournament, state, done, left, self._figures.get(name), self._messages.get(name, ""))
 
     def add(self, tournament: Tournament) -> None:
-        """Keep a new tournament and begin it."""
+        """Save a new tournament and start it."""
         self.kept.add(tournament)
         self.go_on(tournament.name)
 
     def go_on(self, name: str) -> None:
-        """Play what is missing of a tournament, at once or when others have ended."""
+        """Resume a tournament, now or when others have ended."""
         tournament, run = self.kept.load(name), self._runs.get(name)
         if run is not None and run.playing:
             return
@@ -108,7 +108,7 @@ class Tournaments:
             self._begin(tournament, playing=True)
 
     def look(self, name: str) -> None:
-        """Have the figures of a tournament worked out if nobody has them for all its games."""
+        """Compute the statistics of a tournament unless they already cover all its games."""
         done = self.kept.count(name)
         known = done == (self._figures[name]["games"] if name in self._figures else 0)
         if not known and name not in self._runs and name not in self._messages:
@@ -136,7 +136,7 @@ class Tournaments:
                 del self._runs[name]
 
     async def _listen(self, tournament: Tournament, playing: bool) -> None:
-        """Run a process to its end, and keep what it sends."""
+        """Run a process until it ends, and save what it sends."""
         context = multiprocessing.get_context("spawn")
         line, theirs = context.Pipe(duplex=False)
         arguments = (theirs, tournament, self.kept.lines(tournament.name), playing)
@@ -167,7 +167,7 @@ class Tournaments:
             self._messages[name] = f"it cannot go on: {content}"
 
     async def stop(self, name: str) -> None:
-        """Stop a tournament; the games that have ended stay."""
+        """Stop a tournament; finished games are saved."""
         self.kept.check(name)
         await self._stop(name)
 
@@ -179,16 +179,16 @@ class Tournaments:
                 await run.task
 
     async def remove(self, name: str) -> None:
-        """Stop a tournament and forget it with its games."""
+        """Stop a tournament and delete it with its games."""
         self.kept.check(name)
-        while name in self._runs:  # a page that still looks at it may have begun another one meanwhile
+        while name in self._runs:  # a page may have started another run in the meantime
             await self._stop(name)
         self.kept.remove(name)
         self._figures.pop(name, None)
         self._messages.pop(name, None)
 
     async def close(self) -> None:
-        """Stop everything."""
+        """Stop all processes."""
         for name in list(self._runs):
             await self._stop(name)
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -201,7 +201,7 @@ def _start(process: Any, theirs: Connection) -> None:
 
 
 def _received(line: Connection) -> tuple[str, Any] | None:
-    """Return what a process sends; None at its end."""
+    """Return the next message of a process; None when it has ended."""
     try:
         message: tuple[str, Any] = line.recv()
     except (EOFError, OSError):

@@ -1,4 +1,4 @@
-"""A process that plays a tournament and works out its figures, so that nothing else waits for either."""
+"""Process that plays a tournament and computes its statistics, so that neither blocks the server."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from helsinki_env.web.tournaments.kept import LEAST_DECKS, Tournament
 __all__ = ["figures", "next_chunk", "work"]
 
 _CHUNK_SECONDS = 1.0
-"""About how long the games take that are played side by side: many are played faster, few are seen sooner."""
+"""Target seconds for a batch of games played in parallel: large batches are faster, small ones show results sooner."""
 _RATING_SHARE = 0.2
-"""Largest part of the time that ratings may take."""
+"""Maximum fraction of the time spent on ratings."""
 _BEHIND = 5
-"""How far the process stands back behind the server and those who play at tables (`os.nice`)."""
+"""Niceness of the process relative to the server and the players at tables (`os.nice`)."""
 
 
 def work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, str]], playing: bool) -> None:
-    """Play what is missing of a tournament: what the process does.
+    """Play the missing games of a tournament; the main function of the process.
 
     Args:
-        line: takes ("games", [(number, line), ...]) for games that have ended, ("figures", data) as `figures` returns
-            it, and ("failed", why) if it cannot go on.
-        tournament: what is played.
-        kept: number and line of the games that have been played.
-        playing: whether to play; otherwise only figures are sent.
+        line: receives ("games", [(number, line), ...]) for finished games, ("figures", data) with the result of
+            `figures`, and ("failed", why) after an error.
+        tournament: its settings.
+        kept: number and line of the games already played.
+        playing: whether to play; otherwise only statistics are sent.
     """
     begin()
     if hasattr(os, "nice"):
@@ -46,8 +46,8 @@ def work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, str
     try:
         _work(line, tournament, kept, playing)
     except OSError:
-        return  # nobody listens any more
-    except Exception as problem:  # a player may be anybody's
+        return  # the server has closed the connection
+    except Exception as problem:  # a third-party player may raise anything
         line.send(("failed", f"{type(problem).__name__}: {problem}"))
 
 
@@ -74,12 +74,12 @@ def _work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, st
 
 
 def next_chunk(done: Sequence[int], decks: int, most: int) -> Chunk | None:
-    """Return what is played next: the line-up that has played the fewest decks goes on; None at the end.
+    """Return the next work unit, from the line-up with the fewest deals so far; None when all are finished.
 
     Args:
-        done: how many decks every line-up has played.
-        decks: how many it shall play.
-        most: how many of them at once.
+        done: number of deals that each line-up has finished.
+        decks: number of deals for each line-up.
+        most: maximum number of deals in the unit.
     """
     lineup = min(range(len(done)), key=done.__getitem__)
     first = done[lineup]
@@ -87,16 +87,16 @@ def next_chunk(done: Sequence[int], decks: int, most: int) -> Chunk | None:
 
 
 def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
-    """Return how the players stand.
+    """Return the statistics of the players.
 
     Args:
-        tournament: what is played.
-        games: those that have ended, by number; at least one.
+        tournament: its settings.
+        games: finished games by number; at least one.
 
     Returns:
-        ``games`` and ``decks``, how many there are; ``players``, the best first, and ``pairs``, as
-        `agents.rating.report.table_data` makes them; ``reference``, the player at zero; ``without``, why there are no
-        ratings, or None. Without them their ends and those of intervals that nobody knows are None.
+        ``games`` and ``decks``, their numbers; ``players``, best first, and ``pairs``, as returned by
+        `agents.rating.report.table_data`; ``reference``, the player with rating zero; ``without``, the reason why there
+        are no ratings, or None. Without ratings, they and unknown interval bounds are None.
     """
     (table,) = recorded_tables((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < LEAST_DECKS:
@@ -112,7 +112,7 @@ def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
 
 
 def _unrated(table: Recorded, why: str) -> dict[str, Any]:
-    """Return what is known without a model: how often each player has won and was ahead of others, points, places."""
+    """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
     many = len(table.players)
     stands = standings(many, table.seating, table.places, table.scores, table.deck)
     against = pairs(many, table.seating, table.places, table.deck)

@@ -1,4 +1,4 @@
-"""Which verdicts are asked anew, of how many networks, from a file: written down before the first game."""
+"""Configuration of a retraining study: the conclusions to re-test and the networks, fixed before the first game."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from helsinki_env.games.helsinki.action_numbers import ACTIONS
 __all__ = ["CLAIMS", "Claim", "RetrainedConfig"]
 
 Claim = Literal["too strong", "too weak"]
-"""What a study has said of an action."""
+"""Conclusion of a study on an action."""
 CLAIMS: tuple[Claim, ...] = ("too strong", "too weak")
-#: Every part makes a seed of its own of it.
+#: Every part derives its own seed from it.
 _MOST_SEED = 2**56
 _MOST_NETWORKS = 20
 
 
 @dataclass(frozen=True)
 class RetrainedConfig:
-    """Verdicts that are asked anew.
+    """Configuration of a retraining study.
 
     Attributes:
-        name: of it all.
-        seed: of everything; networks are trained by seeds from this one on.
-        claims: what a study has said of some actions, by their name.
-        preset: how networks are trained, all of them: a name in ``configs/training``, or a path.
-        seeds: how many networks are trained with all actions, and how many without each of those of `claims`.
-        screen: games in which every seat is denied actions by a design, of every network that has learnt with all, by
-            number of players.
-        meetings: games of each way in which a seat does without an action, likewise; for the same numbers of players.
-        design: the design of the screen.
-        band: points of the share of wins, of a hundred, within which actions count as equally strong.
-        level: probability that all intervals of the screens hold together, and that all those of the meetings do.
+        name: name of the study.
+        seed: seed of the whole study; the training seeds start at it.
+        claims: conclusions to re-test, by action name.
+        preset: training configuration of all networks: a name in ``configs/training``, or a path.
+        seeds: number of networks trained with all actions, and without each action of `claims`.
+        screen: games of every network trained with all actions, with seats denied actions by a design, by number of
+            players.
+        meetings: games of each way in which a seat lacks an action, for the same numbers of players.
+        design: design of the screening experiment.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the screening experiments, and of all those of the meetings.
     """
 
     name: str
@@ -81,24 +81,24 @@ class RetrainedConfig:
 
     @property
     def training_seeds(self) -> range:
-        """The seeds by which networks are trained."""
+        """Training seeds of the networks."""
         return range(self.seed, self.seed + self.seeds)
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> RetrainedConfig:
-        """Return what a file asks (a name in ``configs/retrained``, or a path).
+        """Read the configuration from a file (a name in ``configs/retrained``, or a path).
 
         Raises:
-            StudyError: naming file, key, value found and what is expected.
+            StudyError: for an invalid file; names file, key, value found and expected value.
         """
         return cls.from_dict(read_asked(name_or_path, "retrained"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Entry) -> RetrainedConfig:
-        """Return what is asked, with the keys of a file, see ``configs/retrained/standard.yaml``.
+        """Return the configuration with the keys of a file, see ``configs/retrained/standard.yaml``.
 
         Raises:
-            StudyError: naming key, value found and what is expected.
+            StudyError: for an invalid value; names key, value found and expected value.
         """
         data = Entry.of(data, StudyError, "what is asked anew").mapping([item.name for item in fields(cls)])
         for key in ("claims", "screen", "meetings"):
@@ -109,7 +109,7 @@ class RetrainedConfig:
         return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is asked as plain data, as JSON gives it back; `from_dict` reads it."""
+        """Return the configuration as plain data in the form of JSON, for `from_dict`."""
         data = asdict(self)
         for key in ("screen", "meetings"):
             data[key] = {str(n): games for n, games in data[key].items()}

@@ -1,6 +1,6 @@
-"""The report on verdicts that were asked anew: a page of Markdown with its pictures, and all numbers as JSON.
+"""Write the report of a retraining study: a Markdown page with figures, and all numbers as JSON.
 
-Everything is made from the data (`agents.helsinki.balance.retrained.results`): the same data, the same bytes.
+The report is a deterministic function of the data (`agents.helsinki.balance.retrained.results`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Data = Mapping[str, Any]
 
 
 def report_files(data: Data) -> dict[Path, bytes]:
-    """Return the files of the report by their path in its folder."""
+    """Return the contents of the report files by relative path."""
     shown = all_printable(data)
     files = {
         Path("retrained.md"): ("\n".join(_page(shown)) + "\n").encode(),
@@ -37,7 +37,7 @@ def report_files(data: Data) -> dict[Path, bytes]:
 
 
 def _drawn(data: Data) -> Data:
-    """The actions that were asked about, by habit and retrained, in the form in which a forest is drawn."""
+    """Return the re-tested actions, zero-shot and retrained, in the form of a forest plot."""
     asked, seeds = list(data["asked"]["claims"]), sorted({entry["seed"] for entry in data["screen"]})
     entries = []
     for n in sorted({entry["players"] for entry in data["screen"]}):

@@ -1,15 +1,17 @@
-"""What networks that learnt with and without actions say of the verdicts: the report is made of these plain data.
+"""Collect the results of a retraining study as plain data, the input of the report.
 
-What is judged is the deviation, as in a study: what having an action is worth, less the mean worth of all fifteen. By
-*habit* it is what the screen says of a network that has learnt with all actions. *Retrained* it is what a seat wins
-less than its fair share that is denied the action and has learnt without it, among others that have it, less the mean
-worth that the screen of the same seed found. A claim **stands** if for every seed the interval lies wholly beyond the
-band on the side that is claimed; it **falls** if for every seed none of it does; else it is **undecided**. Intervals
-hold for all actions, seeds and numbers of players at once, by habit and retrained in turn.
+As in a study, conclusions rest on the deviation: the effect of having an action minus the mean effect of all fifteen.
+*Habit* (zero-shot) is the estimate from the screening experiment of a network trained with all actions. *Retrained*
+uses a seat that is denied the action and has learned without it, among others that have it. Its effect is the seat's
+win rate below the chance level, minus the mean effect in the screening experiment of the same seed.
 
-Networks that learnt in the same way are not equally strong, by more than a verdict allows for. So what is *regained*
-by learning without an action is told as the mean over actions, too, with an interval over seeds: each counts as one,
-since its networks met one another.
+A claim **stands** if for every seed the interval lies entirely beyond the margin on the claimed side. It **falls** if
+for every seed no part of the interval does. Otherwise it is **undecided**. Intervals hold simultaneously for all
+actions, seeds and numbers of players, separately for habit and retrained.
+
+Networks trained in the same way differ in strength by more than a conclusion allows for. The gain from training without
+an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each seed
+counts as one observation, because its networks played each other.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ Array = npt.NDArray[np.float64]
 
 
 def results(retrained: Retrained) -> dict[str, Any]:
-    """Train and play what is missing, and return everything that was found, with a digest of it all."""
+    """Train and play what is missing, and return all results with a digest."""
     config = retrained.config
     retrained.train()
     effects = {key: estimate(study_of(table)) for key, table in retrained.screens().items()}
@@ -76,12 +78,12 @@ def results(retrained: Retrained) -> dict[str, Any]:
 
 
 def of_seat(table: Table, action: str, player: str | None = None) -> Array:
-    """Return the part of its games that the seat wins that does without an action, deck by deck, float64 (D,).
+    """Return the win share of the seat without the action, by deal, float64 (D,).
 
     Args:
-        table: games of a meeting, in which every deck is dealt once for each rotation of the seats.
-        action: which one it does without.
-        player: whose seat it is, where all do without; None: the seat that is denied the action.
+        table: games of a meeting, in which every deal is played once for each rotation of the seats.
+        action: the missing action.
+        player: player in this seat, if all seats lack the action; None: the seat that is denied the action.
     """
     if player is not None:
         without = table.seating == table.players.index(player)
@@ -91,7 +93,7 @@ def of_seat(table: Table, action: str, player: str | None = None) -> Array:
 
 
 def _screens(config: RetrainedConfig, effects: Mapping[tuple[int, int], Effects]) -> list[dict[str, Any]]:
-    """What the screens say of all actions, in the form in which `agents.helsinki.balance.figures` draws it."""
+    """Return the screening estimates of all actions, in the form that `agents.helsinki.balance.figures` draws."""
     measured = [
         Measured(n, f"seed {seed}", seed, found.power, found.covariance) for (seed, n), found in effects.items()
     ]
@@ -128,7 +130,7 @@ def _meetings(
     effects: Mapping[tuple[int, int], Effects],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
-    """What a seat wins that does without an action, and what the action is worth by that."""
+    """Return the win rate of the seat without an action, and the resulting effect of the action."""
     told: list[dict[str, Any]] = []
     errors: list[float] = []
     for action in config.claims:
@@ -169,23 +171,23 @@ def _won(share: Array) -> dict[str, float]:
 
 
 def _mean(values: Array) -> tuple[float, float]:
-    """Return a mean over independent values, such as decks, and the half width of its 95 % interval."""
+    """Return a mean over independent values, such as deals, and the half width of its 95% interval."""
     error = float(values.std(ddof=1)) / np.sqrt(len(values))
     return float(values.mean()), float(student_quantile(len(values)) * error)
 
 
 def _says(config: RetrainedConfig, claim: str, seeds: Sequence[Mapping[str, Any]]) -> str:
-    """Return what intervals of the same action of all seeds say of a claim."""
+    """Return the conclusion on a claim from the intervals of an action over all seeds."""
     return word([(one["deviation_low"], one["deviation_high"]) for one in seeds], claim, config.band)
 
 
 def word(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
-    """Return what intervals of deviations say of a claim: stands, falls, or undecided.
+    """Return the conclusion on a claim from intervals of deviations: stands, falls, or undecided.
 
     Args:
-        intervals: of every seed, (low, high), in points of a hundred.
+        intervals: interval of every seed, (low, high), win %.
         claim: too strong, or too weak.
-        band: within which actions count as equally strong.
+        band: half width of the equivalence margin.
     """
     sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
     if all(low > band for low, _ in sides):
@@ -194,7 +196,7 @@ def word(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> s
 
 
 def _network(retrained: Retrained, learner: Learner, digests: Mapping[str, str]) -> dict[str, Any]:
-    """How a network was trained and how strong it is, from the summary of its training."""
+    """Return training details and strength of a network, from its training summary."""
     data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
     return {
         "name": learner.name,
@@ -213,7 +215,7 @@ def _network(retrained: Retrained, learner: Learner, digests: Mapping[str, str])
 def _summary(
     config: RetrainedConfig, verdicts: Sequence[Mapping[str, Any]], meetings: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Return what came of it in sentences."""
+    """Return the outcome as sentences."""
     said = []
     for one in verdicts:
         says = f"{one['habit']} by habit, {one['retrained']} retrained"
@@ -230,7 +232,7 @@ def _summary(
 
 
 def _on_average(meetings: Sequence[Mapping[str, Any]], n: int) -> str:
-    """Return what learning without an action came to, the mean over actions, with an interval over seeds."""
+    """Return the effect of training without an action, the mean over actions, with an interval over seeds."""
     by_seed: dict[int, list[Mapping[str, Any]]] = {}
     for one in meetings:
         if one["players"] == n:

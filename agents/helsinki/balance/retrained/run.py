@@ -1,11 +1,13 @@
-"""From what is asked to networks and games: each network a training run, each part a tournament; all can be stopped.
+"""Run a retraining study: each network is a training run, each part a tournament; all can be resumed.
 
-A seat does without an action in three ways, on the same decks:
+A seat lacks an action in three ways, on the same deals:
 
-- by **habit**: a network that has learnt with all actions is denied it, as in a screen; the others have it;
-- **retrained**: one that has learnt without it is denied it in that seat;
-- **at home**: one that has learnt without it meets the others where it is covered for all. Who is weaker here than the
-  others is so for other reasons than the action; who is stronger may be so because it has learnt just this game.
+- **habit** (zero-shot): a network trained with all actions is denied it, as in the screening experiment; the others
+  have it;
+- **retrained**: a network trained without it is denied it in that seat;
+- **at home**: a network trained without it plays the others in games where it is covered for all. A network that is
+  weaker here is weaker for reasons other than the action. A stronger one may benefit from having trained on exactly
+  this game.
 """
 
 from __future__ import annotations
@@ -24,19 +26,19 @@ from helsinki_env.files import check_no_link
 __all__ = ["PARTS", "WAYS", "Learner", "Retrained", "Train", "open_retrained"]
 
 PARTS = ("screen", "meetings")
-"""The parts in the order in which they are played."""
+"""The parts, in playing order."""
 WAYS = ("habit", "retrained", "at home")
-"""How a seat does without an action."""
+"""Ways in which a seat lacks an action."""
 _CONFIG = "retrained.json"
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A network that is trained.
+    """A network to train.
 
     Attributes:
-        seed: by which.
-        without: the action that was covered for all while it learnt; "": none.
+        seed: training seed.
+        without: action covered for all during training; "": none.
     """
 
     seed: int
@@ -44,35 +46,35 @@ class Learner:
 
     @property
     def name(self) -> str:
-        """What its folder is called."""
+        """Name of its folder."""
         return f"{f'without-{self.without}' if self.without else 'with-all'}-{self.seed}"
 
 
 Train = Callable[[Learner, Path], None]
-"""Trains a network in a folder, or goes on with it, unless it is done; ``best.safetensors`` is what it comes to."""
+"""Trains a network in a folder, or resumes its training if unfinished; the result is ``best.safetensors``."""
 
 
 def open_retrained(config: RetrainedConfig, folder: Path) -> None:
-    """Begin in a folder, or go on with what is there.
+    """Create a retraining study in a folder, or resume the one in it.
 
     Raises:
-        StudyError: if something else was asked there.
+        StudyError: if the folder holds another configuration.
         OSError: if the folder cannot be written.
     """
     begin(folder / _CONFIG, config.to_dict(), lambda data: RetrainedConfig.from_dict(data).to_dict(), "a retraining")
 
 
 class Retrained:
-    """Networks and games in their folder.
+    """Networks and games of a retraining study in their folder.
 
     Args:
-        config: what is asked.
-        folder: where everything is kept.
-        train: trains a network.
-        run: plays a part.
+        config: configuration of the study.
+        folder: folder of all networks and games.
+        train: function that trains a network.
+        run: function that plays a part.
 
     Attributes:
-        tournaments: what was played.
+        tournaments: the played parts.
     """
 
     def __init__(self, config: RetrainedConfig, folder: Path, train: Train, run: Run) -> None:
@@ -81,19 +83,19 @@ class Retrained:
 
     @property
     def learners(self) -> list[Learner]:
-        """Every network that is trained: for each seed one with all actions, then one without each of those asked."""
+        """All networks to train: for each seed one with all actions, then one without each re-tested action."""
         return [Learner(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)]
 
     def folder_of(self, learner: Learner) -> Path:
-        """Return where a network is trained."""
+        """Return the training folder of a network."""
         return self.folder / "networks" / learner.name
 
     def player(self, learner: Learner) -> str:
-        """Return the name by which a network plays."""
+        """Return the player name of a network."""
         return f"net:{self.folder_of(learner) / 'best.safetensors'}"
 
     def train(self) -> None:
-        """Train what is missing."""
+        """Train the missing networks."""
         for learner in self.learners:
             folder = self.folder_of(learner)
             for own in (folder.parent, folder):
@@ -101,12 +103,12 @@ class Retrained:
             self._train(learner, folder)
 
     def screens(self) -> dict[tuple[int, int], Table]:
-        """Return the games of the screens by seed of the network and number of players; play what is missing."""
+        """Return the games of the screening experiments by training seed and number of players; play missing ones."""
         asked = {(seed, n): self._screen(Learner(seed), n) for seed in self.config.training_seeds for n in self.players}
         return dict(zip(asked, self._tables("screen", list(asked.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], Table]:
-        """Return the games of the meetings by action, seed, number of players and way; play what is missing."""
+        """Return the games of the meetings by action, seed, number of players and way; play missing ones."""
         asked = {
             (action, seed, n, way): table
             for action in self.config.claims
@@ -131,7 +133,7 @@ class Retrained:
         }
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The tables at which a seat does without an action, by the way in which it does."""
+        """Return the matchups in which a seat lacks an action, by way."""
         with_all, without = self.player(Learner(seed)), self.player(Learner(seed, action))
         denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
         ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (

@@ -1,13 +1,17 @@
-"""Whether a position can be played on: to its end, and so that every position on the way can be read again.
+"""Validate that a position can be played to its end, and that every later position can be read again.
 
-A position need not be one that a game leads to; a study may begin with supplies that are short, with other hidden
-cards, points, abilities or rounds. What it says must fit together, though: there is no more of anything than the box
-holds, tiles stand on something, what is in progress can have begun and can be completed, the game comes to an end, and
-no number outgrows its place. Each rule here holds on along with the game: if it holds now, it holds after every legal
-decision.
+A position need not be reachable: a study may start with reduced supplies or with other hidden cards, points, abilities
+or rounds. It must be consistent, however:
 
-[R] Points need not be those of the lines on a board, nor abilities those won by its coats; but a tile stands on the
-ground or on what was built before it, an ability that is denied to a seat is not owned, and END alone is never asked.
+- No component exceeds its number in the published game.
+- Tiles have support.
+- The operation in progress can have begun and can be completed.
+- The game ends, and no number exceeds its range.
+
+Each rule is preserved by play: if it holds now, it holds after every legal action.
+
+[R] Points need not equal those of the lines on a board, nor abilities those won by its coats. But every tile is on the
+ground or on earlier tiles, a denied ability is not owned, and END is never the only legal action.
 """
 
 from __future__ import annotations
@@ -32,13 +36,13 @@ _DISCOUNT = 1 << a.CONSTRUCTION_DISCOUNT
 
 
 def check(game: Game) -> None:
-    """See whether a game can be played on to its end.
+    """Check that a game can be played to its end.
 
     Args:
-        game: its state is taken to be made of numbers that each mean something; how they fit together is looked at.
+        game: a game whose fields are individually valid; this function checks their consistency.
 
     Raises:
-        PositionError: naming the key of the position, what was found and what was expected.
+        PositionError: if the game is inconsistent; names the key, the value found and the value expected.
     """
     p, components = plain(game.state), game.config.loaded
     phase = game.phase
@@ -69,14 +73,14 @@ def _names(abilities: int) -> list[int]:
     return cell_list(abilities)
 
 
-# what the box holds (rules, section 1)
+# component limits (rules, section 1)
 
 
 _ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
 
 
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
-    """Every card is somewhere: pile, discards, display, hands. Hidden cards are known at most as often as held."""
+    """Check that all cards are in pile, discards, display or hands, and that known cards do not exceed held ones."""
     pile = p.pile[: p.pile_size]
     for colour, name in enumerate(COLOURS):
         held = sum(hand[colour] for hand in p.hand)
@@ -90,7 +94,7 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """There is no more of anything, on the boards and in the supplies, than in the box; there may be less."""
+    """Check that boards and supplies hold at most the components of the published game; fewer are allowed."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -109,7 +113,7 @@ def _check_supply(key: str, left: int, taken: int, box: int) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Section 2: the End of Game card is among the last cards of its pile; two players never play without it."""
+    """Section 2: check that the End of Game card is among the last cards; two-player games always have it."""
     pile = p.pile[: p.pile_size]
     if pile.count(END_CARD) > 1:
         fail("draw_pile", pile[::-1], "one End of Game card (5)")
@@ -123,7 +127,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _supported(filled: int) -> int:
-    """Return where a cell has support: on the ground or directly above a filled one."""
+    """Return the cells that have support: on the ground or directly above a filled one."""
     return (_GROUND | filled << 5) & _BOARD
 
 
@@ -139,7 +143,7 @@ def _check_seat(p: SimpleNamespace, game: Game, seat: int) -> None:
 
 
 def _check_standing(p: SimpleNamespace, game: Game, seat: int) -> None:
-    """Section 3, Placement: tiles stood on something in the order built; white ones came whenever they could."""
+    """Section 3, Placement: check that tiles had support in the order built; white ones may come at any time."""
     masks = game.config.tables["cells"][0]
     filled, white = 0, p.white[seat]
     for number in range(p.tile_count[seat] + 1):
@@ -155,20 +159,20 @@ def _check_standing(p: SimpleNamespace, game: Game, seat: int) -> None:
         fail(f"seats[{seat}].white", cell_list(white), "cells on the ground or directly above filled ones")
 
 
-# numbers that grow
+# limits of growing numbers
 
 
 def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
-    """Most rounds that may still begin: a turn takes two cards from a draw pile, whose end is near, or a tile."""
+    """Return the maximum number of further rounds: a turn takes two cards from a finite draw pile, or a tile."""
     cards = int(p.pile_size)
-    if not p.end_card:  # the discard pile will be made a draw pile once
+    if not p.end_card:  # the discard pile becomes the draw pile once
         cards += len(COLOURS) * components.cards[p.players - 2] + 1
     turns = cards // 2 + sum(p.supply) + (phase == Phase.COAT)
     return int(p.seat + turns) // int(p.players)
 
 
 def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """The round stays within bounds, whatever happens, and points of this many end the game."""
+    """Check that the round cannot exceed its range, and that points are below the goal."""
     rounds = _rounds_to_come(p, components, phase)
     if p.round_number > MOST_SAID - rounds:
         most = MOST_SAID - rounds
@@ -180,11 +184,11 @@ def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> Non
             fail(f"seats[{seat}].points", points, expected)
 
 
-# how the game stands (sections 3 and 4)
+# consistency of the game (sections 3 and 4)
 
 
 def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """The game is over by the points of the seat that acted last, or because the End of Game card came up."""
+    """Check that the last seat to act has the points that end the game, or that the End of Game card was drawn."""
     if phase != Phase.END:
         fail("phase", phase, "END once the game is over")
     for seat, points in enumerate(p.points):
@@ -209,12 +213,12 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as they stand in a position: null for nothing."""
+    """Return numbers as in a position: null for none."""
     return [number if number >= 0 else None for number in numbers]
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: in each phase certain abilities can be, or must be, in use; all of them are used then."""
+    """Section 3: check the abilities in use, which the phase allows or requires; all of them count as used."""
     can = _BOTH | _CHANGE | _DISCOUNT if phase in _BUILDING else _BOTH
     must = 0
     if phase == Phase.TAKE:
@@ -235,17 +239,17 @@ def _check_using(p: SimpleNamespace, phase: str) -> None:
 
 
 def _reactivated(p: SimpleNamespace, phase: str) -> bool:
-    """Whether used abilities may have been flipped back in this very turn."""
+    """Return whether used abilities may have been flipped back in this turn."""
     return phase == Phase.COAT and p.used[p.seat] == 0
 
 
 def _taken(p: SimpleNamespace, phase: str) -> bool:
-    """Whether cards were taken in this turn, two of them at least."""
+    """Return whether at least two cards were taken in this turn."""
     return phase in (Phase.DISCARD, Phase.END) or bool(p.using & (_BOTH | _ADDITIONAL))
 
 
 def _check_display(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: empty are the slots from which cards were taken in this turn, and these were taken by the rules."""
+    """Section 3: check that empty slots match the cards taken in this turn, and that these were taken legally."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
     found = _or_none(p.display)
     if not _taken(p, phase):
@@ -264,7 +268,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Section 3, Hand limit: what hands may hold in each phase."""
+    """Section 3, Hand limit: check the hand sizes that each phase allows."""
     limit = components.hand_limit
     for seat in range(p.players):
         if seat != p.seat and sum(p.hand[seat]) > limit:
@@ -272,7 +276,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.last_discard >= 0 and not _taken(p, phase):
         fail("pending.last_discard", p.last_discard, "no such key: cards are discarded after they were taken")
     held, taken, discarded = sum(p.hand[p.seat]) + sum(p.paid), p.display.count(-1), p.last_discard >= 0
-    least, most = limit if discarded else taken, limit  # so many are left after discards
+    least, most = limit if discarded else taken, limit  # the number of cards after discards
     if phase == Phase.TAKE:
         most = limit + taken
     elif phase == Phase.DISCARD:
@@ -286,11 +290,11 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
         fail("discard_pile", p.discard, f"a card of colour {p.last_discard}, the last one discarded")
 
 
-# the decision in progress
+# the operation in progress
 
 
 def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
-    """Section 3, Constructing: the supply has the tile; after RECOLOUR a card of that colour is, or will be, paid."""
+    """Section 3, Constructing: check that the supply has the tile and that RECOLOUR has or gets a card of its color."""
     colour, size = p.tile // 4, SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
         fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
@@ -306,7 +310,7 @@ def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_pay(game: Game, p: SimpleNamespace, colour: int, size: int) -> None:
-    """Section 3, Paying: paid and due are the cost of a placement; what is due can be paid in order."""
+    """Section 3, Paying: check that paid plus due is the cost of a placement and that the rest is payable in order."""
     t = game.config.tables[0]
     orientation, corner = divmod(p.place, CELLS)
     piece = a.ORIENTATIONS * p.tile + orientation
@@ -324,19 +328,19 @@ def _check_pay(game: Game, p: SimpleNamespace, colour: int, size: int) -> None:
         fail("pending.paid", p.paid, f"no more of any colour than lie on the discard pile: {p.discard}")
     hand, low, high = p.hand[p.seat], min(colour, p.recolour), max(colour, p.recolour)
     left = hand[high] + (0 if p.paid[high] else hand[low])
-    shut = p.paid[high] > 0 and low == p.recolour and p.paid[low] == 0  # a recoloured card can no longer be paid
+    shut = p.paid[high] > 0 and low == p.recolour and p.paid[low] == 0  # a recolored card can no longer be paid
     if left < p.due or shut:
         expected = "cards in hand that pay it in non-decreasing colour order, at least one of them recoloured"
         fail("pending.due", p.due, expected)
 
 
 def _neighbours(cells: int) -> int:
-    """Return the cells that touch a set edge to edge."""
+    """Return the cells that share an edge with a set."""
     return (cells << 5 | cells >> 5 | (cells & ~(_LEFT << 4)) << 1 | (cells & ~_LEFT) >> 1) & _BOARD
 
 
 def _check_rewards(p: SimpleNamespace, components: Components) -> None:
-    """Section 3: pending are rewards for coats that this board has covered, on cells and beside full rows."""
+    """Section 3: check that pending rewards do not exceed the coats covered on cells and at full rows."""
     filled = p.filled[p.seat]
     won = sum(filled >> cell & 1 for cell in components.coats)
     won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)

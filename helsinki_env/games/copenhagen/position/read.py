@@ -1,4 +1,4 @@
-"""Games from plain data: what is of the wrong kind is found here, what does not fit together in `check`."""
+"""Create games from plain data: this module rejects invalid values, `check` rejects inconsistent ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KEYS = (
 )
 _SEAT_KEYS = ("tiles", "white", "abilities", "used", "hand", "known", "points")
 _TURN = {"using", "last_discard"}
-#: For each phase: pending keys that it needs, and those that it may have besides.
+#: Required and optional pending keys for each phase.
 _PENDING: dict[str, tuple[set[str], set[str]]] = {
     "MAIN": (set(), _TURN),
     "TAKE": (set(), {"first", "using"}),
@@ -53,22 +53,22 @@ _PENDING: dict[str, tuple[set[str], set[str]]] = {
     "PAY": ({"tile", "using", "recolour", "place", "due"}, {"paid", *_TURN}),
     "COAT": ({"rewards"}, _TURN),
 }
-#: Points are below the goal while the game goes on; the last turn can add all lines of a board.
+#: Points are below the goal during the game; the last turn can add all lines of a board.
 _MOST_POINTS = 1000
 
 
 def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> Game:
-    """Return the game that `to_dict` wrote; both go on alike.
+    """Return the game that `to_dict` wrote; both continue identically.
 
-    What it accepts can be played on to the end, and every position on the way is accepted too. It need not be one that
-    a game leads to; `check` says what a study is free to make up.
+    Every accepted position can be played to the end, and every later position is accepted too. It need not be
+    reachable; `check` lists what a study may choose freely.
 
     Args:
         position: plain data.
-        config: the configuration whose position it is, components and all; default: what the position itself says.
+        config: the configuration of the position, including components; by default, the one that the position names.
 
     Raises:
-        PositionError: (a ValueError) naming the key, what stood there and what was expected.
+        PositionError: (a ValueError) if the position is invalid; names the key, the value found and the value expected.
     """
     given = Entry(position, PositionError, file="position").mapping()
     if isinstance(given["draw_pile"].value, int):
@@ -97,7 +97,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     return game
 
 
-# kinds of values
+# types of values
 
 
 def _counts(entry: Entry) -> list[int]:
@@ -134,7 +134,7 @@ def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
     p.pile_size = len(cards)
     p.end_card = int(END_CARD in cards)
     p.discard = _counts(data["discard_pile"])
-    if p.players > 2 and p.end_card:  # then the draw pile was made from the discard pile, and all know what is in it
+    if p.players > 2 and p.end_card:  # then the draw pile is the reshuffled discard pile, with public contents
         p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
     for slot, card in enumerate(data["display"].entries("colours or null", length=DISPLAY)):
         if card.value is not None:
@@ -163,7 +163,7 @@ def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapp
 
 
 def _free_cells(entry: Entry, filled: int) -> int:
-    """Return cells that are empty, as a set."""
+    """Return cells as a set; they must be empty."""
     cells = different(entry, "a cell", "cells", CELLS)
     twice = [cell for cell in cells if filled >> cell & 1]
     if twice:
@@ -184,7 +184,7 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
 
 
 def _kind(entry: Entry, *more: str) -> tuple[int, dict[str, Entry]]:
-    """Return the kind of a tile, and what else stands there."""
+    """Return the kind of a tile, and the other keys of its entry."""
     data = mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
     return 4 * colour + whole(data["size"], "a size", SIZES[0], SIZES[-1]) - SIZES[0], data
@@ -211,7 +211,7 @@ def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entr
     p.bricks[seat] |= 1 << brick
 
 
-# the decision in progress
+# the operation in progress
 
 
 def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:

@@ -1,4 +1,4 @@
-"""Games as plain data for JSON."""
+"""Convert games to plain data for JSON."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: the game.
-        seat: None for the whole position; else a copy with only what this seat may see (rules, section 5): other hands
-            become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out. It says besides
-            whether the End of Game card is in the draw pile (``end_card``) and, once that was made from the discard
-            pile, what is in it (``reshuffled``).
+        seat: None for the whole position, otherwise only what this seat may see (rules, section 5). Other hands become
+            ``{"size": n, "known": counts}``, the draw pile its size, and chance is omitted. The copy adds ``end_card``,
+            whether the End of Game card is in the draw pile. It also adds ``reshuffled``, the contents of a draw pile
+            made from the discard pile.
     """
     p, players = plain(game.state), game.num_players
     position: dict[str, Any] = {
@@ -80,7 +80,7 @@ def _tile(game: Game, piece: int, corner: int) -> dict[str, Any]:
 
 
 def _pending(p: SimpleNamespace) -> dict[str, Any]:
-    """Return what is in progress: only what differs from nothing."""
+    """Return the operation in progress, with only the keys that apply."""
     found = {
         "first": None if p.first < 0 else p.first,
         "using": cell_list(p.using) or None,
@@ -96,11 +96,11 @@ def _pending(p: SimpleNamespace) -> dict[str, Any]:
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:
-    """Take out what a seat may not see (section 5)."""
+    """Remove what a seat may not see (section 5)."""
     del position["chance"]
     position["draw_pile"] = len(position["draw_pile"])
-    # The draw pile of three and four players is made from the discard pile exactly if the End of Game card is in it.
-    # [R] Until that is drawn the key stays, even if no other card is left; afterwards it is gone.
+    # With three and four players, the draw pile comes from the discard pile exactly if it has the End of Game card.
+    # [R] The key remains until that card is drawn, even if no other card is left.
     if position["players"] == 2 or not position["end_card"]:
         del position["reshuffled"]
     for i, other in enumerate(position["seats"]):

@@ -1,4 +1,4 @@
-"""The five abilities as pictures with names, and how they stand: active, used, missing or denied."""
+"""The five abilities as pictures with names and states: active, used, missing or denied."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ICONS: tuple[Callable[[Canvas], None], ...] = (
     _change_of_colours,
     _both_actions,
 )
-"""Each draws around (0, 0), about 40 wide and 24 high."""
+"""Drawing functions of the abilities, each centered at (0, 0), about 40 wide and 24 high."""
 
 
 def icon(canvas: Canvas, ability: int, x: float, y: float, width: float, opacity: float | None = None) -> None:
@@ -83,7 +83,7 @@ _MARKS = {
 
 
 def _badge(canvas: Canvas, state: str, x: float, y: float) -> None:
-    """Draw how an ability stands around (x, y): a tick, a turned arrow, a dash or a cross."""
+    """Draw the state of an ability around (x, y): a tick, a turned arrow, a dash or a cross."""
     fill, ink = {
         "active": (palette.GOLD, INK),
         "used": (palette.PANEL, palette.SOFT_INK),
@@ -103,7 +103,7 @@ def _word(table: TableView, seat: SeatView, ability: int) -> str:
 
 
 def column(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
-    """Draw a seat's five abilities below each other; names stand beside their pictures or, if it is narrow, below."""
+    """Draw a seat's five abilities in a column; names are to the right of their pictures or, if it is narrow, below."""
     gap = 6.0
     step = (height + gap) / len(ABILITIES)
     for ability, label in enumerate(ABILITY_LABELS):
@@ -133,7 +133,7 @@ def _ability(canvas: Canvas, ability: int, state: str, word: str, box: Box) -> N
     faded = None if state == "active" else 0.55 if state == "used" else 0.28
     ink = INK if state == "active" else palette.SOFT_INK
     label = ABILITY_LABELS[ability]
-    if width >= 170:  # beside each other
+    if width >= 170:  # side by side
         icon(canvas, ability, x + 29, y + height / 2, 44, opacity=faded)
         left, room = x + 60, width - 86
         canvas.text(left, y + height / 2 - 2, " ".join(label), 13, fill=ink, width=room, weight=2.3)

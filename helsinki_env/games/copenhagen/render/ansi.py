@@ -1,4 +1,4 @@
-"""The table as text for terminals: the facts of the picture in box-drawing characters, coloured or plain."""
+"""The table as text for terminals: the contents of the picture in box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATES = {"active": "[+]", "used": "[-]", "missing": "[ ]", "denied": "[x]"}
 
 
 def _card(line: Line, colour: int | None, width: int = 3) -> None:
-    """Write a card, its colour's letter; - for no card."""
+    """Write a card as its color's letter, or - for no card."""
     if colour is None:
         line.add("-".center(width))
     else:
@@ -29,7 +29,7 @@ def _card(line: Line, colour: int | None, width: int = 3) -> None:
 
 
 def _cards(line: Line, counts: tuple[int, ...]) -> Line:
-    """Write counts by colour."""
+    """Write counts by color."""
     for colour, count in enumerate(counts):
         text = f" {COLOURS[colour][0].upper()}{count} "
         line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True)
@@ -38,7 +38,7 @@ def _cards(line: Line, counts: tuple[int, ...]) -> Line:
 
 
 def _display(table: TableView) -> list[Line]:
-    """The display with the numbers of its slots, and the piles."""
+    """Return the lines of the display with its slot numbers, and of the piles."""
     numbers, cards = Line().add("Display   ", bold=True), Line().add(" " * 10)
     for slot, colour in enumerate(table.display):
         numbers.add(f">{slot}<" if slot == table.last.slot else f" {slot} ").add(" ")
@@ -63,7 +63,7 @@ def _supply(table: TableView) -> list[Line]:
 
 
 def _board(table: TableView, components: Components, seat: SeatView) -> list[Line]:
-    """The facade in nineteen lines, the upper row first; letters tell colours, ``#`` bricks, squares windows."""
+    """Return the facade in nineteen lines, upper row first; letters show colors, ``#`` bricks, squares windows."""
     owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
     owner |= {cell: 1000 + cell for cell in seat.white}
     colour_of = {cell: tile.colour for tile in seat.tiles for cell in tile.cells}
@@ -97,7 +97,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Lin
 
 
 def _facade(table: TableView, components: Components, seat: SeatView) -> list[Line]:
-    """The board with row numbers and coats at its left, what full lines brought at its right and below."""
+    """Return the board with row numbers and coats at its left, and the points of full lines at its right and below."""
     lines = []
     for i, inner in enumerate(_board(table, components, seat)):
         row = ROWS - 1 - i // 2
@@ -118,7 +118,7 @@ def _facade(table: TableView, components: Components, seat: SeatView) -> list[Li
 
 
 def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
-    """One player's lines, each `BLOCK_WIDTH` wide."""
+    """Return the lines of one player, each `BLOCK_WIDTH` wide."""
     active = table.marked(seat.seat)
     head = Line()
     player(head, seat.seat, f" {seat.seat} ")
@@ -155,7 +155,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
 
 
 def _in_play(table: TableView) -> list[Line]:
-    """The tile being built, the cards paid, what is in use and the rewards pending."""
+    """Return the lines for the tile being built, the cards paid, the abilities in use and the pending rewards."""
     pending, line = table.pending, Line()
     if pending.tile is not None:
         line.add(f"Tile {kind_name(*pending.tile)}  ")
@@ -187,19 +187,17 @@ def ansi(
 
     Args:
         position: a position dict, whole or a seat's copy.
-        components: the component file it is played with; default: the one that it names.
-        last_decision: the decision taken last, as text; what it touched is marked with ``*``, a slot with ``> <``.
-        viewer: the seat that looks: other hands are reduced to what everybody knows of them. None shows all
-            that the dict holds.
-        color: write 24-bit colour escape sequences; otherwise plain text, told by letters and box-drawing
-            characters alone.
-        width: columns to use; players' areas (34 columns each) go side by side as far as they fit.
+        components: the component file of the game; by default, the one that the position names.
+        last_decision: the last action as text; what it touched is marked with ``*``, a slot with ``> <``.
+        viewer: the viewing seat: other hands show only their publicly known cards. None shows all that the dict holds.
+        color: use 24-bit color escape sequences; otherwise plain text with letters and box-drawing characters only.
+        width: available columns; players' areas (34 columns each) are arranged side by side as far as they fit.
 
     Returns:
-        The lines joined by newlines, ending in one.
+        The lines joined by newlines, with a final newline.
 
     Raises:
-        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
+        PositionError: (a ValueError) if a key does not follow the position format, or if `viewer` is not a seat.
     """
     table, components = read(position, components, viewer, last_decision)
     title = Line().add("COPENHAGEN", palette.GOLD, bold=True)

@@ -1,4 +1,4 @@
-"""What lies in the middle of the table: display, piles and supply, and the strip that says what is being decided."""
+"""The common area of the table: display, piles, supply, and the panel with the current decision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CARD_W = 66.0
 
 
 def _open_slots(table: TableView) -> set[int]:
-    """Return the slots that the next card comes from, in phase TAKE."""
+    """Return the slots from which the next card may be taken, in phase TAKE."""
     if table.phase != "TAKE" or table.done:
         return set()
     there = {slot for slot, card in enumerate(table.display) if card is not None}
@@ -32,7 +32,7 @@ def _open_slots(table: TableView) -> set[int]:
 
 
 def display(canvas: Canvas, table: TableView, box: Box) -> None:
-    """Draw the display, the piles and what is known of them on a panel."""
+    """Draw the display, the piles and their known contents on a panel."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height)
     canvas.text(x + 14, y + 25, "Display", 14, weight=BOLD)
@@ -70,7 +70,7 @@ def display(canvas: Canvas, table: TableView, box: Box) -> None:
 
 
 def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float) -> None:
-    """Draw draw pile and discard pile beside each other."""
+    """Draw the draw pile and the discard pile side by side."""
     card_w = 60.0
     card_h, discarded = card_w * pieces.CARD_ASPECT, sum(table.discard)
     canvas.path(f"M{x - 5} {top - 8}v{card_h + 26:g}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
@@ -93,7 +93,7 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
 
 
 def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: float) -> float:
-    """Draw counts by colour as a row of chips with letters, and return the width taken."""
+    """Draw counts by color as a row of chips with letters, and return its width."""
     gap = 3.0
     chip = (width + gap) / len(counts) - gap
     for colour, amount in enumerate(counts):
@@ -108,7 +108,7 @@ def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: fl
 
 
 def _facts(canvas: Canvas, table: TableView, x: float, y: float, width: float) -> None:
-    """Draw what is known of the piles: discards by colour, the draw pile where all know it, the End of Game card."""
+    """Draw the known contents of the piles: discards by color, the draw pile if public, the End of Game card."""
     canvas.path(f"M{x - 4} {y - 4}h{width + 8:g}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
     text = "End of Game card in the draw pile" if table.end_card else "End of Game card not in the draw pile"
     if table.done and not table.end_card:
@@ -127,7 +127,7 @@ def _facts(canvas: Canvas, table: TableView, x: float, y: float, width: float) -
 
 
 def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
-    """Draw the common supply on a panel: coloured tiles by colour and size, and white tiles."""
+    """Draw the common supply on a panel: colored tiles by color and size, and white tiles."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height)
     x, width = x + 18, width - 36
@@ -159,7 +159,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
 
 
 def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
-    """Draw what full lines bring, all of it and with windows only."""
+    """Draw the points of full lines, in general and with windows only."""
     rows = (
         ("Full row", components.points_row, components.points_row_windows),
         ("Full column", components.points_column, components.points_column_windows),
@@ -170,7 +170,7 @@ def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
 
 
 def now(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
-    """Draw who decides what, with tile, cards and abilities in play, and the last decision, on a panel."""
+    """Draw a panel with the current decision, the tile, cards and abilities in use, and the last action."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
     canvas.spot("now", x, y, width, height)
@@ -202,7 +202,7 @@ def now(canvas: Canvas, table: TableView, components: Components, box: Box) -> N
 
 
 def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box) -> float:
-    """Draw the tile being built, cards paid and due, abilities in use or coats; return the width taken at the right."""
+    """Draw the tile being built, cards paid and due, abilities in use or coats; return their width at the right."""
     x, y, width, _ = box
     pending, right = table.pending, x + width - 14
     if table.phase == "COAT":

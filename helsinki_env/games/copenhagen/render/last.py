@@ -1,4 +1,4 @@
-"""Where on the table the last decision was: what is highlighted."""
+"""The location of the last action on the table, which is highlighted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Last", "last_of"]
 
 
 class Last(NamedTuple):
-    """The decision taken last: its text, the slot taken from, and a seat with cells or abilities that it touched."""
+    """The last action: its text, the slot taken from, and a seat with the cells or abilities that it touched."""
 
     text: str | None = None
     slot: int | None = None
@@ -37,7 +37,7 @@ def last_of(
     pending: Pending,
     components: Components,
 ) -> Last:
-    """Return what a decision touched; of a text that is none, or does not fit the position, only the text."""
+    """Return what an action touched; only the text if it is invalid or does not fit the position."""
     if not text:
         return Last()
     try:
@@ -47,7 +47,7 @@ def last_of(
     if kind == a.KIND_TAKE:
         return Last(text, slot=argument)
     began = phase == "MAIN" and not done and not pending.using
-    seat = seats[(to_move - began) % len(seats)]  # who took the decision: the turn may be over
+    seat = seats[(to_move - began) % len(seats)]  # the acting seat: the turn may be over
     if kind in (a.KIND_USE, a.KIND_ABILITY):
         return Last(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
     if kind == a.KIND_REACTIVATE:
@@ -62,7 +62,7 @@ def last_of(
 
 
 def _lies(tile: Tile, place: int, components: Components) -> bool:
-    """Return whether a tile came to lie where it does by this argument of PLACE."""
+    """Return whether this argument of PLACE puts a tile where it is."""
     turn, corner = divmod(place, a.CELLS)
     turned = orientations(components.drawings[tile.colour][len(tile.cells) - SIZES[0]])
     if turn >= len(turned) or corner % COLUMNS + len(turned[turn][0]) > COLUMNS:

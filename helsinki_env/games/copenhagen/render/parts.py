@@ -1,6 +1,6 @@
-"""The pieces of Copenhagen as drawings: tiles with bricks and windows, white tiles, coats of arms, cards.
+"""Drawings of Copenhagen's pieces: tiles with bricks and windows, white tiles, coats of arms, cards.
 
-A window tells its tile's colour once more by its glazing, the patterns that Helsinki's roofs have.
+The glazing of a window also encodes its tile's color, with the patterns of Helsinki's roofs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SKY = "#c3d9e8"
 
 
 def rows_down(cells: Iterable[int]) -> list[Cell]:
-    """Return cells of a board (``5 * y + x``, y upwards) as (row, column) with row 0 the uppermost."""
+    """Return cells of a board (``5 * y + x``, y upwards) as (row, column) with row 0 at the top."""
     return [(ROWS - 1 - cell // COLUMNS, cell % COLUMNS) for cell in cells]
 
 
 def _windows(canvas: Canvas, tone: Tone, colour: int, middles: list[tuple[float, float]], size: float) -> None:
-    """Draw windows in the middle of cells; the glazing of colour -1 is a plain cross-bar."""
+    """Draw windows centered in cells; the glazing of color -1 is a plain crossbar."""
     half = 0.27 * size
     side = number(2 * half)
     frames = "".join(f"M{number(x - half)} {number(y - half)}h{side}v{side}h-{side}z" for x, y in middles)
@@ -73,7 +73,7 @@ def _brick(canvas: Canvas, tone: Tone, x: float, y: float, size: float) -> None:
 def tile(
     canvas: Canvas, colour: int, cells: Iterable[Cell], brick: Cell | None, x: float, y: float, size: float
 ) -> None:
-    """Draw one tile: a wall with a window in every cell but that of its brick; colour -1 is a white tile.
+    """Draw one tile: a wall with a window in every cell except that of its brick; color -1 is a white tile.
 
     (x, y) is the corner of cell (0, 0). Small tiles have less detail: glazing needs 16 pixels a cell, bricks 9.
     """
@@ -102,7 +102,7 @@ def shape(
     box: tuple[float, float, float, float],
     largest: float,
 ) -> None:
-    """Draw a kind of tile in the middle of a box (x, y, width, height), with cells of at most `largest` pixels."""
+    """Draw a kind of tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.drawings[colour][tile_size - SIZES[0]]
     rows, columns = len(drawing), len(drawing[0])
     x, y, width, height = box
@@ -128,7 +128,7 @@ _HOUSE = "M-9 11v-15.5l3-1.5v-3h3v-2.5h6v2.5h3v3l3 1.5v15.5z"
 
 
 def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known: bool = False) -> None:
-    """Draw the face of a card with its corner at (x, y); an eye marks one that everybody knows of."""
+    """Draw the face of a card with its corner at (x, y); an eye marks a publicly known one."""
     height, tone = CARD_ASPECT * width, palette.PAVILIONS[colour]
     rim = 0.07 * width
     with canvas.group(f"{COLOURS[colour]} card" + (", known to all" if known else ""), data_part="card"):
@@ -147,11 +147,11 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
             weight=BOLD,
         )
         if known:
-            eye(canvas, x + 0.25 * width, y + 0.2 * width, 0.28 * width)  # seen when cards overlap
+            eye(canvas, x + 0.25 * width, y + 0.2 * width, 0.28 * width)  # visible when cards overlap
 
 
 def eye(canvas: Canvas, x: float, y: float, size: float) -> None:
-    """Draw an eye, `size` pixels wide around (x, y): everybody knows."""
+    """Draw an eye, `size` pixels wide around (x, y), the mark for public knowledge."""
     place = f"translate({number(x)} {number(y)})scale({number(size / 12)})"
     with canvas.group(transform=place, data_part="known"):
         canvas.path("M-5.5 0q5.5-6.5 11 0q-5.5 6.5-11 0z", fill="#fff", stroke=palette.INK, stroke_width=1.2)

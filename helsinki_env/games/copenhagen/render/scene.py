@@ -1,4 +1,4 @@
-"""The whole table: where each part lies."""
+"""Layout of the whole table."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
 HEADER = 50.0
-#: Around a board: row numbers and coats, points of rows, gable and points of columns, column numbers.
+#: Margins of a board: row numbers and coats, points of rows, gable and points of columns, column numbers.
 LEFT, RIGHT, ABOVE, BELOW = 34.0, 22.0, 40.0, 17.0
 
 Box = tuple[float, float, float, float]  # x, y, width, height
@@ -65,7 +65,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
 
 
 def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, size: float) -> None:
-    """Draw the numbers of rows and columns, the coats beside rows, and what full lines brought."""
+    """Draw the numbers of rows and columns, the coats at rows, and the points of full lines."""
     for row in range(ROWS):
         middle = y + (ROWS - 0.5 - row) * size
         canvas.text(x - 8, middle + 3.4, str(row), 9.5, fill=palette.SOFT_INK, anchor="middle")
@@ -165,7 +165,7 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
 
 
 def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
-    """Draw the hand with its title: faces first, then backs, in rows of cards that overlap where they must."""
+    """Draw the hand with its title: faces first, then backs, in rows of cards that overlap if necessary."""
     x, y, width, height = box
     known = sum(seen for _, seen in seat.faces)
     title = f"Hand {seat.hand}" + (f" of {components.hand_limit}" if seat.hand <= components.hand_limit else "")
@@ -198,7 +198,7 @@ def _measures(players: int) -> tuple[float, float]:
 
 
 def height(players: int, width: float) -> float:
-    """Return the height of an area of a width."""
+    """Return the height of an area of a given width."""
     cell, pad = _measures(players)
     upper = HEADER + ABOVE + ROWS * cell + BELOW
     return upper + 14 if players == 2 else upper + 10 + 17 + _card_width(width - 2 * pad) * pieces.CARD_ASPECT + 12
@@ -209,7 +209,7 @@ def _card_width(width: float) -> float:
 
 
 def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw a player's area in a box: with two players the hand is beside the board, otherwise below it."""
+    """Draw a player's area in a box: the hand is to the right of the board with two players, otherwise below it."""
     x, y, width, tall = box
     if table.marked(seat.seat):
         canvas.rect(x - 4, y - 4, width + 8, tall + 8, r=15, fill=palette.GOLD, data_part="marked")
@@ -232,7 +232,7 @@ def area(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
 
 
 def describe(seat: SeatView) -> str:
-    """Return an area in a sentence, for those who cannot see it."""
+    """Describe an area in a sentence, for screen readers."""
     tiles = ", ".join(kind_name(tile.colour, len(tile.cells)) for tile in seat.tiles) or "no tile"
     faces = [colour for colour, _ in seat.faces]
     cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLOURS) if i in faces)

@@ -1,7 +1,7 @@
-"""What the drawings show, read once from a position: the layer between the dict and the picture.
+"""The contents of the drawings, read once from a position: the layer between the dict and the picture.
 
-Nothing here decides a rule. Full lines, what each of them gave and places are recomputed from the boards (rules,
-sections 3 and 4), so that a picture needs nothing but the position and the component file.
+This module does not apply rules. It recomputes full lines, their points and ranks from the boards (rules, sections 3
+and 4). A picture therefore needs only the position and the component file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE
 
 __all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]
 
-#: Below the goal while the game goes on, and all lines of a board in the last turn.
+#: Below the goal during the game; the last turn can add all lines of a board.
 _MOST_POINTS = 1000
 
 ABILITY_LABELS = (
@@ -43,12 +43,12 @@ ABILITY_LABELS = (
     ("Change of", "colours"),
     ("Both actions",),
 )
-"""The words beside each ability's picture, in lines."""
+"""The words next to each ability's picture, in lines."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A coloured tile on a board: colour index, cells ascending (``5 * y + x``), the cell of its brick."""
+    """A colored tile on a board: color index, cells ascending (``5 * y + x``), the cell of its brick."""
 
     colour: int
     cells: tuple[int, ...]
@@ -59,8 +59,8 @@ class Tile:
 class SeatView:
     """One player's area.
 
-    `faces` are the cards shown face up, each a colour and whether everybody knows of it; `backs` is the number of cards
-    of which only the back is seen. Full lines are given with the points that they brought.
+    `faces` are the cards shown face up, each a color and whether it is publicly known; `backs` is the number of cards
+    shown face down. Full lines have the points that they scored.
     """
 
     seat: int
@@ -83,11 +83,11 @@ class SeatView:
 
     @property
     def empty(self) -> int:
-        """Number of empty cells, fewer of which break ties."""
+        """Number of empty cells; fewer break ties."""
         return CELLS - len(self.filled)
 
     def state_of(self, ability: int) -> str:
-        """Return how an ability stands: active, used, missing or denied."""
+        """Return the state of an ability: active, used, missing or denied."""
         if ability in self.owned:
             return "used" if ability in self.used else "active"
         return "denied" if ability in self.denied else "missing"
@@ -95,7 +95,7 @@ class SeatView:
 
 @dataclass(frozen=True)
 class Pending:
-    """The decision in progress; `tile` is (colour, size), `cells` where it will lie once it is paid."""
+    """The operation in progress; `tile` is (colour, size), `cells` its future cells once it is paid."""
 
     first: int | None
     using: frozenset[int]
@@ -113,8 +113,8 @@ class Pending:
 class TableView:
     """The whole table, indexed as in the position format.
 
-    `in_pile` is what the draw pile holds by colour where everybody may know that: once it was made from the discard
-    pile. `winners` is empty until the game is over.
+    `in_pile` holds the contents of the draw pile by color if they are public, that is, once it was made from the
+    discard pile. `winners` is empty until the game is over.
     """
 
     players: int
@@ -143,16 +143,16 @@ class TableView:
 
     @property
     def hand_of(self) -> int:
-        """The seat whose cards are played: that of the viewer, or of who is to move."""
+        """The seat whose cards are played: the viewer, or else the seat to move."""
         return self.to_move if self.viewer is None else self.viewer
 
     def marked(self, seat: int) -> bool:
-        """Whether a seat is to move, or has won."""
+        """Return whether a seat is to move, or has won."""
         return seat in self.winners if self.done else seat == self.to_move
 
 
 def kind_name(colour: int, size: int) -> str:
-    """Name a kind of tile in words: ``blue 4``."""
+    """Return a kind of tile in words: ``blue 4``."""
     return f"{COLOURS[colour]} {size}"
 
 
@@ -188,7 +188,7 @@ def _kind(entry: Entry) -> tuple[int, int]:
 def _tile(entry: Entry, filled: set[int]) -> Tile:
     colour, size = _kind(entry.mapping())
     cells = _cells(entry["cells"], filled)
-    if len(cells) != size or not in_one_piece(cells, COLUMNS):  # the outline of anything else has no end
+    if len(cells) != size or not in_one_piece(cells, COLUMNS):  # other outlines cannot be drawn
         entry["cells"].fail(f"{size} cells in one piece")
     brick = entry["brick"].integer(0, CELLS - 1)
     if brick not in cells:
@@ -197,7 +197,7 @@ def _tile(entry: Entry, filled: set[int]) -> Tile:
 
 
 def _hand(seat: Entry, number: int, viewer: int | None) -> tuple[tuple[tuple[int, bool], ...], int]:
-    """Return the cards shown face up and the number of backs: of other hands only what is known is shown."""
+    """Return the cards shown face up and the number of backs; other hands show only their known cards."""
     hand = seat["hand"]
     if isinstance(hand.value, Mapping):
         entry, hidden = hand["known"], True
@@ -243,7 +243,7 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
 
 
 def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Return how many seats did better than each: more points, or as many and fewer empty cells."""
+    """Return each seat's rank: the number of seats with more points, or as many and fewer empty cells."""
     worth = [(seat.points, -seat.empty) for seat in seats]
     return tuple(sum(other > own for other in worth) for own in worth)
 
@@ -271,7 +271,7 @@ def _pending(data: Entry, components: Components) -> Pending:
 
 
 def _lying(entry: Entry, tile: tuple[int, int], place: int, components: Components) -> tuple[tuple[int, ...], int]:
-    """Return cells and brick of a tile that is put somewhere by the argument of PLACE."""
+    """Return the cells and brick of a tile placed by the argument of PLACE."""
     turn, corner = divmod(place, CELLS)
     turned = orientations(components.drawings[tile[0]][tile[1] - SIZES[0]])
     y, x = divmod(corner, COLUMNS)
@@ -282,7 +282,7 @@ def _lying(entry: Entry, tile: tuple[int, int], place: int, components: Componen
 
 
 def _pile(data: Entry, players: int) -> tuple[int, bool, tuple[int, ...] | None]:
-    """Return the size of the draw pile, whether the End of Game card is in it, and what else, if all know that."""
+    """Return the size of the draw pile, whether the End of Game card is in it, and its other contents if public."""
     pile = data["draw_pile"]
     if isinstance(pile.value, int) and not isinstance(pile.value, bool):
         size, end_card = pile.integer(0, PILE), data["end_card"].flag()
@@ -300,20 +300,20 @@ def read(
     viewer: int | None = None,
     last_decision: str | None = None,
 ) -> tuple[TableView, Components]:
-    """Read a position dict, whole or a seat's copy, into what the drawings show.
+    """Read a position dict, whole or a seat's copy, into the contents of the drawings.
 
     Args:
         position: the dict.
-        components: the component file it is played with; default: the one that it names.
-        viewer: the seat that looks: hands of others are reduced to what everybody knows, even if the dict holds more.
-        last_decision: the decision taken last, as text.
+        components: the component file of the game; by default, the one that the position names.
+        viewer: the viewing seat: other hands show only their publicly known cards, even if the dict holds more.
+        last_decision: the last action as text.
 
     Returns:
         the table, and the component file.
 
     Raises:
-        PositionError: (a ValueError) naming the key under which something is missing or of the wrong kind, or if
-            `viewer` is no seat. Whether a position can be played on is not looked at (`position.from_dict` does).
+        PositionError: (a ValueError) if a key is missing or of the wrong type, or if `viewer` is not a seat. Does not
+            check whether the position can be played to its end (see `position.from_dict`).
     """
     data = Entry(position, PositionError, file="position").mapping()
     data["game"].choice(("copenhagen",))

@@ -1,4 +1,4 @@
-"""The decision in progress in words: who decides, what, and what there is to know about it."""
+"""The current decision in words: the seat, the decision, and its details."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Decision", "decision_of"]
 
 
 class Decision(NamedTuple):
-    """Who decides (``Player 1``), what they do (``pays for blue 4``), and a detail, which may be empty."""
+    """The acting seat (``Player 1``), its activity (``pays for blue 4``), and a detail, which may be empty."""
 
     who: str
     headline: str
@@ -40,7 +40,7 @@ def decision_of(
     white_tiles: int,
     components: Components,
 ) -> Decision:
-    """Return the decision in progress in words, or how the game ended."""
+    """Return the current decision in words, or how the game ended."""
     if done:
         return _over(seats, places, components)
     headline, detail = _decision(phase, seats[to_move], pending, white_tiles, components)
@@ -112,7 +112,7 @@ def _taking(seat: SeatView, pending: Pending) -> tuple[str, str]:
 
 
 def _building(phase: str, pending: Pending) -> tuple[str, str]:
-    if pending.tile is None:  # PLACE, RECOLOUR and PAY name a tile; a drawing does without
+    if pending.tile is None:  # positions in PLACE, RECOLOUR and PAY have a tile; drawings do not require it
         return "constructs", ""
     colour, size = pending.tile
     name, own = f"{COLOURS[colour]} {size}", COLOURS[colour]

@@ -1,10 +1,14 @@
-"""Whether a position can be played on: to its end, and so that every position on the way can be read again.
+"""Validate positions: a valid one can be played to its end, and every later position is valid too.
 
-A position need not be one that a game leads to: a study may begin with supplies and coats of arms that are short, with
-other hidden cards, points, used actions or rounds, in the last round before the draw pile is empty. What it says must
-fit together, though: there is no more of anything than the box holds, what is in progress can have begun and can be
-completed, the game comes to an end, and no number outgrows its place. Each rule here holds on along with the game: if
-it holds now, it holds after every legal decision.
+A position need not be reachable in a game. A study may begin with fewer supplies or coats of arms, other hidden cards,
+points, used board actions or rounds, or in the last round before the draw pile is empty. But the position must be
+consistent:
+
+- no component exceeds its number in the box,
+- the pending action can have begun and can be completed,
+- the game ends, and no number exceeds its field.
+
+Every check is an invariant: if it holds now, it holds after every legal action.
 """
 
 from __future__ import annotations
@@ -25,13 +29,13 @@ __all__ = ["check"]
 
 
 def check(game: Game) -> None:
-    """See whether a game can be played on to its end.
+    """Check whether a game can be played to its end.
 
     Args:
-        game: its state is taken to be made of numbers that each mean something; how they fit together is looked at.
+        game: a game whose fields are each within range; this function checks them against each other.
 
     Raises:
-        PositionError: naming the key of the position, what was found and what was expected.
+        PositionError: naming the key of the position, the value found and the value expected.
     """
     p, components = plain(game.state), game.config.loaded
     phase = PHASES[p.phase]
@@ -53,18 +57,18 @@ def check(game: Game) -> None:
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as they stand in a position: null for nothing."""
+    """Return numbers as in a position: None for "nothing"."""
     return [number if number >= 0 else None for number in numbers]
 
 
-# what the box holds (rules page, section 1)
+# component counts (rules page, section 1)
 
 
 _ALL_CARDS = "draw_pile, discard_pile, display, seats.hand, pending.card and pending.paid"
 
 
 def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
-    """Every card of the deck is somewhere: pile, discards, display, hands, in front of the player who builds."""
+    """Check that the pile, discards, display, hands and cards being played add up to the deck."""
     found = list(p.discard)
     for hand in p.hand:
         for card, count in enumerate(hand):
@@ -84,7 +88,7 @@ def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """There is no more of anything, on the boards and in the supplies, than in the box; there may be less."""
+    """Check that boards and supplies hold at most the components of the box; they may hold fewer."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -114,7 +118,7 @@ def _check_supply(key: str, left: int, taken: int, box: int) -> None:
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Section 6: with so many players the lowest so many are in play, each is left or somebody's."""
+    """Section 6: check that the bonus cards in play match the player count; each is left or owned by one seat."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
@@ -130,7 +134,7 @@ def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Once the pile was empty this is the last round, and only in it is there a reshuffled pile."""
+    """Check that an empty or reshuffled pile occurs only in the last round."""
     if not p.last_round:
         if not p.pile_size:
             fail("draw_pile", [], "at least one card before the last round, or last_round to be true")
@@ -162,7 +166,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[int]]) -> None:
-    """A seat draws from a reshuffled pile in its last turn only: extra cards, and a card for each of two builds."""
+    """Check face-down draws: a seat makes them only in its last turn, from extra cards and at most two builds."""
     building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
     second = int(_has_used(p, p.seat, "second_pavilion") and not building)
     so_far = min(UNSEEN, _strength(components, "extra_card") * p.drew + (1 + second if p.has_built else 0))
@@ -176,7 +180,7 @@ def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[
 
 
 def _rounds_to_come(p: SimpleNamespace) -> int:
-    """Most rounds that may still begin: a turn takes two cards from the draw pile, whose end is near, or a tile."""
+    """Upper bound on the rounds to come: each turn takes two cards from a finite draw pile, or a tile."""
     if p.last_round:
         return 0
     tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
@@ -185,7 +189,7 @@ def _rounds_to_come(p: SimpleNamespace) -> int:
 
 
 def _check_limits(p: SimpleNamespace, components: Components) -> None:
-    """Round and points stay within bounds, whatever happens."""
+    """Check that round and points cannot exceed their bounds."""
     rounds = _rounds_to_come(p)
     if p.round_number > MOST_SAID - rounds:
         expected = (
@@ -201,7 +205,7 @@ def _check_limits(p: SimpleNamespace, components: Components) -> None:
             fail(f"seats[{seat}].points", p.points[seat], expected)
 
 
-# how the game stands (sections 2, 3 and 5)
+# game progress (sections 2, 3 and 5)
 
 
 def _strength(components: Components, action: str) -> int:
@@ -213,7 +217,7 @@ def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
 
 
 def _check_lifted(p: SimpleNamespace, phase: str) -> None:
-    """A hand limit is lifted by an action, and until a turn's end begins."""
+    """Check that `no_hand_limit` was used for every lifted hand limit, and that none is lifted in DISCARD."""
     for seat in range(p.players):
         if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
             fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
@@ -233,11 +237,11 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_start(p: SimpleNamespace) -> None:
-    """Section 2: the display lies, nobody has anything yet. So the draw pile holds enough for all."""
+    """Section 2: check that only the display is dealt and the draw pile suffices for all hands."""
     if any(token >= 0 for token in p.token):
         fail("seats.token", _or_none(p.token[: p.players]), "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
-    built = any(cells.bit_count() > 1 for cells in p.built)  # the statue stands there
+    built = any(cells.bit_count() > 1 for cells in p.built)  # the statue is always there
     held = any(map(any, p.hand))
     if begun or built or held or any(p.discard) or any(card < 0 for card in p.display):
         expected = "START only for seat 0 in round 1, with empty hands and boards, a full display and no discards"
@@ -250,7 +254,7 @@ def _check_tokens(p: SimpleNamespace) -> None:
 
 
 def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """What has happened in this turn fits the phase and what is marked as used."""
+    """Check that the events of this turn fit the phase and the used board actions."""
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
     if p.has_built and p.tile_count[p.seat] == 0:
@@ -280,7 +284,7 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
             fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
 
 
-# the decision in progress (section 3)
+# the pending action (section 3)
 
 
 def _check_decision(game: Game, p: SimpleNamespace, phase: str) -> None:
@@ -308,7 +312,7 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
 
 
 def _check_build(game: Game, p: SimpleNamespace) -> None:
-    """The tile is there, and the cards paid so far could be paid in this order."""
+    """Check that the tile is in supply and that the cards could be paid in this order."""
     components = game.config.loaded
     paid = p.paid[: p.paid_count]
     if p.substitute and paid:
@@ -332,7 +336,7 @@ def _check_build(game: Game, p: SimpleNamespace) -> None:
 
 
 def _check_build_ends(game: Game, p: SimpleNamespace) -> None:
-    """No dead ends: what is still to be paid after the substitute is in hand, and the tile can be placed."""
+    """No dead ends: check the cards due after the substitute and that the tile can be placed."""
     g, t, components = game.state, game.config.tables[0], game.config.loaded
     colour = components.card_colour(p.card)
     fitting = sum(

@@ -1,4 +1,4 @@
-"""What writing, reading and checking share: which pending key is which field of the record."""
+"""Mapping between pending keys and record fields, shared by writing, reading and checking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLAGS = {
     "lifted_now": "lifted_now",
     "turn_over": "turn_over",
 }
-#: The same for numbers, with the value that means "nothing".
+#: Numeric pending keys, their fields, and the value that means "nothing".
 NUMBERS = {
     "move": ("move", 0),
     "card": ("card", -1),
@@ -27,11 +27,11 @@ NUMBERS = {
     "last_roof": ("last_roof", -1),
     "last_discard": ("last_discard", -1),
 }
-#: The actions by which wild tiles are placed.
+#: Board actions that place wild tiles.
 WILDS = ("one_wild_tile", "two_wild_tiles")
-#: The actions after which the move is still to be made.
+#: Board actions that are followed by a move.
 MOVES = ("move_1_to_6", "move_1_to_5")
-#: What may be carried out in these phases, None for the superstructures of a build.
+#: Board actions that may be in progress in each phase; None: superstructures of a build.
 CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
     "WILD": WILDS,
     "LIFT": ("move_superstructure",),

@@ -1,4 +1,4 @@
-"""Games from plain data: what is of the wrong kind is found here, what does not fit together in `check`."""
+"""Read games from plain data: this module checks types and ranges, `check` checks consistency."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SEAT_KEYS = (
     "limit_lifted",
 )
 _TURN = {"drew", "built", "lifted_now"}
-#: For each phase: pending keys that it needs, and those that it may have besides.
+#: For each phase: required and optional pending keys.
 _PENDING: dict[str, tuple[set[str], set[str]]] = {
     "START": (set(), set()),
     "MOVE": (set(), {"move"}),
@@ -76,13 +76,13 @@ _CELLS, _SPACES = 49, 8
 
 
 def from_dict(position: Mapping[str, Any]) -> Game:
-    """Return the game that `to_dict` wrote; both go on alike.
+    """Return the game that `to_dict` wrote, with identical future play.
 
-    What it accepts can be played on to the end, and every position on the way is accepted too. It need not be one that
-    a game leads to; `helsinki_env.position.check` says what a study is free to make up.
+    Every accepted position can be played to its end, and all later positions are accepted too. It need not be reachable
+    in a game; the `checks` module lists what may differ.
 
     Raises:
-        PositionError: (a ValueError) naming the key, what stood there and what was expected.
+        PositionError: (a ValueError) naming the key, the value found and the value expected.
     """
     given = Entry(position, PositionError, file="position").mapping(_KEYS)
     if isinstance(given["draw_pile"].value, int):
@@ -111,7 +111,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     return game
 
 
-# kinds of values
+# value types
 
 
 def _cards(entry: Entry, types: int, most: int) -> list[int]:
@@ -224,7 +224,7 @@ def _free_cells(entry: Entry, built: int) -> int:
 
 @lru_cache(maxsize=8)
 def _pieces(components: Components) -> dict[tuple[int, int], int]:
-    """Return the piece, 8 * kind + orientation, by kind and cells (as a set, in the north-west corner)."""
+    """Map (kind, cells) to the tile orientation 8 * kind + orientation; cells are a set in the north-west corner."""
     t = build_tables(components)[0]
     pieces = [
         8 * kind + orientation for kind in range(len(t.orientations)) for orientation in range(t.orientations[kind])
@@ -251,7 +251,7 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
     p.built[seat] |= cells
 
 
-# the decision in progress
+# the pending action
 
 
 def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase: str) -> None:

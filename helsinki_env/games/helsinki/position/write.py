@@ -1,4 +1,4 @@
-"""Games as plain data for JSON."""
+"""Write games as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: the game.
-        seat: None for the whole position; else a copy with only what this seat may see (rules page, section 7): other
+        seat: None for the whole position; otherwise limit it to what this seat may see (rules page, section 7): other
             hands become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out.
     """
     p, components = plain(game.state), game.config.loaded
@@ -97,7 +97,7 @@ def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:
-    """Take out of a position what a seat may not see."""
+    """Remove what a seat may not see from a position."""
     del position["chance"]
     position["draw_pile"] = len(position["draw_pile"])
     for i, other in enumerate(position["seats"]):

@@ -1,4 +1,4 @@
-"""The action board: fifteen actions as printed, the coats of who used them, covers and denials."""
+"""Draw the action board: fifteen board actions, the coats of players who used them, covers and denials."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ ICONS: dict[str, Callable[[Canvas], None]] = {
     "draw_and_build": _draw_and_build,
     "any_card_as_wild": _any_card_as_wild,
 }
-"""A drawing around (0, 0), about 52 by 38 pixels, for every action without a number."""
+"""A drawing around (0, 0), about 52 by 38 pixels, for every board action without a strength."""
 
 NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
     "move_1_to_6": _move,
@@ -164,11 +164,11 @@ NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
     "move_back": _move_back,
     "two_points": _two_points,
 }
-"""The same for the actions with one, which it shows."""
+"""Drawings of the board actions that show their strength."""
 
 
 def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
-    """Draw one place a player: a coat for who used the action, a cross for who may not, else a dot."""
+    """Draw one mark per player: a coat if the board action is used, a cross if denied to the seat, else a dot."""
     step = min(18.0, (CELL_W - 10) / table.players)
     left = x + CELL_W / 2 - step * (table.players - 1) / 2
     for seat in table.seats:
@@ -189,7 +189,7 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
 
 
 def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
-    """Draw what an action costs that does not cost one coat of arms, over the edge at the upper right."""
+    """Draw the cost of a board action over its upper right edge, unless it is one coat of arms."""
     with canvas.group(f"Costs {price(cost)}", data_part="cost"):
         canvas.rect(x - 31, y - 5, 28.5, 15, r=5, fill=palette.GOLD, stroke=INK, stroke_width=0.8)
         canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)

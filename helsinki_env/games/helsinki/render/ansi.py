@@ -1,4 +1,4 @@
-"""The table as text for terminals: the facts of the picture in box-drawing characters, coloured or plain."""
+"""Draw the game as text for terminals, in box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, 
 
 
 def _card(line: Line, kind: int | None, components: Components, width: int = 7) -> None:
-    """Write a card: colour letter, number, the tile's shape and one ^ a superstructure; - for no card."""
+    """Write a card: color letter, number, the tile's shape and one ^ per superstructure; - for no card."""
     if kind is None:
         line.add("-".center(width))
         return
@@ -56,7 +56,7 @@ def _space(line: Line, table: TableView, space: int, width: int) -> None:
 
 
 def _senate(table: TableView, components: Components) -> list[Line]:
-    """The ring of cards and spaces as five lines between the names of the sides."""
+    """Draw the ring of cards and spaces as five lines between the names of the sides."""
     wide = 8
     rows: tuple[tuple[tuple[str, int] | None, ...], ...] = (
         (("card", 7), ("space", 0), ("card", 0), ("space", 1), ("card", 1)),
@@ -97,7 +97,7 @@ def _supply(table: TableView, components: Components) -> list[Line]:
 
 
 def _actions(table: TableView, components: Components) -> list[Line]:
-    """Three columns, one a printed row: who used each action; ``--`` covered, ``x`` denied to a seat."""
+    """Draw three columns, one per printed row: users of each board action; ``--`` covered, ``x`` denied to a seat."""
     wide = 28
     lines = [Line().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
     for names in zip(*components.action_rows, strict=True):
@@ -124,7 +124,7 @@ def _actions(table: TableView, components: Components) -> list[Line]:
 
 
 def _owners(seat: SeatView, components: Components) -> dict[int, int]:
-    """Number the pieces that built cells belong to, so that walls run only between different pieces."""
+    """Number the tiles that built cells belong to, so that walls run only between different tiles."""
     owner = {cell: i for i, pavilion in enumerate(seat.pavilions) for cell in pavilion.cells}
     owner |= {cell: 1000 + cell for cell in seat.wild}
     owner[components.statue] = -1
@@ -132,7 +132,7 @@ def _owners(seat: SeatView, components: Components) -> dict[int, int]:
 
 
 def _board(seat: SeatView, components: Components) -> list[Line]:
-    """The board in fifteen lines; letters tell colours, ``^`` superstructures, a diamond coats of arms."""
+    """Draw the board in fifteen lines: letters for colors, ``^`` for superstructures, a diamond for coats of arms."""
     owner = _owners(seat, components)
     colour_of = {cell: pavilion.colour for pavilion in seat.pavilions for cell in pavilion.cells}
 
@@ -168,7 +168,7 @@ def _cell(
 
 
 def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
-    """One player's lines, each `BLOCK_WIDTH` wide."""
+    """Draw one player's lines, each `BLOCK_WIDTH` wide."""
     active = seat.seat == table.to_move
     head = Line()
     player(head, seat.seat, f" {seat.seat} ")
@@ -180,7 +180,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
     arrow = [_ARROWS[side] if side == seat.side else " " for side in range(4)]
     full = [" " if c not in seat.full_columns else "\u25cf" for c in range(SIZE)]
     studs = "  " + "".join(f"  {stud} " for stud in full)
-    past = BOARD_WIDTH // 2 + 4  # beside the middle column, whose stud stays visible
+    past = BOARD_WIDTH // 2 + 4  # to the right of the middle column, whose stud stays visible
     lines.append(Line().add(f"{studs[:past]}N{arrow[0]}{studs[past + 2 :]}"))
     for number, inner in enumerate(_board(seat, components)):
         row = number // 2
@@ -218,23 +218,22 @@ def ansi(
     color: bool = True,
     width: int = 110,
 ) -> str:
-    """Draw the table as text.
+    """Draw the game as text.
 
     Args:
         position: a position dict, whole or a seat's copy.
-        components: the component file it is played with.
-        last_decision: the decision taken last, as text.
-        viewer: the seat that looks: other hands are reduced to what everybody knows of them. None shows all
-            that the dict holds.
-        color: write 24-bit colour escape sequences; otherwise plain text, told by letters and box-drawing
-            characters alone.
-        width: columns to use; players' areas (33 columns each) go side by side as far as they fit.
+        components: the component file of the game.
+        last_decision: the last action, as text.
+        viewer: the viewing seat: other hands show only public information. None shows everything in the dict.
+        color: write 24-bit color escape sequences; otherwise plain text, which relies on letters and box-drawing
+            characters.
+        width: columns to use; players' areas (33 columns each) appear next to each other as far as they fit.
 
     Returns:
         The lines joined by newlines, ending in one.
 
     Raises:
-        PositionError: (a ValueError) naming the key that is not as in the position format, or if `viewer` is no seat.
+        PositionError: (a ValueError) naming the key that violates the position format, or if `viewer` does not exist.
     """
     table = read(position, components, viewer)
     title = Line().add("HELSINKI", palette.GOLD, bold=True)

@@ -1,4 +1,4 @@
-"""The common supply, the bonus cards, and the strip that says what is being decided."""
+"""Draw the common supply, the bonus cards and the strip with the pending action."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def now(
     last_decision: str | None,
     box: tuple[float, float, float, float],
 ) -> None:
-    """Draw who decides what, with the cards in play, on a panel of the given box (x, y, width, height)."""
+    """Draw the player to move, the pending action and its cards on a panel of the given box (x, y, width, height)."""
     x, y, width, height = box
     seat = table.to_move
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
@@ -145,11 +145,11 @@ def _payment(
     due: int,
     box: tuple[float, float, float, float],
 ) -> float:
-    """Draw the card being built, the cards paid and places for the cards due; return the width taken."""
+    """Draw the card being built, the cards paid and placeholders for the cards due; return the width used."""
     x, top, width, _ = box
     card_w = 46.0
     total = len(cards) + due
-    step = min(card_w + 4, 86 / max(1, total - 2))  # those paid overlap, the card being built does not
+    step = min(card_w + 4, 86 / max(1, total - 2))  # paid cards overlap, the card being built does not
     left = x + width - 14 - card_w - (step * (total - 2) + card_w + 9 if total > 1 else 0)
     for i in range(total):
         px = left + (card_w + 9 + (i - 1) * step if i else 0)

@@ -1,4 +1,4 @@
-"""The pieces of Helsinki as drawings: tiles, superstructures, the statue and cards."""
+"""Drawings of Helsinki's components: tiles, superstructures, the statue and cards."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str,
 
 
 def tile(canvas: Canvas, colour: int, cells: Iterable[Cell], x: float, y: float, size: float) -> None:
-    """Draw one pavilion tile with a tent roof on every cell; colour -1 is a wild tile.
+    """Draw one pavilion tile with a tent roof on every cell; color -1 is a wild tile.
 
-    Small tiles are drawn with less detail: the shaded sides need 9 to 36 pixels a cell, the pattern 14.
+    Small tiles have less detail: the shaded sides need 9 to 36 pixels per cell, the pattern 14.
     """
     cells = sorted(cells)
     tone = palette.WILD if colour < 0 else palette.PAVILIONS[colour]
@@ -67,7 +67,7 @@ _DOME = "M-4.6 2.2a4.6 5.4 0 0 1 9.2 0zM0-3.4v-3.6M-1.3-5.7h2.6"
 def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int = 0, **style: str) -> None:
     """Draw a superstructure as a cupola around (x, y).
 
-    `worth` is the number of its lines that are full: white, pale gold, gold.
+    `worth` is the number of full lines through it (0 to 2): white, pale gold, gold.
     """
     place = f"translate({number(x)} {number(y)})scale({number(size / 16)})"
     with canvas.group(transform=place, stroke=palette.INK, stroke_width=1.1, **style):
@@ -76,7 +76,7 @@ def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int =
 
 
 def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None:
-    """Draw the small cupola that is printed on cards, around (x, y)."""
+    """Draw the small cupola printed on cards, around (x, y)."""
     canvas.path(
         "M-5 7v-4.5a5 6 0 0 1 10 0v4.5zM-5 2.5h10M0-3.5v-3.5",
         transform=f"translate({number(x)} {number(y)})scale({number(size / 16)})",
@@ -87,7 +87,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
 
 
 def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
-    """Draw the statue on its pedestal, in the player's colour, in a cell of `size` pixels around (x, y)."""
+    """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels around (x, y)."""
     tone = palette.PLAYERS[seat]
     place = f"translate({number(x)} {number(y)})scale({number(size / 40)})"
     with canvas.group("Statue", transform=place):
@@ -128,7 +128,7 @@ def shape(
     box: tuple[float, float, float, float],
     largest: float,
 ) -> None:
-    """Draw a tile in the middle of a box (x, y, width, height), with cells of at most `largest` pixels."""
+    """Draw a tile in the center of a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.shapes[components.tiles[colour][roofs - 2]]
     rows, columns = len(drawing), len(drawing[0])
     x, y, width, height = box

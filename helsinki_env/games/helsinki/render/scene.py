@@ -1,4 +1,4 @@
-"""The whole table: where each part lies."""
+"""Layout of the whole picture."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _describe(table: TableView) -> str:
 
 
 def draw(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
-    """Draw the whole table and return its SVG text."""
+    """Draw the whole picture and return its SVG text."""
     inner = WIDTH - 2 * MARGIN
     count = table.players
     width = (inner - GAP * (count - 1)) / count

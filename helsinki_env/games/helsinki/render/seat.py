@@ -24,7 +24,7 @@ def board_side(cell: float, wall: float) -> float:
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> None:
-    """Draw the paving and, under the tiles, a golden ground along full rows and columns."""
+    """Draw the paving and, under the tiles, golden ground along full rows and columns."""
     side = SIZE * cell
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
@@ -58,7 +58,7 @@ def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float,
 def _crosswalks(
     canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, cell: float, wall: float
 ) -> None:
-    """Draw a zebra crossing with a visitor in the facade beside each crosswalk cell (Dry roads)."""
+    """Draw a zebra crossing with a visitor in the facade next to each crosswalk cell (Dry roads)."""
     stripe = cell * 0.86
     for at in components.crosswalks:
         row, column = divmod(at, SIZE)
@@ -88,7 +88,7 @@ def _crosswalks(
 
 
 def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
-    """Mark from where a tile would be pushed: the token's side, or the other three after any_side."""
+    """Mark the sides from which a tile may enter: the token's side, or the other three after `any_side`."""
     if seat.side is None:
         return
     active = seat.seat == table.to_move
@@ -125,7 +125,7 @@ def board(
     cell: float,
     wall: float,
 ) -> None:
-    """Draw a player's board with its outer corner at (x, y), cells and facades of the given widths."""
+    """Draw a player's board with its outer corner at (x, y) and the given cell and facade widths."""
     outer = board_side(cell, wall)
     ix, iy = x + wall, y + wall
     canvas.spot(f"board {seat.seat}", x, y, outer, outer)
@@ -205,7 +205,7 @@ def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float
 
 
 def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
-    """Draw the meadow with the coats that can still be spent."""
+    """Draw the meadow with its unspent coats."""
     canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
     blades = "".join(
         f"M{number(x + 8 + (width - 19) * at)} {number(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
@@ -235,7 +235,7 @@ def hand(
     card_w: float,
     rows: int,
 ) -> None:
-    """Draw the hand in rows of cards that overlap where they must: faces first, then backs."""
+    """Draw the hand in rows of cards, overlapping if necessary: faces first, then backs."""
     cards: list[int | None] = [*seat.faces, *([None] * seat.backs)]
     gap = 5.0
     per_row = max(1, int((width + gap) // (card_w + gap)))
@@ -273,7 +273,7 @@ def wide(
     width: float,
     height: float,
 ) -> None:
-    """Draw an area with meadow and hand at the right of the board (two players)."""
+    """Draw an area with meadow and hand to the right of the board (two players)."""
     _sheet(canvas, table, seat, x, y, width, height)
     cell, wall = 45.0, 22.0
     side = board_side(cell, wall)

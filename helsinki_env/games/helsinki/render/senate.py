@@ -1,4 +1,4 @@
-"""The senate board: eight spaces for the tokens, eight display cards between them, the piles inside."""
+"""Draw the senate board: eight spaces for the tokens, eight display cards between them, the piles inside."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 WALL = 24.0
 CARD_W = 72.0
 CARD_H = CARD_W * pieces.CARD_ASPECT
-ACROSS = 56.0  # a space between two cards of one row
-DOWN = 44.0  # a space between two cards of one column
+ACROSS = 56.0  # width of a space between two cards of a row
+DOWN = 44.0  # height of a space between two cards of a column
 PAD = 7.0
 WIDTH = 3 * CARD_W + 2 * ACROSS + 2 * (WALL + PAD)
 HEIGHT = 3 * CARD_H + 2 * DOWN + 2 * (WALL + PAD)
 
-# places in the 5x5 arrangement of cards and spaces, as (column, row)
+# positions in the 5x5 arrangement of cards and spaces, as (column, row)
 _SLOT_AT = ((2, 0), (4, 0), (4, 2), (4, 4), (2, 4), (0, 4), (0, 2), (0, 0))
 _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
-    """Draw the four facades, mitred at the corners, around a rectangle whose outer corner is (x, y)."""
+    """Draw the four facades, mitered at the corners, around a rectangle whose outer corner is (x, y)."""
     w, h, k = number(width), number(height), number(wall)
     inner_w, inner_h = number(width - 2 * wall), number(height - 2 * wall)
     right, bottom = number(x + width), number(y + height)
@@ -67,7 +67,7 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
 
 
 def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False) -> None:
-    """Draw the name plate of a side around (x, y); golden if it stands for the stud of a full line."""
+    """Draw the name plate of a side around (x, y), golden for a full line."""
     tone = palette.SIDES[side]
     width = size * (1.7 if len(text) == 1 else 0.72 * len(text) + 1)
     across = side in (0, 2) or len(text) == 1
@@ -91,7 +91,7 @@ def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float,
 
 
 def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, float, float]:
-    """Return (x, y, width, height) of a place in the 5x5 arrangement."""
+    """Return (x, y, width, height) of a position in the 5x5 arrangement."""
     lefts = (0, CARD_W, CARD_W + ACROSS, 2 * CARD_W + ACROSS, 2 * (CARD_W + ACROSS))
     tops = (0, CARD_H, CARD_H + DOWN, 2 * CARD_H + DOWN, 2 * (CARD_H + DOWN))
     column, row = place

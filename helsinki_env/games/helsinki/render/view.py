@@ -1,7 +1,7 @@
-"""What the drawings show, read once from a position: the layer between the dict and the picture.
+"""View model: the contents of a drawing, read once from a position.
 
-Nothing here decides a rule. Completed rows and the score a board would give now are recomputed from the built
-cells (rules page, 5), so that a picture needs nothing but the position and the component file.
+This module implements no rule of play. It recomputes full rows and the current board score from the built cells (rules
+page, 5). A picture therefore needs only the position and the component file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIDES = ("north", "east", "south", "west")
 
 @dataclass(frozen=True)
 class Pavilion:
-    """One pavilion tile on a board: colour index 0..4, number of roofs, cells 0..48 ascending."""
+    """One pavilion tile on a board: color index 0..4, number of roofs, cells 0..48 ascending."""
 
     colour: int
     roofs: int
@@ -36,7 +36,7 @@ class Pavilion:
 class SeatView:
     """One player's area.
 
-    `faces` are the card types shown face up, `backs` is the number of cards of which only the back is seen.
+    `faces` are the card types shown face up, `backs` is the number of cards shown face down.
     """
 
     seat: int
@@ -61,18 +61,18 @@ class SeatView:
 
     @property
     def score(self) -> int:
-        """Points in play plus what the board would give if the game ended now."""
+        """Points made in play plus the board's score if the game ended now."""
         return self.points + self.board_points
 
     @property
     def side(self) -> int | None:
-        """Side of the senate board on which the token stands (0 north, clockwise), None before the start."""
+        """Side of the senate board with the token (0 north, clockwise), None before the start."""
         return None if self.token is None else self.token // 2
 
 
 @dataclass(frozen=True)
 class TableView:
-    """The whole table, indexed as in the position format. When the game is over, `to_move` is the winner."""
+    """The whole game, indexed as in the position format. When the game is over, `to_move` is the winner."""
 
     players: int
     seats: tuple[SeatView, ...]
@@ -102,11 +102,11 @@ class TableView:
 
     @property
     def hand_of(self) -> int:
-        """The seat whose cards are played: that of the viewer, or of who is to move."""
+        """The seat whose hand is playable: the viewer, or the seat to move."""
         return self.to_move if self.viewer is None else self.viewer
 
 
-# kinds of values
+# value types
 
 
 def _cells(entry: Entry) -> tuple[int, ...]:
@@ -118,7 +118,7 @@ def _actions(entry: Entry) -> frozenset[int]:
 
 
 def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
-    """Return the card types of cards that are given by their counts."""
+    """Expand card counts into a list of card types."""
     counts = numbers(entry, "card counts, one for each card type", DECK, components.types)
     if sum(counts) > DECK:
         entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
@@ -129,7 +129,7 @@ def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
 
 
 def _hand(seat: Entry, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
-    """Return the face-up card types and the number of backs: of other hands only what is known is shown."""
+    """Return the face-up card types and the number of backs; other hands show only known cards."""
     hand = seat["hand"]
     if isinstance(hand.value, Mapping):
         known = _expand(hand["known"], components)
@@ -144,7 +144,7 @@ def _hand(seat: Entry, number: int, viewer: int | None, components: Components) 
 def _pavilion(data: Entry) -> Pavilion:
     colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
     cells = _cells(data["cells"])
-    if len(cells) != roofs or not in_one_piece(cells, SIZE):  # the outline of anything else has no end
+    if len(cells) != roofs or not in_one_piece(cells, SIZE):  # the outline algorithm needs one connected piece
         data["cells"].fail(f"{roofs} cells in one piece")
     return Pavilion(colour, roofs, cells)
 
@@ -184,19 +184,19 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
 
 
 def card_name(kind: int, components: Components) -> str:
-    """Name a card type in words: ``wild card``, ``blue 3``."""
+    """Return a card type in words: ``wild card``, ``blue 3``."""
     colour = components.card_colour(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
 
 
 def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Place 1, 2, ... of every seat: by score, a tie going to the later seat (rules page, 5)."""
+    """Rank 1, 2, ... of every seat: by score, ties go to the later seat (rules page, 5)."""
     order = sorted(range(len(seats)), key=lambda s: (-seats[s].score, -s))
     return tuple(order.index(s) + 1 for s in range(len(seats)))
 
 
 def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple[str, str]:
-    """Say what the player to move decides: a headline that follows the name, a detail (may be empty)."""
+    """Describe the pending action: a headline that follows the player's name, and a detail (may be empty)."""
 
     def is_set(key: str) -> bool:
         return pending.get(key, False).flag()
@@ -238,13 +238,13 @@ def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple
 
 
 def read(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
-    """Read a position dict, whole or a seat's copy, into what the drawings show.
+    """Read a position dict, whole or a seat's copy, into a view model.
 
-    With `viewer` set, hands of other seats are reduced to what everybody knows of them even if the dict holds more.
+    With `viewer` set, other hands show only public information even if the dict contains more.
 
     Raises:
-        PositionError: (a ValueError) naming the key under which something is missing or of the wrong kind, or if
-            `viewer` is no seat. Whether a position can be played on is not looked at (`notation.from_dict` does).
+        PositionError: (a ValueError) naming the missing or invalid key, or if `viewer` does not exist. Whether the
+            position is playable is not checked (`notation.from_dict` does).
     """
     data, types = Entry(position, PositionError, file="position").mapping(), components.types
     players = data["players"].integer(2, 4, "2, 3 or 4")
@@ -301,15 +301,15 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
 
 
 def action_index(name: str) -> int:
-    """Return the fixed id of an action of the action board."""
+    """Return the fixed id of a board action."""
     return ACTIONS.index(name)
 
 
 def discard_by_colour(table: TableView, components: Components) -> tuple[int, ...]:
-    """Cards in the discard pile per colour, wild last: six numbers."""
+    """Number of cards in the discard pile per color, wild last: six numbers."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
-        counts[components.card_colour(kind)] += amount  # -1, the wild card, is the last entry
+        counts[components.card_colour(kind)] += amount  # the wild card has color -1, the last entry
     return tuple(counts)
 
 
