@@ -247,12 +247,10 @@ def _may_pay(t, v, card, coats):
 
 @kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
-    """Return the four components of the value of building a card now.
+    """Return four components of the value of building a card now.
 
-    1. The gain of the tile, NOTHING if it cannot be built.
-    2. Whether the tile comes from another side.
-    3. The coats for the payment; at most `coats` may be spent.
-    4. The value of the remaining hand.
+    They are the gain of the tile (NOTHING if it cannot be built), whether it comes from another side, the coats for the
+    payment (at most `coats` may be spent), and the value of the remaining hand.
 
     NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Requires the costs
     from `judge_cards`.
