@@ -252,8 +252,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
     They are the gain of the tile (NOTHING if it cannot be built), whether it comes from another side, the coats for the
     payment (at most `coats` may be spent), and the value of the remaining hand.
 
-    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Requires the costs
-    from `judge_cards`.
+    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Needs `judge_cards`.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
