@@ -135,6 +135,7 @@ def positions_of(game: TestedGame, count: int) -> Iterator[Any]:
 
 def seen(game: TestedGame) -> str:
     """Return digests of what a thousand positions show: observations, masks and positions as data, a hundred a line."""
+    assert game.spec.to_dict is not None
     lines, parts = [], []
     for number, played in enumerate(positions_of(game, POSITIONS), start=1):
         position = game.spec.to_dict(played)
@@ -153,6 +154,7 @@ def seen(game: TestedGame) -> str:
 def drawings(game: TestedGame) -> str:
     """Return one drawing as text and digests of twenty as SVG."""
     assert game.spec.render is not None
+    assert game.spec.to_dict is not None
     render, lines, text = game.spec.render(), [], ""
     for number, played in enumerate(positions_of(game, 200)):
         if number % 10 == 0:
