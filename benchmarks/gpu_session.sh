@@ -35,7 +35,7 @@ measure() {
 
 for part in $parts; do
   case $part in
-    machine) measure machine 30 "$python -m benchmarks.gpu_machine; nvidia-smi 2>&1 || true" ;;
+    machine) measure machine 30 "$python --version; $python -m pip list | grep -iE '^(numpy|numba|torch|triton)'; nproc; nvidia-smi || true" ;;
     # 100,000 games of each number of players on the card and on the processor: all memory must be the same
     equal) measure equal 150 "$python -m pytest -q -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
     speed) measure speed 120 "for game in helsinki copenhagen; do
