@@ -37,4 +37,4 @@ def one_of(known: Iterable[object], word: object) -> str:
     names = [str(name) for name in known]
     near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
-    return f"one of {brief(listed, 1000)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
+    return f"one of {brief(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")

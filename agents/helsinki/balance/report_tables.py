@@ -308,8 +308,6 @@ def skill(data: Data) -> Iterator[Any]:
 
 
 def _of_a_hundred(entry: Data) -> str:
-    """Return games won of a hundred; reports from before intervals were added have none."""
-    if "win_share_low" not in entry:
-        return number(100 * entry["win_share"])
+    """Return games won of a hundred with their interval."""
     shares = {key: 100 * entry[key] for key in ("win_share", "win_share_low", "win_share_high")}
     return f"{number(shares['win_share'])} ({number(shares['win_share_low'])} to {number(shares['win_share_high'])})"

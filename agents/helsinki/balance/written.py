@@ -124,7 +124,7 @@ _STUDY: forms.Form = {
             "stronger": forms.text,
             "games": forms.count,
             "win_share": forms.share,
-            **dict.fromkeys(("win_share_low", "win_share_high"), forms.if_given(forms.share)),
+            **dict.fromkeys(("win_share_low", "win_share_high"), forms.share),
             "error": forms.error,
             **dict.fromkeys(("rating", "low", "high"), forms.number),
         }
