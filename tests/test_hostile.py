@@ -384,7 +384,14 @@ def results() -> dict[str, Any]:
         del data[key][1:]
     data["screen"] = [entry for entry in data["screen"] if entry["players"] == 2]
     # The published study had nothing to confirm.
-    candidate = {"players": 2, "player": "net", "action": "two_wild_tiles", "above": True, "mean": 5.3, "bounds": [-4.6, 4.6]}
+    candidate = {
+        "players": 2,
+        "player": "net",
+        "action": "two_wild_tiles",
+        "above": True,
+        "mean": 5.3,
+        "bounds": [-4.6, 4.6],
+    }
     found = {"worth": 14.0, "error": 1.9, "decks": 300, "path": [[1.0, 0.0], [4.0, 0.0]]}
     data["confirm"] = [
         {**candidate, **found, "way": "denied", "verdict": "undecided", "stopped_after": 300},
